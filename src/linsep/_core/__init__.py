@@ -1,0 +1,193 @@
+"""The hot loops: compiled where a compiler was found, in plain Python elsewhere, behind one type, `Rows`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import reference
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Rows", "kernels_in_use", "threads", "warn_if_slow"]
+
+
+def _load() -> ModuleType | None:
+    """Return the compiled kernels that suit this processor, or None: ``LINSEP_KERNELS=reference`` asks for none."""
+    wanted = os.environ.get("LINSEP_KERNELS", "")
+    if wanted not in ("", "reference", "baseline"):
+        raise ImportError(f"LINSEP_KERNELS={wanted!r} is not known; use 'reference', 'baseline' or leave it unset")
+    if wanted == "reference":
+        return None
+    try:
+        from . import _kernels
+    except ImportError:
+        return None
+    if wanted == "" and _kernels.has_avx2():
+        try:
+            from . import _kernels_avx2
+        except ImportError:  # not built for this kind of processor
+            return _kernels  # type: ignore[no-any-return]
+        return _kernels_avx2  # type: ignore[no-any-return]
+    return _kernels  # type: ignore[no-any-return]
+
+
+_compiled = _load()
+_warned = False
+
+
+def kernels_in_use() -> str:
+    """Name of the kernels in use: ``"avx2"``, ``"baseline"`` or ``"reference"`` (plain Python)."""
+    if _compiled is None:
+        return "reference"
+    return "avx2" if _compiled.__name__.endswith("avx2") else "baseline"
+
+
+def threads() -> int:
+    """How many threads the kernels use: ``LINSEP_NUM_THREADS``, or the processors this process may run on."""
+    wanted = os.environ.get("LINSEP_NUM_THREADS", "")
+    if wanted and not (wanted.isdigit() and int(wanted) > 0):
+        raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")
+    return int(wanted) if wanted else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def warn_if_slow() -> None:
+    """Say once per process that the compiled kernels are missing and how to get them."""
+    global _warned
+    if _compiled is None and not _warned and os.environ.get("LINSEP_KERNELS") != "reference":
+        _warned = True
+        warnings.warn(
+            "linsep runs on its plain-Python kernels, which are correct but slow: it was installed without a C++ "
+            "compiler. Install one (Debian: apt-get install g++) and reinstall with 'pip install --force-reinstall "
+            "--no-deps linsep'; 'linsep doctor' shows what is in use.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _native(X: Any) -> Any:
+    """X as the kernels read it: C-contiguous float32 or float64 (or CSR of these). Copies only what is not."""
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        return np.ascontiguousarray(X, dtype=dtype.newbyteorder("="))
+    if X.format != "csr":
+        X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    return X
+
+
+def compiled_name(loss: Any) -> str | None:
+    """Name of the compiled twin of a loss, or None.
+
+    Only of its own class: a subclass that overrides its parent's formula must not run its parent's loop.
+    """
+    return vars(type(loss)).get("kernel")
+
+
+class Rows:
+    """The examples as rows, dense or sparse, float32 or float64: the only type that knows which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> rows.matvec(np.array([1.0, -1.0]))
+    array([-1., -1.])
+    >>> rows.rmatvec(np.array([1.0, 1.0]))
+    array([4., 6.])
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = _native(X)
+        self.n, self.d = (int(size) for size in self.X.shape)
+        self.is_sparse = bool(sparse.issparse(self.X))
+        if self.is_sparse:
+            parts = [self.X.data, *self._indices(), self.d]
+            self._handle = (_compiled or reference).csr(*parts)
+        elif _compiled is not None:
+            self._handle = _compiled.dense(self.X)
+
+    def _indices(self) -> tuple[Any, Any]:
+        """Both index arrays in one of the two widths the kernels know; SciPy may mix them."""
+        indices, indptr = self.X.indices, self.X.indptr
+        width = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
+        # The casts live as long as this object does, as the kernels only look at them.
+        self._kept = indices.astype(width, copy=False), indptr.astype(width, copy=False)
+        return self._kept
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.X,)
+
+    @property
+    def stored(self) -> int:
+        """How many numbers the matrix stores."""
+        return int(self.X.nnz) if self.is_sparse else self.n * self.d
+
+    def matvec(self, w: FloatArray) -> FloatArray:
+        """Xw for a vector, Xwᵀ for a matrix with one vector in each row; always in double precision."""
+        w = np.ascontiguousarray(w, dtype=np.float64)
+        vectors = w.reshape(-1, self.d)
+        out = np.empty((self.n, len(vectors)))
+        if _compiled is not None:
+            _compiled.matvec(self._handle, vectors, out, threads())
+        else:
+            reference.matvec(self.X, vectors, out)
+        return out if w.ndim == 2 else out[:, 0]
+
+    def rmatvec(self, u: FloatArray) -> FloatArray:
+        """Xᵀu, in double precision."""
+        u = np.ascontiguousarray(u, dtype=np.float64)
+        out = np.empty(self.d)
+        if _compiled is not None:
+            _compiled.rmatvec(self._handle, u, out, threads())
+        else:
+            reference.rmatvec(self.X, u, out)
+        return out
+
+    def squared_norms(self) -> FloatArray:
+        """‖xᵢ‖² of every row."""
+        out = np.empty(self.n)
+        if _compiled is not None:
+            _compiled.squared_norms(self._handle, out, threads())
+        else:
+            reference.squared_norms(self.X, out)
+        return out
+
+    def stochastic_steps(
+        self,
+        y: FloatArray,
+        weight: FloatArray | None,
+        order: IntArray,
+        eta: FloatArray,
+        loss: Any,
+        *,
+        l2: float,
+        l1: float,
+        intercept: bool,
+        w: FloatArray,
+        b: FloatArray,
+        sum_w: FloatArray | None = None,
+        sum_b: FloatArray | None = None,
+    ) -> IntArray:
+        """Take one stochastic step for each entry of `order`, changing `w` and `b` (and the sums) in place.
+
+        Returns the positions in `order` whose loss had a slope. See `reference.stochastic_steps`.
+        """
+        updates = np.empty(len(order), dtype=np.int64)
+        kernel = compiled_name(loss)
+        if _compiled is not None and kernel is not None:
+            head = (self._handle, y, weight, order, eta, kernel)
+            count = _compiled.stochastic_steps(*head, l2, l1, intercept, w, b, sum_w, sum_b, updates)
+        else:
+            head = (self.X, y, weight, order, eta, loss)
+            count = reference.stochastic_steps(*head, l2, l1, intercept, w, b, sum_w, sum_b, updates)
+        return updates[:count]

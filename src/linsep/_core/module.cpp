@@ -1,0 +1,146 @@
+// The Python names of the kernels. Every function here has a twin of the same meaning in reference.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+#include <nanobind/stl/optional.h>
+
+#include "losses.hpp"
+#include "products.hpp"
+#include "rows.hpp"
+#include "stochastic.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace linsep;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require(bool holds, const char *message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+// What Python holds: the view of the rows. The arrays behind it are kept alive by linsep._core.Rows.
+struct Handle {
+    Matrix matrix;
+    template <class F>
+    auto visit(F f) const {
+        return std::visit(f, matrix);
+    }
+};
+
+template <class T>
+Handle dense(Table<const T> X) {
+    return {Dense<T>{X.data(), X.shape(0), X.shape(1)}};
+}
+
+// Indices are trusted by every loop that follows, so they are all checked here, once.
+template <class T, class I>
+Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
+    require(indptr.shape(0) >= 1, "CSR indptr is empty; it needs one entry more than there are rows");
+    const std::size_t n = indptr.shape(0) - 1, stored = indices.shape(0);
+    const I *start = indptr.data(), *j = indices.data();
+    require(data.shape(0) == stored, "CSR data and indices have different lengths");
+    require(start[0] == 0, "CSR indptr must begin with 0");
+    for (std::size_t i = 0; i < n; ++i)
+        require(start[i] <= start[i + 1], "CSR indptr decreases: the row boundaries are damaged or overflowed");
+    require(static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
+    bool inside = true;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(start[n]); ++k)
+        inside &= j[k] >= 0 && static_cast<std::size_t>(j[k]) < d;
+    require(inside, "CSR column index out of range: the indices are damaged or overflowed");
+    return {Csr<T, I>{data.data(), j, start, n, d}};
+}
+
+template <class F>
+auto with_loss(const std::string &name, F f) {
+    if (name == Perceptron::name) return f(Perceptron{});
+    if (name == Hinge::name) return f(Hinge{});
+    if (name == SquaredHinge::name) return f(SquaredHinge{});
+    if (name == Logistic::name) return f(Logistic{});
+    if (name == Square::name) return f(Square{});
+    throw std::invalid_argument("no compiled loss is called '" + name + "'");
+}
+
+void bind_matvec(const Handle &X, Table<const double> w, Table<double> out, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(w.shape(1) == rows.d && out.shape(0) == rows.n && out.shape(1) == w.shape(0), "shapes do not match");
+        nb::gil_scoped_release release;
+        matvec(rows, w.data(), w.shape(0), out.data(), threads);
+    });
+}
+
+void bind_rmatvec(const Handle &X, Vector<const double> u, Vector<double> out, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(u.shape(0) == rows.n && out.shape(0) == rows.d, "shapes do not match");
+        nb::gil_scoped_release release;
+        rmatvec(rows, u.data(), out.data(), threads);
+    });
+}
+
+void bind_squared_norms(const Handle &X, Vector<double> out, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(out.shape(0) == rows.n, "shapes do not match");
+        nb::gil_scoped_release release;
+        squared_norms(rows, out.data(), threads);
+    });
+}
+
+std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, std::optional<Vector<const double>> weight,
+                                  Vector<const std::int64_t> order, Vector<const double> eta, const std::string &loss,
+                                  double l2, double l1, bool intercept, Vector<double> w, Vector<double> b,
+                                  std::optional<Vector<double>> sum_w, std::optional<Vector<double>> sum_b,
+                                  Vector<std::int64_t> updates) {
+    return X.visit([&](const auto &rows) {
+        const std::size_t steps = order.shape(0);
+        require(y.shape(0) == rows.n && w.shape(0) == rows.d && b.shape(0) == 1, "shapes do not match");
+        require(eta.shape(0) == steps && updates.shape(0) >= steps, "one step size and one place a step");
+        require(!weight || weight->shape(0) == rows.n, "one weight a row");
+        require(sum_w.has_value() == sum_b.has_value(), "the sums of w and b go together");
+        require(!sum_w || (sum_w->shape(0) == rows.d && sum_b->shape(0) == 1), "shapes do not match");
+        for (std::size_t k = 0; k < steps; ++k)
+            require(order.data()[k] >= 0 && static_cast<std::size_t>(order.data()[k]) < rows.n, "no such row");
+        return with_loss(loss, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            return stochastic_steps<decltype(chosen)>(
+                rows, y.data(), weight ? weight->data() : nullptr, order.data(), eta.data(), steps, l2, l1, intercept,
+                w.data(), b.data(), sum_w ? sum_w->data() : nullptr, sum_b ? sum_b->data() : nullptr, updates.data());
+        });
+    });
+}
+
+}  // namespace
+
+NB_MODULE(LINSEP_MODULE, m) {
+    nb::class_<Handle>(m, "Handle");
+    m.def("dense", &dense<float>, "X"_a.noconvert());
+    m.def("dense", &dense<double>, "X"_a.noconvert());
+    m.def("csr", &csr<float, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("csr", &csr<double, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("csr", &csr<float, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("csr", &csr<double, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("squared_norms", &bind_squared_norms, "X"_a, "out"_a.noconvert(), "threads"_a);
+    m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
+          "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "w"_a.noconvert(), "b"_a.noconvert(),
+          "sum_w"_a.none(), "sum_b"_a.none(), "updates"_a.noconvert());
+    m.def("has_avx2", [] {
+#if defined(__x86_64__) && defined(__GNUC__)
+        __builtin_cpu_init();
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+        return false;
+#endif
+    });
+}

@@ -1,0 +1,110 @@
+"""The kernels in plain Python: the lecture's pseudocode, the compiled kernels' oracle, and their stand-in.
+
+Every function has a compiled twin of the same name and meaning. Here the matrix is a NumPy array or a SciPy CSR
+array as the user gave it, and the loss is any object with a ``slope``; this is how a user's own loss runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class HasSlope(Protocol):
+    """What a step needs of a loss."""
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """ℓ'(z), or one subgradient."""
+        ...
+
+
+def csr(data: Any, indices: Any, indptr: Any, d: int) -> Any:
+    """Return the CSR array over these three arrays, after checking every index; nothing is copied."""
+    if len(indptr) == 0 or indptr[0] != 0:
+        raise ValueError("CSR indptr must begin with 0")
+    if np.any(np.diff(indptr) < 0):
+        raise ValueError("CSR indptr decreases: the row boundaries are damaged or overflowed")
+    if len(data) != len(indices) or indptr[-1] > len(indices):
+        raise ValueError("CSR indptr points past the end of the data")
+    used = indices[: indptr[-1]]
+    if used.size and (used.min() < 0 or used.max() >= d):
+        raise ValueError("CSR column index out of range: the indices are damaged or overflowed")
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, d), copy=False)
+
+
+def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Rows of X, a block at a time, in double precision: float data lose nothing in the sums."""
+    step = max(1, 2**20 // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], step):
+        rows = slice(first, first + step)
+        yield rows, X[rows].astype(np.float64, copy=False)
+
+
+def matvec(X: Any, w: FloatArray, out: FloatArray) -> None:
+    """out[i, k] = x_i · w_k for every row of X and every row of w."""
+    for rows, block in blocks(X):
+        out[rows] = block @ w.T
+
+
+def rmatvec(X: Any, u: FloatArray, out: FloatArray) -> None:
+    """out = Σ u_i x_i."""
+    out[:] = 0.0
+    for rows, block in blocks(X):
+        out += u[rows] @ block
+
+
+def squared_norms(X: Any, out: FloatArray) -> None:
+    """out[i] = ‖x_i‖²."""
+    for rows, block in blocks(X):
+        squares = block.multiply(block) if sparse.issparse(block) else block * block
+        out[rows] = np.asarray(squares.sum(axis=1)).ravel()
+
+
+def stochastic_steps(
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray | None,
+    order: IntArray,
+    eta: FloatArray,
+    loss: HasSlope,
+    l2: float,
+    l1: float,
+    intercept: bool,
+    w: FloatArray,
+    b: FloatArray,
+    sum_w: FloatArray | None,
+    sum_b: FloatArray | None,
+    updates: IntArray,
+) -> int:
+    """One step of stochastic (sub)gradient descent for each entry of `order`, changing w and b in place.
+
+        w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
+
+    The positions whose loss had a slope go to `updates`; returns how many. If `sum_w` and `sum_b` are given, every
+    iterate is added to them.
+    """
+    count = 0
+    for k, i in enumerate(order):
+        x = X[[i]].toarray()[0].astype(np.float64) if sparse.issparse(X) else X[i].astype(np.float64)
+        z = y[i] * (x @ w + b[0])
+        slope = float(loss.slope(np.asarray(z)))
+        w *= max(0.0, 1.0 - eta[k] * l2)
+        if slope != 0:
+            c = -eta[k] * (1.0 if weight is None else weight[i]) * slope * y[i]
+            w += c * x
+            if intercept:
+                b += c
+            updates[count] = k
+            count += 1
+        w[:] = np.sign(w) * np.maximum(np.abs(w) - eta[k] * l1, 0.0)
+        if sum_w is not None and sum_b is not None:
+            sum_w += w
+            sum_b += b
+    return count

@@ -1,0 +1,139 @@
+// A matrix as a sequence of rows. Dense or sparse, float or double, is settled here and nowhere else:
+// a kernel asks a row for its product with a vector and adds a multiple of it to a vector.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+namespace linsep {
+
+// Vectors that meet a row are double whatever the row holds, so that float data lose nothing in the sums.
+template <class T>
+struct DenseRow {
+    const T *x;
+    std::size_t d;
+
+    static constexpr std::size_t line = 64 / sizeof(T), block = 8 * line;
+
+    double dot(const double *w) const {
+        double sum = 0;
+        std::size_t j = 0;
+        for (; j + block <= d; j += block) sum += block_dot(x + j, w + j);
+        return sum + short_dot(j, w);
+    }
+    void add_to(double *w, double c) const {
+#pragma omp simd
+        for (std::size_t j = 0; j < d; ++j) w[j] += c * static_cast<double>(x[j]);
+    }
+    double squared_norm() const {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t j = 0; j < d; ++j) sum += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+        return sum;
+    }
+    template <class F>
+    void each_column(F f) const {
+        for (std::size_t j = 0; j < d; ++j) f(j);
+    }
+    // The product, while a row that comes later is fetched beside it: rows in random order are strangers to the
+    // hardware's own prefetching, which gives up at every page.
+    double dot(const double *w, const DenseRow &later) const {
+        double sum = 0;
+        std::size_t j = 0;
+        for (; j + block <= d; j += block) {
+            for (std::size_t k = 0; k < block; k += line) __builtin_prefetch(later.x + j + k, 0, 2);
+            sum += block_dot(x + j, w + j);
+        }
+        for (std::size_t k = j; k < d; k += line) __builtin_prefetch(later.x + k, 0, 2);
+        return sum + short_dot(j, w);
+    }
+
+   private:
+    // A length the compiler knows: it unrolls the loop into several independent sums.
+    static double block_dot(const T *x, const double *w) {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t j = 0; j < block; ++j) sum += static_cast<double>(x[j]) * w[j];
+        return sum;
+    }
+    double short_dot(std::size_t from, const double *w) const {
+        double sum = 0;
+        for (std::size_t j = from; j < d; ++j) sum += static_cast<double>(x[j]) * w[j];
+        return sum;
+    }
+};
+
+template <class T, class I>
+struct SparseRow {
+    const T *x;
+    const I *j;
+    std::size_t size;
+
+    double dot(const double *w) const {
+        // Four sums, because one would wait for the previous addition at every step.
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        std::size_t k = 0;
+        for (; k + 4 <= size; k += 4) {
+            s0 += static_cast<double>(x[k]) * w[j[k]];
+            s1 += static_cast<double>(x[k + 1]) * w[j[k + 1]];
+            s2 += static_cast<double>(x[k + 2]) * w[j[k + 2]];
+            s3 += static_cast<double>(x[k + 3]) * w[j[k + 3]];
+        }
+        for (; k < size; ++k) s0 += static_cast<double>(x[k]) * w[j[k]];
+        return (s0 + s1) + (s2 + s3);
+    }
+    void add_to(double *w, double c) const {
+        for (std::size_t k = 0; k < size; ++k) w[j[k]] += c * static_cast<double>(x[k]);
+    }
+    double squared_norm() const {
+        double sum = 0;
+        for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(x[k]) * static_cast<double>(x[k]);
+        return sum;
+    }
+    template <class F>
+    void each_column(F f) const {
+        for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
+    }
+    double dot(const double *w, const SparseRow &later) const {
+        constexpr std::size_t block = 16;
+        double sum = 0;
+        std::size_t k = 0;
+        for (; k + block <= size; k += block) {
+            later.fetch(k, block);
+            sum += SparseRow{x + k, j + k, block}.dot(w);
+        }
+        if (k < later.size) later.fetch(k, later.size - k);
+        return sum + SparseRow{x + k, j + k, size - k}.dot(w);
+    }
+    void fetch(std::size_t from, std::size_t count) const {
+        for (std::size_t k = 0; k < count; k += 64 / sizeof(I)) __builtin_prefetch(j + from + k);
+        for (std::size_t k = 0; k < count; k += 64 / sizeof(T)) __builtin_prefetch(x + from + k);
+    }
+};
+
+template <class T>
+struct Dense {
+    const T *x;
+    std::size_t n, d;
+    DenseRow<T> row(std::size_t i) const { return {x + i * d, d}; }
+    std::size_t stored() const { return n * d; }
+};
+
+template <class T, class I>
+struct Csr {
+    const T *x;
+    const I *j;
+    const I *start;
+    std::size_t n, d;
+    SparseRow<T, I> row(std::size_t i) const {
+        const auto first = static_cast<std::size_t>(start[i]);
+        return {x + first, j + first, static_cast<std::size_t>(start[i + 1]) - first};
+    }
+    std::size_t stored() const { return static_cast<std::size_t>(start[n]); }
+};
+
+using Matrix = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>,
+                            Csr<float, std::int64_t>, Csr<double, std::int64_t>>;
+
+}  // namespace linsep

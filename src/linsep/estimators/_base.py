@@ -1,0 +1,332 @@
+"""What all estimators share: validation, labels, weights, one problem a class, and reading the fitted plane."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import _core, penalties
+from .._core import Rows
+from ..losses import Loss
+from ..penalties import Penalty
+from ..problem import Problem
+from ..solvers import Result, Solver, Start, automatic, get
+from ._callbacks import CallbackSupport, report_progress, with_callbacks
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Explanation", "LinearEstimator", "check_choice", "check_count"]
+
+
+def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
+    """Raise unless the parameter has one of these values."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not possible; use one of {', '.join(map(repr, choices))}")
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raise unless the parameter is a whole number that is large enough."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+
+
+def check_C(C: object) -> float:
+    """Return C as a float, infinite for None; raise unless it is positive."""
+    if C is None:
+        return np.inf
+    if not isinstance(C, Real) or isinstance(C, bool) or not C > 0:
+        raise ValueError(f"C={C!r} must be a positive number; inf or None means no penalty")
+    return float(C)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The weights of one plane, the most important first: |w_j| is the importance of a feature, its sign the direction.
+
+    Attributes
+    ----------
+    features : list of str
+        Names, ranked.
+    weights : array
+        In the same order.
+    towards, away : label
+        The class that a positive weight speaks for, and the other (None: the rest).
+    intercept : float
+    """
+
+    features: list[str]
+    weights: FloatArray
+    towards: Any
+    away: Any
+    intercept: float
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in self.features] or [0])
+        longest = float(np.abs(self.weights).max()) if len(self.weights) else 1.0
+        rest = "the rest" if self.away is None else repr(self.away)
+        lines = [f"{'':{width}}   speaks for {self.towards!r} (+) or {rest} (−)"]
+        for name, weight in zip(self.features, self.weights, strict=True):
+            bar = "█" * round(20 * abs(weight) / (longest or 1.0))
+            lines.append(f"{name:{width}} {weight:+12.5g} {bar}")
+        return "\n".join([*lines, f"{'intercept':{width}} {self.intercept:+12.5g}"])
+
+
+class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear classifier: h(x) = sign(w·x + b), one plane for two classes, one against the rest for more.
+
+    Subclasses say which loss, penalty and C they minimise and which solver they use.
+    """
+
+    classes_: NDArray[Any]
+    coef_: FloatArray
+    intercept_: FloatArray
+
+    # -- what a subclass says -------------------------------------------------------------------------------------
+
+    def _loss(self) -> Loss:
+        raise TypeError(f"{type(self).__name__} does not say its loss")
+
+    def _penalty(self) -> Penalty:
+        return penalties.NoPenalty()
+
+    def _strength(self) -> float:
+        return np.inf
+
+    def _solver(self) -> Solver | None:
+        """Return the solver, or None to let the problem decide."""
+        return None
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that make no sense, before anything is computed."""
+
+    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        """Set further attributes."""
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d)
+            The examples; float32 and float64 data in rows (C order or CSR) are not copied.
+        y : array of shape (n,)
+            Their labels, any two or more values.
+        sample_weight : array of shape (n,), optional
+            How much each example counts; a weight of 2 is the same as two rows.
+
+        Returns
+        -------
+        self
+        """
+        _core.warn_if_slow()
+        self._check_parameters()
+        X, y = self._check_X(X, y, reset=True)
+        classes, codes = self._encode(y)
+        starts = self._starts(classes) if getattr(self, "warm_start", False) else None
+        self.classes_ = classes
+        weight = self._weights(codes, sample_weight, X.shape[0])
+        problems = self._problems(Rows(X), codes, weight)
+        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
+        self._store(problems, results)
+        if any(result.interrupted for result in results):
+            raise KeyboardInterrupt
+        self._warn(results)
+        return self
+
+    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        """Return X (and y) as the kernels read them."""
+        return validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        )
+
+    def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        check_classification_targets(y)
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
+            )
+        return classes, codes
+
+    def _weights(self, codes: NDArray[np.int64], sample_weight: ArrayLike | None, n: int) -> FloatArray | None:
+        """Return sample weight × class weight, or None where all are one."""
+        class_weight = getattr(self, "class_weight", None)
+        if sample_weight is None and class_weight is None:
+            return None
+        if sample_weight is None:
+            s = np.ones(n)
+        elif np.isscalar(sample_weight):
+            s = np.full(n, float(sample_weight))  # type: ignore[arg-type]
+        else:
+            s = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", copy=True)
+        if s.shape != (n,):
+            raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
+        if (s < 0).any():
+            raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
+        if not s.any():
+            raise ValueError("sample_weight is zero for all examples: there is nothing to learn from")
+        if class_weight is not None:
+            s *= self._class_weight(class_weight, codes)[codes]
+        return s
+
+    def _class_weight(self, class_weight: Mapping[Any, float] | str, codes: NDArray[np.int64]) -> FloatArray:
+        if not isinstance(class_weight, Mapping) and class_weight != "balanced":
+            raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
+        labels = self.classes_[codes]
+        weight = np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=labels), dtype=np.float64)
+        if (weight < 0).any() or not np.isfinite(weight).all():
+            raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
+        return weight
+
+    def _problems(self, rows: Rows, codes: NDArray[np.int64], weight: FloatArray | None) -> list[Problem]:
+        """Return one problem for two classes, one a class for more."""
+        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        shared = dict(loss=self._loss(), penalty=self._penalty(), C=self._strength(), sample_weight=weight)
+        intercept = bool(getattr(self, "fit_intercept", True))
+        labels = [np.where(codes == k, 1.0, -1.0) for k in positive]
+        return [Problem(rows, y, fit_intercept=intercept, **shared) for y in labels]  # type: ignore[arg-type]
+
+    def _solve_all(
+        self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
+    ) -> list[Result]:
+        with report_progress(self, X, y, len(problems)) as observer:
+
+            def solve(k: int) -> Result:
+                solver, reason = self._solver(), "asked for"
+                if solver is None:
+                    name, reason = automatic(problems[k])
+                    solver = get(name, max_iter=getattr(self, "max_iter", 1000))
+                result = solver.solve(problems[k], start=starts[k], seed=seed, observer=observer(k))
+                result.history.solver = solver.name
+                result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
+                return result
+
+            n_jobs = getattr(self, "n_jobs", None) or _core.threads()
+            if len(problems) == 1 or n_jobs == 1:
+                return [solve(k) for k in range(len(problems))]
+            return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(k) for k in range(len(problems))))
+
+    def _starts(self, classes: NDArray[Any]) -> list[Start | None] | None:
+        """Return the planes of the last fit, where it was on the same classes and features."""
+        if not hasattr(self, "coef_"):
+            return None
+        if not np.array_equal(classes, self.classes_) or self.coef_.shape[1] != self.n_features_in_:
+            raise ValueError(
+                "warm_start=True goes on from the last fit, but that had other classes or features; "
+                "fit a new estimator, or set warm_start=False"
+            )
+        return [Start(w.copy(), float(b)) for w, b in zip(self.coef_, self.intercept_, strict=True)]
+
+    def _store(self, problems: list[Problem], results: list[Result]) -> None:
+        self.coef_ = np.array([result.w for result in results])
+        self.intercept_ = np.array([result.b for result in results])
+        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        self.converged_ = all(result.converged for result in results)
+        self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
+        self.objective_ = problems[0].formula
+        self._after_fit(problems, results)
+
+    def _warn(self, results: list[Result]) -> None:
+        """Say what went wrong and what to do; a step size that does not work comes first."""
+        failed = [result for result in results if not result.converged]
+        if not failed:
+            return
+        advice = next((result.advice for result in failed if result.advice), "")
+        message = advice or failed[0].message
+        if not advice and failed[0].message == "stopped by a callback":
+            return
+        warnings.warn(
+            f"{type(self).__name__} did not converge: {message}{self._remedy(bool(advice))}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _remedy(self, has_advice: bool) -> str:
+        return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        scores = Rows(X).matvec(self.coef_)
+        scores += self.intercept_
+        return scores[:, 0] if len(self.intercept_) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
+        scores = self.decision_function(X)
+        winners = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[winners]
+
+    def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
+        """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        explanations = []
+        for k, (w, b) in enumerate(zip(self.coef_, self.intercept_, strict=True)):
+            ranked = np.argsort(-np.abs(w), kind="stable")[:top]
+            towards, away = (self.classes_[1], self.classes_[0]) if len(self.coef_) == 1 else (self.classes_[k], None)
+            explanations.append(Explanation([str(names[j]) for j in ranked], w[ranked], towards, away, float(b)))
+        return explanations[0] if len(explanations) == 1 else explanations
+
+    def summary(self) -> str:
+        """Return a few lines: what was minimised, how it ended, and the heaviest weights."""
+        check_is_fitted(self)
+        histories = self.history_ if isinstance(self.history_, list) else [self.history_]
+        ended = "converged" if self.converged_ else "NOT converged"
+        lines = [
+            f"{type(self).__name__} on {self.n_features_in_} features, classes {', '.join(map(str, self.classes_))}",
+            f"minimised   {self.objective_}",
+            f"solver      {histories[0].solver} ({histories[0].reason})",
+            f"ended       {ended} after {self.n_iter_} iterations",
+        ]
+        explained = self.explain(top=5)
+        for part in explained if isinstance(explained, list) else [explained]:
+            lines += ["", str(part)]
+        return "\n".join(lines)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        shown = str(super().__repr__(N_CHAR_MAX=N_CHAR_MAX))
+        return f"{shown}  # minimised {self.objective_}" if hasattr(self, "objective_") else shown
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]:
+    """Return the position of each label among the classes; raise for one that is not there."""
+    labels = np.asarray(y)
+    if type_of_target(labels) in ("continuous", "unknown", "continuous-multioutput"):
+        check_classification_targets(labels)
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y has the label {unknown[0]!r}, which is not among the classes {list(classes)} of the first partial_fit; "
+            "name all labels in its 'classes'"
+        )
+    return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)
+
+

@@ -1,0 +1,72 @@
+"""scikit-learn's callbacks (progress bars and others), where the version has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Observer = Callable[[int, FloatArray, float], bool]
+
+__all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """No callbacks in this version of scikit-learn."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+@contextmanager
+def report_progress(estimator: Any, X: Any, y: Any, problems: int) -> Iterator[Callable[[int], Observer | None]]:
+    """Tell the estimator's callbacks of the fit: a task for each problem, and in it one for each iteration.
+
+    Yields a function that gives the observer of problem k, or None where nobody listens.
+    """
+    if not hasattr(estimator, "_skl_callbacks"):
+        yield lambda k: None
+        return
+    fit = estimator._init_callback_context(max_subtasks=problems, sequential_subtasks=False)
+    fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    tasks: dict[int, Any] = {}
+    points: dict[int, FloatArray] = {}
+
+    def fitted() -> dict[str, Any]:
+        """Return the attributes with which the estimator could predict now, once every problem has a point."""
+        intercept = bool(getattr(estimator, "fit_intercept", True))
+        d = estimator.n_features_in_
+        thetas = [points.get(k, np.zeros(d + intercept)) for k in range(problems)]
+        return {
+            "coef_": np.array([theta[:d] for theta in thetas]),
+            "intercept_": np.array([theta[d] if intercept else 0.0 for theta in thetas]),
+            "classes_": estimator.classes_,
+            "n_features_in_": d,
+        }
+
+    def observer(k: int) -> Observer:
+        task = fit.subcontext(task_name=f"problem {k}", task_id=k, max_subtasks=None)
+        tasks[k] = task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+
+        def observe(iteration: int, theta: FloatArray, objective: float) -> bool:
+            points[k] = theta
+            step = task.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            return bool(
+                step.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)
+            )
+
+        return observe
+
+    yield observer
+    for task in tasks.values():
+        task.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)
+    fit.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)

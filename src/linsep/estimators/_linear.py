@@ -1,0 +1,187 @@
+"""`LinearClassifier`, for any loss and any solver, and `LeastSquaresClassifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from .. import losses, penalties
+from ..losses import Loss
+from ..penalties import Penalty
+from ..solvers import LeastSquares, Solver, StochasticDescent, get
+from ._base import LinearEstimator, check_C, check_count
+from ._stochastic import StreamingEstimator, _is_logistic, check_slope, probabilities
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["LeastSquaresClassifier", "LinearClassifier"]
+
+
+def _is_stochastic(estimator: Any) -> bool:
+    if isinstance(estimator._solver(), StochasticDescent):
+        return True
+    raise AttributeError(f"partial_fit needs a stochastic solver such as solver='sgd', not {estimator.solver!r}")
+
+
+class LinearClassifier(StreamingEstimator):
+    """The general linear classifier: any loss, any penalty, any solver.
+
+    It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)``.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="hinge"
+        A name, or an object of `linsep.losses` or of your own subclass of `linsep.losses.Loss`.
+    penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
+    C : float, default=1.0
+        How much the losses count against the penalty; inf or None for no penalty.
+    l1_ratio : float, optional
+        The share of L1 in ``penalty="elasticnet"``.
+    solver : "auto", str or solver, default="auto"
+        A name (``"gradient_descent"``, ``"sgd"``, ``"perceptron"``, ``"least_squares"``) or an object of
+        `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked what it did.
+    max_iter : int, default=1000
+        Iterations at the most, for a solver given by name.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    random_state : int, RandomState or None
+    warm_start : bool, default=False
+    n_jobs : int or None
+        Threads over the classes, where there are more than two; None for all.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    converged_, history_, objective_
+        As for `SGDClassifier`.
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> LinearClassifier("square", C=None).fit(X, y)
+    LinearClassifier(C=None, loss='square')  # minimised Σ (1 − z)²
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        *,
+        penalty: str | Penalty | None = "l2",
+        C: float | None = 1.0,
+        l1_ratio: float | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.solver = solver
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_count("max_iter", self.max_iter)
+        check_slope(self._loss(), type(self).__name__)
+        self._solver()
+
+    def _loss(self) -> Loss:
+        return losses.get(self.loss)
+
+    def _penalty(self) -> Penalty:
+        return penalties.get(self.penalty, self.l1_ratio)
+
+    def _strength(self) -> float:
+        return np.inf if self.penalty is None else check_C(self.C)
+
+    def _solver(self) -> Solver | None:
+        if isinstance(self.solver, str) and self.solver == "auto":
+            return None
+        solver = get(self.solver, max_iter=self.max_iter)
+        if getattr(solver, "keep", "") == "vote":
+            raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
+        return solver
+
+    partial_fit = available_if(_is_stochastic)(StreamingEstimator.partial_fit)
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
+        return probabilities(self.decision_function(X))
+
+    @available_if(_is_logistic)
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """log P(y|x)."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+
+class LeastSquaresClassifier(LinearEstimator):
+    """Least squares on the labels ±1, thresholded: the normal equations, or the solution of least norm.
+
+    It minimises ``½‖w‖² + C Σ sᵢ (1 − zᵢ)²``; by default without the penalty.
+
+    Parameters
+    ----------
+    C : float or None, default=inf
+        How much the losses count against the penalty; inf or None for no penalty.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    n_jobs : int or None
+        Threads over the classes, where there are more than two; None for all.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    converged_, history_, objective_
+        As for `SGDClassifier`; ``history_.reason`` says which way the equations were solved.
+
+    Examples
+    --------
+    >>> from linsep import LeastSquaresClassifier
+    >>> model = LeastSquaresClassifier().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.coef_.round(3).tolist(), model.intercept_.round(3).tolist()
+    ([[0.6]], [-1.2])
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float | None = np.inf,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    def _loss(self) -> Loss:
+        return losses.Square()
+
+    def _penalty(self) -> Penalty:
+        return penalties.L2()
+
+    def _strength(self) -> float:
+        return check_C(self.C)
+
+    def _solver(self) -> Solver:
+        return LeastSquares()
+
+

@@ -1,0 +1,384 @@
+"""The estimators that learn one example at a time: `SGDClassifier` and `Perceptron`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import expit
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from .. import _core, losses, penalties, schedules, stopping
+from .._core import Rows
+from ..losses import Loss
+from ..penalties import Penalty
+from ..problem import Problem
+from ..schedules import Schedule
+from ..solvers import PerceptronRule, Result, Solver, Start, StochasticDescent, Votes, stream
+from ..stopping import Rule
+from ._base import LinearEstimator, check_batch_labels, check_C, check_choice, check_count
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Perceptron", "SGDClassifier"]
+
+
+class StreamingEstimator(LinearEstimator):
+    """A linear classifier that can also learn from an endless stream, batch by batch."""
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one batch of a stream: one pass over it, going on from where the last one ended.
+
+        Nothing is remembered of earlier batches, so there is no best iterate to speak of: ``coef_`` is the current
+        plane, or the mean of all planes so far with ``keep="average"``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d)
+        y : array of shape (n,)
+        classes : array, optional
+            All labels that the stream can bring; needed the first time.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        _core.warn_if_slow()
+        self._check_parameters()
+        if getattr(self, "keep", "best") == "vote":
+            raise ValueError("keep='vote' needs all planes of a fit; a stream has no end. Use keep='average'")
+        first = not hasattr(self, "_stream")
+        X, y = self._check_X(X, y, reset=first)
+        if first:
+            self._begin_stream(y, classes)
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} differ from those of the first partial_fit, {list(self.classes_)}")
+        if getattr(self, "class_weight", None) == "balanced":
+            raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
+        codes = check_batch_labels(self.classes_, y)
+        weight = self._weights(codes, sample_weight, X.shape[0])
+        method = self._solver()
+        assert isinstance(method, StochasticDescent)
+        problems = self._problems(Rows(X), codes, weight)
+        random_state = check_random_state(getattr(self, "random_state", None))
+        # A fixed seed must not draw the same places in every batch.
+        seed = int(random_state.randint(2**31 - 1)) + self._stream[0].step
+        results = [stream(method, problem, at, seed) for problem, at in zip(problems, self._stream, strict=True)]
+        self._stream = [result.last for result in results]
+        self.mistakes_ = self.mistakes_ + max(result.updates for result in results)
+        self.coef_ = np.array([result.w for result in results])
+        self.intercept_ = np.array([result.b for result in results])
+        self.t_ = self._stream[0].step
+        self.objective_ = problems[0].formula
+        return self
+
+    def _begin_stream(self, y: ArrayLike, classes: ArrayLike | None) -> None:
+        if hasattr(self, "coef_"):  # fitted before: go on from there
+            planes = zip(self.coef_, self.intercept_, strict=True)
+            self._stream = [Start(w.copy(), float(b)) for w, b in planes]
+            return
+        if classes is None:
+            raise ValueError("the first call of partial_fit needs 'classes', all labels that the stream can bring")
+        self.classes_, _ = self._encode(np.asarray(classes))
+        planes_needed = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self._stream = [Start(np.zeros(self.n_features_in_)) for _ in range(planes_needed)]
+        self.n_iter_, self.mistakes_ = 1, 0
+
+    def _store(self, problems: list[Problem], results: list[Result]) -> None:
+        super()._store(problems, results)
+        self.__dict__.pop("_stream", None)  # a new fit ends the old stream
+        self.t_ = max(result.last.step for result in results)
+        self.mistakes_ = max(result.updates for result in results)
+
+
+def _is_logistic(estimator: Any) -> bool:
+    if losses.get(estimator.loss) == losses.Logistic():
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic', not {estimator.loss!r}: other losses give no probability")
+
+
+class SGDClassifier(StreamingEstimator):
+    """Linear classifier by stochastic (sub)gradient descent, one random example a step.
+
+    It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)`` by steps on the mean objective (that divided by ``C Σ sᵢ``), so a step
+    size means the same whatever the number of examples.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="hinge"
+        ``"perceptron"``, ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"square"``, or a `linsep.losses.Loss`.
+    penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
+    C : float, default=1.0
+        How much the losses count against the penalty; inf or None for no penalty.
+    l1_ratio : float, optional
+        The share of L1 in ``penalty="elasticnet"``.
+    schedule : Schedule, str, float or None
+        Step sizes: ``"constant"``, ``"inverse_time"``, ``"inverse_sqrt"``, ``"inverse"``, a number, an object of
+        `linsep.schedules`, or None for one that suits the data.
+    stopping : rule, str, list of these, or None, default="zero_one_unchanged"
+        When to stop: names or objects of `linsep.stopping`.
+    keep : {"best", "last", "average"}, default="best"
+        Which iterate is reported.
+    max_iter : int, default=1000
+        Passes over the data at the most.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    record : {"pass", "update"}, default="pass"
+        What ``history_`` holds: the end of every pass, or every update with its iterate and example.
+    random_state : int, RandomState or None
+    warm_start : bool, default=False
+        Begin where the last fit ended.
+    n_jobs : int or None
+        Threads over the classes, where there are more than two; None for all.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    converged_ : bool
+    history_ : History, or a list with one for each class
+    objective_ : str
+        What was minimised.
+    mistakes_ : int
+        How many steps moved the plane (of the class with the most).
+    t_ : int
+        Steps taken.
+
+    Examples
+    --------
+    >>> from linsep import SGDClassifier
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 2.0], [4.0, 3.0]], ["no", "no", "yes", "yes"]
+    >>> SGDClassifier(random_state=0).fit(X, y).predict([[0.0, 0.5], [4.0, 2.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        *,
+        penalty: str | Penalty | None = "l2",
+        C: float | None = 1.0,
+        l1_ratio: float | None = None,
+        schedule: str | float | Schedule | None = None,
+        stopping: str | Rule | Iterable[str | Rule] | None = "zero_one_unchanged",
+        keep: str = "best",
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        record: str = "pass",
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.schedule = schedule
+        self.stopping = stopping
+        self.keep = keep
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.record = record
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_choice("keep", self.keep, ("best", "last", "average"))
+        check_choice("record", self.record, ("pass", "update"))
+        check_count("max_iter", self.max_iter)
+        check_slope(self._loss(), type(self).__name__)
+
+    def _loss(self) -> Loss:
+        return losses.get(self.loss)
+
+    def _penalty(self) -> Penalty:
+        return penalties.get(self.penalty, self.l1_ratio)
+
+    def _strength(self) -> float:
+        return np.inf if self.penalty is None else check_C(self.C)
+
+    def _solver(self) -> Solver:
+        settings = dict(keep=self.keep, max_iter=self.max_iter, record=self.record)
+        schedule = None if self.schedule is None else schedules.get(self.schedule)
+        return StochasticDescent(schedule=schedule, stopping=stopping.get(self.stopping), **settings)  # type: ignore[arg-type]
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
+        return probabilities(self.decision_function(X))
+
+    @available_if(_is_logistic)
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """log P(y|x)."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+
+def check_slope(loss: Loss, who: str) -> None:
+    """Raise for a loss that is flat: descent would never move."""
+    if not loss.convex and not loss.slope(np.linspace(-2.0, 2.0, 9)).any():
+        raise ValueError(f"{who} cannot use {loss}: it is flat, so no step leads downhill; choose 'hinge' or 'logistic'")
+
+
+def probabilities(scores: FloatArray) -> FloatArray:
+    """Return σ(g) and its complement, or each class's σ divided by their sum."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    shares = expit(scores)
+    total = shares.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1]))
+
+
+class Perceptron(StreamingEstimator):
+    """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
+
+    On separable data it ends with no mistakes; on others it never would, and reports by `keep` after `max_iter` passes.
+
+    Parameters
+    ----------
+    order : {"random", "cyclic", "worst"}, default="random"
+        Draw examples at random, take them as they come, or take the worst violator each time.
+    keep : {"best", "last", "average", "vote"}, default="best"
+        Report the plane with the fewest mistakes at the end of a pass (the pocket algorithm), the last one, the mean of
+        all (the averaged perceptron), or let all of them vote, each as often as it survived.
+    max_iter : int, default=1000
+        Passes over the data at the most (for ``order="worst"``, updates).
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    record : {"pass", "update"}, default="pass"
+        What ``history_`` holds: the end of every pass, or every update with its iterate and example.
+    random_state : int, RandomState or None
+    warm_start : bool, default=False
+    n_jobs : int or None
+        Threads over the classes, where there are more than two; None for all.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn. With ``keep="vote"``, ``coef_`` is the averaged plane, the voters' linear summary.
+    mistakes_ : int
+        Updates made (by the class with the most).
+    update_counts_ : array of shape (n,) or (classes, n)
+        How often each example caused an update: the dual variables, since ``w = Σ countᵢ yᵢ xᵢ`` of the last plane.
+    radius_, margin_, mistake_bound_ : float or array
+        R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
+        (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate).
+    converged_, history_, objective_, t_
+        As for `SGDClassifier`.
+
+    Examples
+    --------
+    >>> from linsep import Perceptron
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 2.0], [4.0, 3.0]], [0, 0, 1, 1]
+    >>> model = Perceptron(order="cyclic").fit(X, y)
+    >>> model.predict(X), model.mistakes_, model.converged_
+    (array([0, 0, 1, 1]), 3, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        order: str = "random",
+        keep: str = "best",
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        record: str = "pass",
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.order = order
+        self.keep = keep
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.record = record
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_choice("order", self.order, ("random", "cyclic", "worst"))
+        check_choice("keep", self.keep, ("best", "last", "average", "vote"))
+        check_choice("record", self.record, ("pass", "update"))
+        check_count("max_iter", self.max_iter)
+        if self.keep == "vote" and self.warm_start:
+            raise ValueError("keep='vote' counts planes from w = 0; it cannot go on from a warm start")
+
+    def _loss(self) -> Loss:
+        return losses.Perceptron()
+
+    def _solver(self) -> Solver:
+        return PerceptronRule(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
+
+    def _remedy(self, has_advice: bool) -> str:
+        return (
+            " with mistakes left: the data may not be linearly separable, and then it never ends. "
+            "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
+        )
+
+    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        counts = np.array([result.update_counts for result in results])
+        self.update_counts_ = counts[0] if len(results) == 1 else counts
+        lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
+        self.radius_ = float(np.sqrt(lengths.max()))
+        margins = [_augmented_margin(problem, r) for problem, r in zip(problems, results, strict=True)]
+        bounds = [(self.radius_ / margin) ** 2 if margin > 0 else np.inf for margin in margins]
+        self.margin_, self.mistake_bound_ = (
+            (margins[0], bounds[0]) if len(results) == 1 else (np.array(margins), np.array(bounds))
+        )
+        self.__dict__.pop("_ballots", None)
+        if self.keep == "vote":
+            self._ballots = [_Ballot(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """g(x) = w·x + b; with ``keep="vote"``, the share of votes for minus against, between −1 and 1."""
+        scores = super().decision_function(X)
+        if not hasattr(self, "_ballots"):
+            return scores
+        X = self._check_X(X, reset=False)
+        votes = np.column_stack([ballot.count(X, self.fit_intercept) for ballot in self._ballots])
+        return votes[:, 0] if scores.ndim == 1 else votes
+
+
+def _augmented_margin(problem: Problem, result: Result) -> float:
+    length = float(np.sqrt(result.w @ result.w + result.b**2))
+    return float(problem.agreements(result.w, result.b).min()) / length if length > 0 else 0.0
+
+
+class _Ballot:
+    """The planes of a voted perceptron: all are partial sums of the same examples, so these are what is stored."""
+
+    def __init__(self, X: Any, votes: Votes) -> None:
+        examples, self.places = np.unique(votes.examples, return_inverse=True)
+        self.X = X[examples]
+        self.signs = votes.signs
+        self.counts = votes.counts / max(1, votes.counts.sum())
+
+    def count(self, X: Any, intercept: bool) -> FloatArray:
+        """Return the votes for minus the votes against every row."""
+        if len(self.signs) == 0:
+            return np.ones(X.shape[0])
+        total = np.empty(X.shape[0])
+        size = max(1, 2**22 // len(self.signs))
+        for first in range(0, X.shape[0], size):
+            products = X[first : first + size] @ self.X.T
+            products = products.toarray() if sparse.issparse(products) else products
+            steps = (products.astype(np.float64) + intercept)[:, self.places] * self.signs
+            planes = np.cumsum(steps, axis=1)
+            total[first : first + size] = np.where(planes >= 0, 1.0, -1.0) @ self.counts
+        return total

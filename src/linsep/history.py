@@ -1,0 +1,121 @@
+"""What a run remembers: one record a step, thinned so that memory stays bounded however long the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["History", "Record"]
+
+#: Iterates are large: all that a history keeps of them stays below this many bytes.
+ITERATE_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Record:
+    """One recorded step. Numbers that were not measured are NaN; `example` is −1 where no single one caused it."""
+
+    step: int
+    passes: float
+    objective: float
+    risk: float = np.nan
+    zero_one: float = np.nan
+    gradient_norm: float = np.nan
+    step_size: float = np.nan
+    best: float = np.nan
+    example: int = -1
+    iterate: FloatArray | None = None
+
+
+COLUMNS = ("step", "passes", "objective", "risk", "zero_one", "gradient_norm", "step_size", "best", "example")
+
+
+class History:
+    """The recorded steps of one run.
+
+    When more than `capacity` records have come, every second one is dropped and from then on only every second
+    (fourth, eighth, …) is kept; the first and the latest are always there, and `stride` says how thin it is.
+
+    Parameters
+    ----------
+    capacity : int
+        How many records are kept at the most.
+
+    Attributes
+    ----------
+    stride : int
+        One record in this many was kept.
+    solver, reason : str
+        Which solver ran, and why it was picked.
+
+    Examples
+    --------
+    >>> history = History(capacity=4)
+    >>> for k in range(10):
+    ...     history.add(Record(step=k, passes=k, objective=1 / (k + 1)))
+    >>> history["step"], history.stride
+    (array([0., 4., 8., 9.]), 4)
+    """
+
+    def __init__(self, capacity: int = 10_000) -> None:
+        self.capacity = max(2, capacity)
+        self.stride = 1
+        self.solver = ""
+        self.reason = ""
+        self._kept: list[Record] = []
+        self._offered = 0
+        self._latest: Record | None = None
+        self._best = np.inf
+
+    def add(self, record: Record) -> None:
+        """Offer one record. `best` is filled in: the lowest objective offered so far, thinned or not."""
+        self._best = min(self._best, record.objective)
+        values = vars(record) | {"best": self._best}
+        self._latest = record = Record(**values)
+        if self._offered % self.stride == 0:
+            self._kept.append(record)
+        self._offered += 1
+        if record.iterate is not None:
+            self.capacity = min(self.capacity, max(2, ITERATE_BYTES // max(1, record.iterate.nbytes)))
+        while len(self._kept) > self.capacity - 1:
+            self._kept = self._kept[::2]
+            self.stride *= 2
+
+    @property
+    def records(self) -> list[Record]:
+        """The records that were kept, the latest included."""
+        if self._latest is None or self._kept[-1] is self._latest:
+            return list(self._kept)
+        return [*self._kept, self._latest]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, column: str) -> FloatArray:
+        if column not in COLUMNS:
+            raise KeyError(f"a history has no column {column!r}; it has {', '.join(COLUMNS)}")
+        return np.array([getattr(record, column) for record in self.records], dtype=np.float64)
+
+    @property
+    def iterates(self) -> FloatArray:
+        """The recorded iterates, one a row; empty unless they were asked for."""
+        kept = [record.iterate for record in self.records if record.iterate is not None]
+        return np.array(kept) if kept else np.empty((0, 0))
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the records as a DataFrame of that library (``"pandas"``, ``"polars"`` or ``"pyarrow"``)."""
+        import narwhals as nw
+
+        table = {column: self[column] for column in COLUMNS}
+        whole = ("step", "example")
+        table |= {column: table[column].astype(np.int64) for column in whole}  # type: ignore[misc]
+        return nw.from_dict(table, backend=backend).to_native()
+
+    def __repr__(self) -> str:
+        thin = "" if self.stride == 1 else f", one step in {self.stride} kept"
+        return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"

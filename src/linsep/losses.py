@@ -1,0 +1,249 @@
+"""Losses of the agreement z = y g(x): values, slopes, curvatures and conjugates.
+
+Conventions
+-----------
+``z`` is the agreement, an array of any shape. ``slope`` is ℓ'(z); at a kink it is the left derivative, so that a
+point exactly on the edge still pushes (a perceptron that starts at w = 0 moves). ``curvature`` is ℓ''(z), 0 at a kink.
+``conjugate`` is ℓ*(a) = sup_z (a z − ℓ(z)), infinite where a is no slope of ℓ; Fenchel and Young say
+ℓ(z) + ℓ*(a) ≥ a z, with equality exactly where a is a slope at z.
+
+A loss of your own is a subclass of `Loss` with these four functions in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, xlogy
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Hinge", "Logistic", "Loss", "Perceptron", "Square", "SquaredHinge", "ZeroOne", "get"]
+
+
+class Loss:
+    """A function ℓ of the agreement z = y g(x).
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    formula : str
+        ℓ(z) in one line, for reports.
+    convex, smooth : bool
+        Whether ℓ is convex; whether ℓ' is Lipschitz.
+    max_curvature : float
+        The Lipschitz constant of ℓ' (infinite if the loss is not smooth).
+    quadratic : bool
+        Whether ℓ'' is constant, so that one linear system gives the minimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Cubic(Loss):  # max(0, 1 − z)³
+    ...     name, formula = "cubic", "max(0, 1 − z)³"
+    ...     def value(self, z): return np.maximum(0, 1 - z) ** 3
+    ...     def slope(self, z): return -3 * np.maximum(0, 1 - z) ** 2
+    >>> Cubic().value(np.array([0.0, 2.0]))
+    array([1., 0.])
+    """
+
+    name: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    convex: ClassVar[bool] = True
+    smooth: ClassVar[bool] = False
+    max_curvature: ClassVar[float] = np.inf
+    quadratic: ClassVar[bool] = False
+    kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """ℓ(z)."""
+        raise TypeError(f"{type(self).__name__} does not define value(z)")
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """ℓ'(z), or one subgradient."""
+        raise TypeError(f"{type(self).__name__} does not define slope(z)")
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """ℓ''(z), almost everywhere."""
+        raise TypeError(f"{type(self).__name__} does not define curvature(z), which this solver needs")
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = sup_z (a z − ℓ(z))."""
+        raise TypeError(f"{type(self).__name__} does not define conjugate(a), which a duality gap needs")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def _within(a: ArrayLike, low: float, high: float, value: FloatArray) -> FloatArray:
+    """Return the value where low ≤ a ≤ high, infinity elsewhere."""
+    a = np.asarray(a, dtype=np.float64)
+    return np.where((a >= low) & (a <= high), value, np.inf)
+
+
+class ZeroOne(Loss):
+    """1 if z ≤ 0, else 0: its mean is the error rate. Flat almost everywhere, so no slope leads downhill."""
+
+    name, formula, convex = "zero_one", "[z ≤ 0]", False
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """1 where z ≤ 0."""
+        return (np.asarray(z) <= 0).astype(np.float64)
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """0: the loss is flat wherever it has a derivative."""
+        return np.zeros_like(z, dtype=np.float64)
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """0."""
+        return np.zeros_like(z, dtype=np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """0 at a = 0, else infinite."""
+        return _within(a, 0.0, 0.0, np.zeros_like(a, dtype=np.float64))
+
+
+class Perceptron(Loss):
+    """max(0, −z): zero for every correct answer."""
+
+    name, formula, kernel = "perceptron", "max(0, −z)", "perceptron"
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """max(0, −z)."""
+        return np.maximum(0.0, -np.asarray(z))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−1 where z ≤ 0."""
+        return -(np.asarray(z) <= 0).astype(np.float64)
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """0."""
+        return np.zeros_like(z, dtype=np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """0 for −1 ≤ a ≤ 0."""
+        return _within(a, -1.0, 0.0, np.zeros_like(a, dtype=np.float64))
+
+
+class Hinge(Loss):
+    """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
+
+    name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """max(0, 1 − z)."""
+        return np.maximum(0.0, 1.0 - np.asarray(z))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−1 where z ≤ 1."""
+        return -(np.asarray(z) <= 1).astype(np.float64)
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """0."""
+        return np.zeros_like(z, dtype=np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = a for −1 ≤ a ≤ 0."""
+        return _within(a, -1.0, 0.0, np.asarray(a, dtype=np.float64))
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 − z)²: the hinge made smooth."""
+
+    name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
+    smooth, max_curvature = True, 2.0
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """max(0, 1 − z)²."""
+        return np.square(np.maximum(0.0, 1.0 - np.asarray(z)))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−2 max(0, 1 − z)."""
+        return -2.0 * np.maximum(0.0, 1.0 - np.asarray(z))
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """2 where z < 1."""
+        return 2.0 * (np.asarray(z) < 1)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = a + a²/4 for a ≤ 0."""
+        a = np.asarray(a, dtype=np.float64)
+        return _within(a, -np.inf, 0.0, a + np.square(a) / 4.0)
+
+
+class Logistic(Loss):
+    """log(1 + e^(−z)): the negative log-likelihood of P(y|x) = σ(z)."""
+
+    name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
+    smooth, max_curvature = True, 0.25
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """log(1 + e^(−z)), without overflow."""
+        return np.logaddexp(0.0, -np.asarray(z, dtype=np.float64))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−σ(−z)."""
+        return -np.asarray(expit(-np.asarray(z, dtype=np.float64)), dtype=np.float64)
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """σ(z) σ(−z)."""
+        z = np.asarray(z, dtype=np.float64)
+        return np.asarray(expit(z) * expit(-z), dtype=np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = p log p + (1 − p) log(1 − p) with p = −a, for 0 ≤ p ≤ 1."""
+        p = np.clip(-np.asarray(a, dtype=np.float64), 0.0, 1.0)
+        return _within(a, -1.0, 0.0, xlogy(p, p) + xlogy(1.0 - p, 1.0 - p))
+
+
+class Square(Loss):
+    """(1 − z)² = (y − g(x))²: least squares on the labels. It punishes answers that are too correct as well."""
+
+    name, formula, kernel = "square", "(1 − z)²", "square"
+    smooth, max_curvature, quadratic = True, 2.0, True
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """(1 − z)²."""
+        return np.square(1.0 - np.asarray(z, dtype=np.float64))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−2 (1 − z)."""
+        return -2.0 * (1.0 - np.asarray(z, dtype=np.float64))
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """2."""
+        return np.full_like(z, 2.0, dtype=np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = a + a²/4."""
+        a = np.asarray(a, dtype=np.float64)
+        return a + np.square(a) / 4.0
+
+
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss for loss in (ZeroOne, Perceptron, Hinge, SquaredHinge, Logistic, Square)
+}
+
+
+def get(loss: str | Loss) -> Loss:
+    """Return the loss of that name, or the loss itself.
+
+    Examples
+    --------
+    >>> get("hinge")
+    Hinge()
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]()
+    raise ValueError(f"loss={loss!r} is not known; use one of {', '.join(LOSSES)}, or an object of a subclass of Loss")

@@ -1,0 +1,103 @@
+"""Penalties on the weights: ½‖w‖², ‖w‖₁ and mixtures. The intercept is never among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["L1", "L2", "ElasticNet", "NoPenalty", "Penalty", "get"]
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """``l2 · ½‖w‖² + l1 · ‖w‖₁``: every penalty here is one of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Penalty(l2=0.5, l1=0.5).value(np.array([3.0, -4.0]))
+    9.75
+    """
+
+    l2: float
+    l1: float
+
+    def value(self, w: FloatArray) -> float:
+        """l2 · ½‖w‖² + l1 · ‖w‖₁."""
+        return float(self.l2 * 0.5 * (w @ w) + self.l1 * np.abs(w).sum())
+
+    def slope(self, w: FloatArray) -> FloatArray:
+        """A subgradient: l2 · w + l1 · sign(w)."""
+        return self.l2 * w + self.l1 * np.sign(w)
+
+    def prox(self, w: FloatArray, step: float) -> FloatArray:
+        """Return argmin_u ½‖u − w‖² + step · penalty(u): soft-threshold, then shrink."""
+        return np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0) / (1.0 + step * self.l2)
+
+    def conjugate(self, u: FloatArray) -> float:
+        """Return sup_w (u·w − penalty(w)); infinite where nothing quadratic holds u back."""
+        excess = np.maximum(np.abs(u) - self.l1, 0.0)
+        if self.l2 == 0:
+            return np.inf if excess.any() else 0.0
+        return float(excess @ excess / (2.0 * self.l2))
+
+    @property
+    def formula(self) -> str:
+        """The penalty in one line, for reports."""
+        parts = [(self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")]
+        return " + ".join(norm if c == 1 else f"{c:g}·{norm}" for c, norm in parts if c) or "0"
+
+
+class ElasticNet(Penalty):
+    """(1 − r) · ½‖w‖² + r · ‖w‖₁."""
+
+    def __init__(self, l1_ratio: float = 0.5) -> None:
+        if not 0 <= l1_ratio <= 1:
+            raise ValueError(f"l1_ratio={l1_ratio!r} must lie between 0 (L2) and 1 (L1)")
+        super().__init__(l2=1.0 - l1_ratio, l1=float(l1_ratio))
+
+
+class L2(Penalty):
+    """½‖w‖²."""
+
+    def __init__(self) -> None:
+        super().__init__(l2=1.0, l1=0.0)
+
+
+class L1(Penalty):
+    """‖w‖₁."""
+
+    def __init__(self) -> None:
+        super().__init__(l2=0.0, l1=1.0)
+
+
+class NoPenalty(Penalty):
+    """Nothing: what ``C=inf`` means."""
+
+    def __init__(self) -> None:
+        super().__init__(l2=0.0, l1=0.0)
+
+
+def get(penalty: str | Penalty | None, l1_ratio: float | None = None) -> Penalty:
+    """Return the penalty of that name (``"l2"``, ``"l1"``, ``"elasticnet"``, None), or the penalty itself.
+
+    Examples
+    --------
+    >>> get("elasticnet", 0.25).formula
+    '0.75·½‖w‖² + 0.25·‖w‖₁'
+    """
+    if penalty == "elasticnet":
+        return ElasticNet(0.5 if l1_ratio is None else l1_ratio)
+    if l1_ratio is not None:
+        raise ValueError(f"l1_ratio={l1_ratio!r} would be ignored: it goes with penalty='elasticnet', not {penalty!r}")
+    if penalty is None:
+        return NoPenalty()
+    if isinstance(penalty, Penalty):
+        return penalty
+    if penalty in ("l2", "l1"):
+        return L2() if penalty == "l2" else L1()
+    raise ValueError(f"penalty={penalty!r} is not known; use 'l2', 'l1', 'elasticnet', None or a Penalty object")

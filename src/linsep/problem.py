@@ -1,0 +1,165 @@
+"""The problem a solver is given: examples, labels, a loss, a penalty and how to weigh them.
+
+    P(w, b) = penalty(w) + C · Σᵢ sᵢ ℓ(zᵢ),      zᵢ = yᵢ (w·xᵢ + b)
+
+The intercept b is never penalised, and C = inf means no penalty: P is then Σᵢ sᵢ ℓ(zᵢ). Methods whose step size ought
+not to depend on how many examples there are (the lecture's) work on the *mean objective* instead, which has the same
+minimiser:
+
+    F(w, b) = Σ sᵢ ℓ(zᵢ) / Σ sᵢ  +  λ · penalty(w),      λ = 1 / (C Σ sᵢ)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Rows
+from .losses import Loss, ZeroOne
+from .penalties import L2, NoPenalty, Penalty
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["MeanObjective", "Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One binary problem.
+
+    Attributes
+    ----------
+    rows : Rows
+        The examples.
+    y : array of ±1.0
+        Their labels.
+    loss : Loss
+    penalty : Penalty
+    C : float
+        How much the losses count against the penalty; inf drops the penalty.
+    sample_weight : array or None
+        s, all ones if None.
+    fit_intercept : bool
+        Whether b is free; otherwise it is 0.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge
+    >>> p = Problem(Rows(np.array([[1.0], [-2.0]])), np.array([1.0, -1.0]), Hinge(), C=10.0)
+    >>> p.objective(np.array([0.5]), 0.0)  # ½·0.25 + 10·(0.5 + 0)
+    5.125
+    >>> p.formula
+    '½‖w‖² + 10·Σ max(0, 1 − z)'
+    """
+
+    rows: Rows
+    y: FloatArray
+    loss: Loss
+    penalty: Penalty = field(default_factory=L2)
+    C: float = np.inf
+    sample_weight: FloatArray | None = None
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        if np.isinf(self.C):
+            object.__setattr__(self, "penalty", NoPenalty())
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Σ sᵢ."""
+        return float(self.rows.n if self.sample_weight is None else self.sample_weight.sum())
+
+    @property
+    def strength(self) -> float:
+        """λ: what the penalty counts in the mean objective."""
+        return 0.0 if np.isinf(self.C) else 1.0 / (self.C * self.total_weight)
+
+    def agreements(self, w: FloatArray, b: float) -> FloatArray:
+        """zᵢ = yᵢ (w·xᵢ + b)."""
+        z = self.rows.matvec(w) if w.any() else np.zeros(self.rows.n)
+        z += b
+        z *= self.y
+        return z
+
+    def total(self, values: FloatArray) -> float:
+        """Σ sᵢ vᵢ."""
+        return float(values.sum() if self.sample_weight is None else self.sample_weight @ values)
+
+    def mean(self, values: FloatArray) -> float:
+        """Σ sᵢ vᵢ / Σ sᵢ."""
+        return self.total(values) / self.total_weight
+
+    def objective(self, w: FloatArray, b: float) -> float:
+        """P(w, b)."""
+        C = 1.0 if np.isinf(self.C) else self.C
+        return self.penalty.value(w) + C * self.total(self.loss.value(self.agreements(w, b)))
+
+    def risk(self, w: FloatArray, b: float) -> float:
+        """Return the empirical risk: the mean loss."""
+        return self.mean(self.loss.value(self.agreements(w, b)))
+
+    def zero_one(self, w: FloatArray, b: float) -> float:
+        """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
+        return self.mean(ZeroOne().value(self.agreements(w, b)))
+
+    @property
+    def formula(self) -> str:
+        """The objective that is minimised, in one line."""
+        s = "" if self.sample_weight is None else "s·"
+        if np.isinf(self.C):
+            return f"Σ {s}{self.loss.formula}"
+        C = "" if self.C == 1 else f"{self.C:g}·"
+        return f"{self.penalty.formula} + {C}Σ {s}{self.loss.formula}"
+
+
+class MeanObjective:
+    """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last z it computed."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._theta: FloatArray | None = None
+        self._z: FloatArray = np.empty(0)
+
+    @property
+    def size(self) -> int:
+        """How many parameters θ has."""
+        return self.problem.rows.d + self.problem.fit_intercept
+
+    def split(self, theta: FloatArray) -> tuple[FloatArray, float]:
+        """Return w and b."""
+        return (theta[:-1], float(theta[-1])) if self.problem.fit_intercept else (theta, 0.0)
+
+    def join(self, w: FloatArray, b: float) -> FloatArray:
+        """θ of w and b."""
+        return np.append(w, b) if self.problem.fit_intercept else np.array(w)
+
+    def agreements(self, theta: FloatArray) -> FloatArray:
+        """z at θ, computed once for as long as θ stays the same."""
+        if self._theta is None or not np.array_equal(theta, self._theta):
+            self._z = self.problem.agreements(*self.split(theta))
+            self._theta = theta.copy()
+        return self._z
+
+    def risk(self, theta: FloatArray) -> float:
+        """Return the mean loss at θ."""
+        return self.problem.mean(self.problem.loss.value(self.agreements(theta)))
+
+    def zero_one(self, theta: FloatArray) -> float:
+        """Return the share of mistakes at θ."""
+        return self.problem.mean(ZeroOne().value(self.agreements(theta)))
+
+    def value(self, theta: FloatArray) -> float:
+        """F(θ)."""
+        return self.risk(theta) + self.problem.strength * self.problem.penalty.value(self.split(theta)[0])
+
+    def gradient(self, theta: FloatArray) -> FloatArray:
+        """A (sub)gradient of F at θ."""
+        problem = self.problem
+        u = problem.loss.slope(self.agreements(theta)) * problem.y / problem.total_weight
+        if problem.sample_weight is not None:
+            u *= problem.sample_weight
+        grad = problem.rows.rmatvec(u) + problem.strength * problem.penalty.slope(self.split(theta)[0])
+        return np.append(grad, u.sum()) if problem.fit_intercept else grad

@@ -1,0 +1,142 @@
+"""Step sizes η_k for k = 0, 1, 2, …, and whether they meet Σ η_k = ∞ and Σ η_k² < ∞."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = ["Constant", "Inverse", "InverseSqrt", "InverseTime", "Schedule", "get"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A sequence of step sizes: callable on a step number or on an array of them."""
+
+    converges: ClassVar[bool] = False  # Σ η_k = ∞ and Σ η_k² < ∞
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (np.isfinite(value) and value > 0):
+                raise ValueError(f"{type(self).__name__}({name}={value!r}): a step size must be positive and finite")
+
+    def __call__(self, k: Any) -> Any:
+        """η_k."""
+        raise TypeError(f"{type(self).__name__} does not say its step sizes")
+
+    def with_first(self, eta: float) -> Schedule:
+        """Return the same schedule with η_0 = `eta`: what a message can tell a user to try."""
+        raise TypeError(f"{type(self).__name__} cannot be rescaled")
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """η for every step: Σ η = ∞, but Σ η² = ∞ too.
+
+    Examples
+    --------
+    >>> Constant(0.1)(7), Constant(0.1).converges
+    (0.1, False)
+    """
+
+    eta: float = 0.1
+
+    def __call__(self, k: Any) -> Any:
+        """η."""
+        return self.eta + 0.0 * k
+
+    def with_first(self, eta: float) -> Constant:
+        """Constant(eta)."""
+        return Constant(eta)
+
+
+@dataclass(frozen=True)
+class InverseTime(Schedule):
+    """η/(1 + decay·k); with the defaults 1/(k + 1). Meets both conditions.
+
+    Examples
+    --------
+    >>> InverseTime()(3), InverseTime().converges
+    (0.25, True)
+    """
+
+    eta: float = 1.0
+    decay: float = 1.0
+    converges: ClassVar[bool] = True
+
+    def __call__(self, k: Any) -> Any:
+        """η/(1 + decay·k)."""
+        return self.eta / (1.0 + self.decay * k)
+
+    def with_first(self, eta: float) -> InverseTime:
+        """Return the same decay from another first step."""
+        return InverseTime(eta, self.decay)
+
+
+@dataclass(frozen=True)
+class InverseSqrt(Schedule):
+    """η/√(k + 1): the subgradient method's. Σ η² = ∞ just barely, yet the best iterate still converges.
+
+    Examples
+    --------
+    >>> InverseSqrt(1.0)(3), InverseSqrt().converges
+    (0.5, False)
+    """
+
+    eta: float = 1.0
+
+    def __call__(self, k: Any) -> Any:
+        """η/√(k + 1)."""
+        return self.eta / np.sqrt(1.0 + k)
+
+    def with_first(self, eta: float) -> InverseSqrt:
+        """InverseSqrt(eta)."""
+        return InverseSqrt(eta)
+
+
+@dataclass(frozen=True)
+class Inverse(Schedule):
+    """1/(α (k + 1)), for a risk with curvature α. Meets both conditions.
+
+    Examples
+    --------
+    >>> Inverse(alpha=0.5)(1), Inverse().converges
+    (1.0, True)
+    """
+
+    alpha: float = 1.0
+    converges: ClassVar[bool] = True
+
+    def __call__(self, k: Any) -> Any:
+        """1/(α (k + 1))."""
+        return 1.0 / (self.alpha * (1.0 + k))
+
+    def with_first(self, eta: float) -> Inverse:
+        """Inverse(1/eta)."""
+        return Inverse(1.0 / eta)
+
+
+SCHEDULES: dict[str, type[Schedule]] = {
+    "constant": Constant,
+    "inverse_time": InverseTime,
+    "inverse_sqrt": InverseSqrt,
+    "inverse": Inverse,
+}
+
+
+def get(schedule: str | float | Schedule) -> Schedule:
+    """Return the schedule of that name, a constant one for a number, or the schedule itself.
+
+    Examples
+    --------
+    >>> get("inverse_time"), get(0.5)
+    (InverseTime(eta=1.0, decay=1.0), Constant(eta=0.5))
+    """
+    if isinstance(schedule, Schedule):
+        return schedule
+    if isinstance(schedule, str) and schedule in SCHEDULES:
+        return SCHEDULES[schedule]()
+    if isinstance(schedule, int | float | np.number) and not isinstance(schedule, bool):
+        return Constant(float(schedule))
+    raise ValueError(f"schedule={schedule!r} is not known; use one of {', '.join(SCHEDULES)}, a number or a Schedule")

@@ -1,0 +1,98 @@
+"""The algorithms, one a file, and the table that finds them by name.
+
+A solver is an immutable record with ``solve(problem, *, start, seed, observer) -> Result``; it has no side effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Problem
+from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
+from .least_squares import LeastSquares
+from .result import Result, Start, Votes
+from .stochastic import PerceptronRule, StochasticDescent, stream
+
+__all__ = [
+    "SOLVERS",
+    "Descent",
+    "GradientDescent",
+    "LeastSquares",
+    "PerceptronRule",
+    "Result",
+    "Solver",
+    "Start",
+    "StepSizeWarning",
+    "StochasticDescent",
+    "Votes",
+    "automatic",
+    "get",
+    "minimize",
+    "stream",
+]
+
+
+class Solver(Protocol):
+    """Anything that minimises a problem."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Callable[[int, NDArray[np.float64], float], bool] | None = None,
+    ) -> Result:
+        """Minimise. The observer hears of every iteration and may stop the run by returning True."""
+        ...
+
+
+SOLVERS: dict[str, Any] = {
+    "gradient_descent": GradientDescent,
+    "sgd": StochasticDescent,
+    "perceptron": PerceptronRule,
+    "least_squares": LeastSquares,
+}
+
+
+def get(solver: str | Solver, **settings: Any) -> Solver:
+    """Return the solver of that name with those settings, or the solver itself.
+
+    Examples
+    --------
+    >>> get("sgd", max_iter=5).max_iter
+    5
+    """
+    if isinstance(solver, str):
+        if solver not in SOLVERS:
+            raise ValueError(f"solver={solver!r} is not known; use 'auto', one of {', '.join(SOLVERS)}, or an object")
+        known = getattr(SOLVERS[solver], "__dataclass_fields__", {})
+        chosen: Solver = SOLVERS[solver](**{key: value for key, value in settings.items() if key in known})
+        return chosen
+    if not hasattr(solver, "solve"):
+        raise ValueError(f"solver={solver!r} has no method 'solve'; use a name or an object of linsep.solvers")
+    return solver
+
+
+def automatic(problem: Problem) -> tuple[str, str]:
+    """Return the name of the solver that suits the problem, and why.
+
+    Examples
+    --------
+    >>> from linsep._core import Rows
+    >>> from linsep.losses import Square
+    >>> automatic(Problem(Rows(np.eye(2)), np.array([1.0, -1.0]), Square()))
+    ('least_squares', 'a quadratic loss has a closed-form minimum')
+    """
+    if problem.loss.quadratic and problem.penalty.l1 == 0:
+        return "least_squares", "a quadratic loss has a closed-form minimum"
+    return "sgd", "stochastic descent suits any loss with a slope"

@@ -1,0 +1,281 @@
+"""(Sub)gradient descent, for any function and for any loss: θ ← θ − η_k ∇F(θ)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import schedules, stopping
+from ..history import History, Record
+from ..problem import MeanObjective, Problem
+from ..schedules import Constant, InverseSqrt, Schedule
+from ..stopping import ParameterChange, Progress, Rule
+from .result import Result, Start
+from .step_watch import StepWatch
+
+FloatArray = NDArray[np.float64]
+Observer = Callable[[int, FloatArray, float], bool]
+Stopping = str | Rule | Iterable[str | Rule] | None
+
+__all__ = ["Descent", "GradientDescent", "StepSizeWarning", "minimize"]
+
+
+class StepSizeWarning(UserWarning):
+    """A step size that is too large or too small, with one to try."""
+
+
+class Function(Protocol):
+    """What descent needs to know of a function."""
+
+    def value(self, theta: FloatArray) -> float:
+        """F(θ)."""
+        ...
+
+    def gradient(self, theta: FloatArray) -> FloatArray:
+        """∇F(θ), or one subgradient."""
+        ...
+
+    def risk(self, theta: FloatArray) -> float:
+        """Return the mean loss, NaN where there are no examples."""
+        ...
+
+    def zero_one(self, theta: FloatArray) -> float:
+        """Return the error rate, NaN where there are no examples."""
+        ...
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    x : array
+        The best point met.
+    value : float
+        The function there.
+    last : array
+        The current point, which is not always the best.
+    n_iter : int
+    converged : bool
+    message : str
+        Why it stopped.
+    advice : str
+        What to change if the step size was wrong, else empty.
+    history : History
+    interrupted : bool
+    """
+
+    x: FloatArray
+    value: float
+    last: FloatArray
+    n_iter: int
+    converged: bool
+    message: str
+    advice: str
+    history: History
+    interrupted: bool = False
+
+
+def descend(
+    function: Function,
+    start: FloatArray,
+    schedule: Schedule,
+    rules: list[Rule],
+    max_iter: int,
+    *,
+    keep_iterates: bool = False,
+    observer: Observer | None = None,
+) -> Descent:
+    """Walk downhill from `start` until a rule says stop, keeping the best point beside the current one."""
+    history, watch = History(), StepWatch(schedule)
+    watchers = [(rule, rule.begin()) for rule in rules]
+    theta, value, k = start, function.value(start), 0
+    best, best_value = theta, value
+    converged, interrupted, message, advice = False, False, f"stopped after max_iter={max_iter} iterations", ""
+
+    def record(gradient: FloatArray) -> float:
+        norm = float(np.linalg.norm(gradient))
+        measures = dict(risk=function.risk(theta), zero_one=function.zero_one(theta), gradient_norm=norm)
+        iterate = theta.copy() if keep_iterates else None
+        history.add(Record(k, k, value, step_size=float(schedule(k)), iterate=iterate, **measures))
+        return norm
+
+    watch.blown_up(value)
+    gradient = function.gradient(theta)
+    norm = record(gradient)
+    try:
+        while k < max_iter:
+            with np.errstate(over="ignore", invalid="ignore"):
+                new = theta - schedule(k) * gradient
+                new_value = function.value(new)
+                new_gradient = function.gradient(new)
+            if watch.blown_up(new_value) or not np.isfinite(new_gradient).all():
+                message, advice = "diverged", watch.after_blow_up()
+                break
+            previous, theta, value, gradient, k = theta, new, new_value, new_gradient, k + 1
+            if value < best_value:
+                best, best_value = theta, value
+            watch.see(theta, gradient)
+            norm = record(gradient)
+            progress = Progress(k, theta, previous, norm, function.zero_one(theta))
+            if (rule := stopping.fired(watchers, progress)) is not None:
+                converged, message = rule.converged, f"stopped by {rule}"
+                break
+            if observer is not None and observer(k, theta, value):
+                message = "stopped by a callback"
+                break
+        else:
+            advice = watch.after_max_iter(k)
+    except KeyboardInterrupt:
+        interrupted, message = True, "interrupted"
+    return Descent(best, best_value, theta, k, converged, message, advice, history, interrupted)
+
+
+class _Plain:
+    """A function without examples."""
+
+    def __init__(self, f: Callable[[FloatArray], Any], grad: Callable[[FloatArray], ArrayLike]) -> None:
+        self._f, self._grad = f, grad
+
+    def value(self, theta: FloatArray) -> float:
+        return float(self._f(theta))
+
+    def gradient(self, theta: FloatArray) -> FloatArray:
+        gradient = np.asarray(self._grad(theta), dtype=np.float64)
+        if gradient.shape != theta.shape:
+            raise ValueError(f"grad(x) has shape {gradient.shape}, x has shape {theta.shape}; they must be the same")
+        return gradient
+
+    def risk(self, theta: FloatArray) -> float:
+        return np.nan
+
+    def zero_one(self, theta: FloatArray) -> float:
+        return np.nan
+
+
+def minimize(
+    f: Callable[[FloatArray], Any],
+    grad: Callable[[FloatArray], ArrayLike],
+    x0: ArrayLike,
+    *,
+    schedule: str | float | Schedule = 0.01,
+    stopping: Stopping = "parameter_change",
+    max_iter: int = 10_000,
+) -> Descent:
+    """Minimise a function by (sub)gradient descent.
+
+    Parameters
+    ----------
+    f : callable
+        The function, of one array.
+    grad : callable
+        Its gradient, or a subgradient where it has none.
+    x0 : array
+        Where to begin.
+    schedule : Schedule, str or float
+        The step sizes; a number is a constant one.
+    stopping : rule, str, or list of these
+        When to stop; by default when a step is shorter than 1e-4.
+    max_iter : int
+        When to stop at the latest.
+
+    Returns
+    -------
+    Descent
+        ``x`` (the best point met), ``value``, ``converged``, ``message``, and ``history`` with every iterate.
+
+    Warns
+    -----
+    StepSizeWarning
+        If the step size was too large or too small, with a value to try.
+
+    Examples
+    --------
+    >>> f = lambda x: np.exp(x @ x) + (x[0] - 2) ** 2 + (x[1] - 3) ** 2
+    >>> grad = lambda x: 2 * x * np.exp(x @ x) + 2 * (x - [2, 3])
+    >>> run = minimize(f, grad, [0.5, 0.0], schedule=0.05)
+    >>> run.history.iterates[1:3].round(2).tolist()
+    [[0.59, 0.3], [0.64, 0.52]]
+    >>> run.converged
+    True
+    """
+    import linsep.stopping as rules
+
+    start = np.array(x0, dtype=np.float64)
+    if not np.isfinite(start).all():
+        raise ValueError(f"x0={x0!r} must be finite")
+    chosen = rules.get(stopping)
+    for rule in chosen:
+        if rule.needs not in ("", "gradient_norm"):
+            raise ValueError(f"{rule} needs labelled examples; a plain function has none")
+    run = descend(_Plain(f, grad), start, schedules.get(schedule), chosen, max_iter, keep_iterates=True)
+    if run.interrupted:
+        raise KeyboardInterrupt
+    if run.advice:
+        warnings.warn(f"minimize: {run.advice}.", StepSizeWarning, stacklevel=2)
+    return run
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """Full-batch (sub)gradient descent on the mean objective: each step sees every example.
+
+    Parameters
+    ----------
+    schedule : Schedule, str, float or None
+        The step sizes. None: 1/L for a smooth loss, where L bounds the curvature, else 1/(R √(k + 1)), where R is the
+        root mean square length of the (augmented) examples.
+    stopping : rule, str, list of these, or None
+        When to stop before `max_iter`.
+    max_iter : int
+        How many steps at the most.
+    record : {"pass", "update"}
+        ``"update"`` stores every iterate in the history.
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> from linsep.schedules import InverseSqrt
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    >>> rule = ParameterChange(1e-3)
+    >>> model = LinearClassifier("perceptron", C=np.inf, solver=GradientDescent(InverseSqrt(1.0), rule)).fit(X, y)
+    >>> model.predict([[0.5], [3.5]])
+    array([0, 1])
+    """
+
+    schedule: str | float | Schedule | None = None
+    stopping: Stopping = ParameterChange(1e-4)  # noqa: RUF009 (a frozen record)
+    max_iter: int = 1000
+    record: str = "pass"
+    name = "gradient_descent"
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Minimise; `seed` is not used, since nothing is random."""
+        function = MeanObjective(problem)
+        rules = stopping.get(self.stopping)
+        schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)
+        theta = np.zeros(function.size) if start is None else function.join(start.w, start.b)
+        keep_iterates = self.record == "update"
+        run = descend(function, theta, schedule, rules, self.max_iter, keep_iterates=keep_iterates, observer=observer)
+        (w, b), last = function.split(run.x), Start(*function.split(run.last), step=run.n_iter)
+        outcome = dict(converged=run.converged, message=run.message, advice=run.advice, interrupted=run.interrupted)
+        return Result(w.copy(), b, run.n_iter, history=run.history, last=last, **outcome)  # type: ignore[arg-type]
+
+
+def automatic_schedule(problem: Problem) -> Schedule:
+    """Return steps that suit a full gradient: see `GradientDescent`."""
+    squares = problem.rows.squared_norms() + problem.fit_intercept
+    mean_square = problem.mean(squares)
+    penalty = problem.strength * problem.penalty.l2
+    if problem.loss.smooth:
+        # The largest eigenvalue of the mean of x xᵀ is at most its trace, the mean of ‖x‖².
+        return Constant(1.0 / (problem.loss.max_curvature * mean_square + penalty or 1.0))
+    return InverseSqrt(1.0 / np.sqrt(mean_square or 1.0))

@@ -1,0 +1,80 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..history import History
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Result", "Start", "Votes"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins: a point, the step count its schedule goes on from, and the sum of iterates so far."""
+
+    w: FloatArray
+    b: float = 0.0
+    step: int = 0
+    sum_w: FloatArray | None = None
+    sum_b: float = 0.0
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The planes of a voted perceptron, as the examples that were added one after the other.
+
+    Plane k is the sum of the first k updates, `signs[j] · x[examples[j]]`; it stood for `counts[k]` steps.
+    """
+
+    examples: IntArray
+    signs: FloatArray
+    counts: IntArray
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a run.
+
+    Attributes
+    ----------
+    w, b : array, float
+        The point that is reported.
+    n_iter : int
+        Iterations (of a stochastic method: passes over the data).
+    converged : bool
+        Whether a stopping rule other than the number of iterations ended the run.
+    message : str
+        Why it ended.
+    history : History
+    last : Start
+        The current point, from which the run could go on; it need not be the one reported.
+    advice : str
+        What to change, where the step size was wrong; empty if nothing is.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    updates : int
+        How often the loss moved the point.
+    update_counts : array or None
+        How often each example did, where that was counted.
+    votes : Votes or None
+    """
+
+    w: FloatArray
+    b: float
+    n_iter: int
+    converged: bool
+    message: str
+    history: History
+    last: Start
+    advice: str = ""
+    interrupted: bool = False
+    updates: int = 0
+    update_counts: IntArray | None = None
+    votes: Votes | None = None

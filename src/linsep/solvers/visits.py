@@ -1,0 +1,53 @@
+"""In which order a stochastic method visits the examples.
+
+Random order means: draw an example with probability proportional to its weight. The draws are made from the examples in
+an order of their own, not the one they happen to come in, so a fit depends on the data as a weighted set: shuffling the
+rows changes nothing, and a row of weight two is the same as two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Problem
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["canonical", "cyclic", "random"]
+
+
+def canonical(problem: Problem) -> tuple[IntArray, int]:
+    """Return the examples with weight in an order that depends on their contents alone, and how many differ.
+
+    They are sorted by their product with a fixed random vector: equal rows come together, others differ almost surely.
+    """
+    rng = np.random.default_rng(20231003)
+    key = problem.rows.matvec(rng.standard_normal(problem.rows.d)) + rng.standard_normal() * problem.y
+    order = np.argsort(key, kind="stable")
+    if problem.sample_weight is not None:
+        order = order[problem.sample_weight[order] > 0]
+    return order, 1 + int(np.count_nonzero(np.diff(key[order])))
+
+
+def random(problem: Problem, seed: int) -> Iterator[IntArray]:
+    """Yield passes of random draws, each as many as there are different examples."""
+    rng = np.random.default_rng(seed)
+    order, distinct = canonical(problem)
+    if problem.sample_weight is None:
+        while True:
+            yield order[(rng.random(distinct) * len(order)).astype(np.int64)]
+    mass = np.cumsum(problem.sample_weight[order])
+    while True:
+        yield order[np.searchsorted(mass, rng.random(distinct) * mass[-1], side="right")]
+
+
+def cyclic(problem: Problem) -> Iterator[IntArray]:
+    """Yield passes through the examples with weight as they come."""
+    everything = np.arange(problem.rows.n, dtype=np.int64)
+    visited = everything if problem.sample_weight is None else everything[problem.sample_weight > 0]
+    while True:
+        yield visited

@@ -1,0 +1,180 @@
+"""When to stop: rules chosen by name or as objects, each asked after every recorded step.
+
+A rule is a small immutable record; `Rule.begin` returns the function that watches one run, so a rule object can be
+shared by many fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+__all__ = [
+    "DualityGap",
+    "GradientNorm",
+    "MaxIterations",
+    "NoMistakes",
+    "ParameterChange",
+    "Progress",
+    "Rule",
+    "ZeroOneUnchanged",
+    "get",
+]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: the step, the point and the one before it, and numbers that a rule may ask for.
+
+    A number that this run cannot know (the zero-one error of a function without examples) is NaN.
+    """
+
+    step: int
+    theta: FloatArray
+    previous: FloatArray
+    gradient_norm: float = np.nan
+    zero_one: float = np.nan
+    relative_gap: float = np.nan
+
+
+Watcher = Callable[[Progress], bool]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A reason to stop. `converged` tells whether stopping for it counts as success."""
+
+    converged: ClassVar[bool] = True
+    needs: ClassVar[str] = ""  # the number of a Progress without which the rule could never fire
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise ValueError(f"{type(self).__name__}({name}={value!r}) must be positive")
+
+    def begin(self) -> Watcher:
+        """Return a function that watches one run and says when to stop."""
+        raise TypeError(f"{type(self).__name__} does not say when to stop")
+
+
+@dataclass(frozen=True)
+class MaxIterations(Rule):
+    """After `n` iterations (of a stochastic method: passes over the data), converged or not."""
+
+    n: int = 1000
+    converged: ClassVar[bool] = False
+
+    def begin(self) -> Watcher:
+        """Watch the step number."""
+        return lambda progress: progress.step >= self.n
+
+
+@dataclass(frozen=True)
+class GradientNorm(Rule):
+    """When ‖∇F‖ < tol: at an optimum of a smooth function the gradient vanishes."""
+
+    tol: float = 1e-4
+    needs: ClassVar[str] = "gradient_norm"
+
+    def begin(self) -> Watcher:
+        """Watch the gradient."""
+        return lambda progress: progress.gradient_norm < self.tol
+
+
+@dataclass(frozen=True)
+class ParameterChange(Rule):
+    """When the step is negligible: ‖θ_new − θ‖ < tol."""
+
+    tol: float = 1e-4
+
+    def begin(self) -> Watcher:
+        """Watch the parameters."""
+        return lambda progress: bool(np.linalg.norm(progress.theta - progress.previous) < self.tol)
+
+
+@dataclass(frozen=True)
+class ZeroOneUnchanged(Rule):
+    """When the lowest zero-one error so far has stood for `patience` steps."""
+
+    patience: int = 5
+    needs: ClassVar[str] = "zero_one"
+
+    def begin(self) -> Watcher:
+        """Watch the training error."""
+        best, since = np.inf, 0
+
+        def watch(progress: Progress) -> bool:
+            nonlocal best, since
+            improved = progress.zero_one < best
+            best, since = (progress.zero_one, 0) if improved else (best, since + 1)
+            return since >= self.patience
+
+        return watch
+
+
+@dataclass(frozen=True)
+class NoMistakes(Rule):
+    """When every example is on its own side of the plane: the perceptron's."""
+
+    needs: ClassVar[str] = "zero_one"
+
+    def begin(self) -> Watcher:
+        """Watch the training error."""
+        return lambda progress: progress.zero_one == 0
+
+
+@dataclass(frozen=True)
+class DualityGap(Rule):
+    """When the relative duality gap is at most tol: the point is then proven to be that close to the optimum."""
+
+    tol: float = 1e-4
+    needs: ClassVar[str] = "relative_gap"
+
+    def begin(self) -> Watcher:
+        """Watch the gap."""
+        return lambda progress: progress.relative_gap <= self.tol
+
+
+RULES: dict[str, type[Rule]] = {
+    "max_iterations": MaxIterations,
+    "gradient_norm": GradientNorm,
+    "parameter_change": ParameterChange,
+    "zero_one_unchanged": ZeroOneUnchanged,
+    "no_mistakes": NoMistakes,
+    "duality_gap": DualityGap,
+}
+
+
+def get(stopping: str | Rule | Iterable[str | Rule] | None) -> list[Rule]:
+    """Return the rules of those names, or the rules themselves; None is no rule.
+
+    Examples
+    --------
+    >>> get(["gradient_norm", ParameterChange(1e-6)])
+    [GradientNorm(tol=0.0001), ParameterChange(tol=1e-06)]
+    """
+    if stopping is None:
+        return []
+    if isinstance(stopping, str | Rule):
+        stopping = [stopping]
+    return [_one(rule) for rule in stopping]
+
+
+def _one(rule: str | Rule) -> Rule:
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str) and rule in RULES:
+        return RULES[rule]()
+    raise ValueError(f"stopping rule {rule!r} is not known; use one of {', '.join(RULES)}, or a Rule object")
+
+
+def fired(watchers: Iterable[tuple[Rule, Watcher]], progress: Progress) -> Rule | None:
+    """Return the first rule that says stop. Every watcher sees every step."""
+    stops = [rule for rule, watch in watchers if watch(progress)]
+    return next((rule for rule in stops if rule.converged), stops[0] if stops else None)
