@@ -41,7 +41,9 @@ class ConvexityTest:
     def __str__(self) -> str:
         if self.convex:
             return f"no violation of convexity in {self.trials} pairs of points"
-        return f"not convex: f at the midpoint of {self.a} and {self.b} is {self.at_midpoint:g}, above {self.on_chord:g}"
+        return (
+            f"not convex: f at the midpoint of {self.a} and {self.b} is {self.at_midpoint:g}, above {self.on_chord:g}"
+        )
 
 
 def midpoint_test(

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ._core import is_sparse
+
 FloatArray = NDArray[np.float64]
 
 __all__ = [
@@ -31,8 +33,8 @@ def augment(X: Any) -> Any:
     >>> augment(np.array([[2.0, 3.0]]))
     array([[2., 3., 1.]])
     """
-    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-    return sparse.hstack([X, ones], format="csr") if sparse.issparse(X) else np.hstack([X, ones])
+    ones: Any = np.ones((X.shape[0], 1), dtype=X.dtype)
+    return sparse.hstack([X, ones], format="csr") if is_sparse(X) else np.hstack([X, ones])
 
 
 def discriminant(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
@@ -73,7 +75,7 @@ def signed_distance(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
 
 
 def functional_margin(X: Any, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> FloatArray:
-    """z = y g(x), the agreement of every example (labels ±1)."""
+    """Z = y g(x), the agreement of every example (labels ±1)."""
     return np.asarray(y, dtype=np.float64) * discriminant(X, w, b)
 
 

@@ -18,7 +18,11 @@ ITERATE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Record:
-    """One recorded step. Numbers that were not measured are NaN; `example` is −1 where no single one caused it."""
+    """One recorded step.
+
+    Numbers that were not measured are NaN. `best` is the objective of the best point so far, the one that would be
+    reported; `example` is the one that caused the update, −1 where no single one did.
+    """
 
     step: int
     passes: float
@@ -70,13 +74,10 @@ class History:
         self._kept: list[Record] = []
         self._offered = 0
         self._latest: Record | None = None
-        self._best = np.inf
 
     def add(self, record: Record) -> None:
-        """Offer one record. `best` is filled in: the lowest objective offered so far, thinned or not."""
-        self._best = min(self._best, record.objective)
-        values = vars(record) | {"best": self._best}
-        self._latest = record = Record(**values)
+        """Offer one record."""
+        self._latest = record
         if self._offered % self.stride == 0:
             self._kept.append(record)
         self._offered += 1
@@ -107,13 +108,13 @@ class History:
         kept = [record.iterate for record in self.records if record.iterate is not None]
         return np.array(kept) if kept else np.empty((0, 0))
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Any = "pandas") -> Any:
         """Return the records as a DataFrame of that library (``"pandas"``, ``"polars"`` or ``"pyarrow"``)."""
         import narwhals as nw
 
-        table = {column: self[column] for column in COLUMNS}
+        table: dict[str, Any] = {column: self[column] for column in COLUMNS}
         whole = ("step", "example")
-        table |= {column: table[column].astype(np.int64) for column in whole}  # type: ignore[misc]
+        table |= {column: table[column].astype(np.int64) for column in whole}
         return nw.from_dict(table, backend=backend).to_native()
 
     def __repr__(self) -> str:

@@ -164,7 +164,7 @@ class SquaredHinge(Loss):
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""
-        return np.square(np.maximum(0.0, 1.0 - np.asarray(z)))
+        return np.square(np.maximum(0.0, 1.0 - np.asarray(z, dtype=np.float64)))
 
     def slope(self, z: FloatArray) -> FloatArray:
         """−2 max(0, 1 − z)."""
@@ -176,8 +176,7 @@ class SquaredHinge(Loss):
 
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = a + a²/4 for a ≤ 0."""
-        a = np.asarray(a, dtype=np.float64)
-        return _within(a, -np.inf, 0.0, a + np.square(a) / 4.0)
+        return _within(a, -np.inf, 0.0, Square().conjugate(a))
 
 
 class Logistic(Loss):
@@ -202,7 +201,7 @@ class Logistic(Loss):
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = p log p + (1 − p) log(1 − p) with p = −a, for 0 ≤ p ≤ 1."""
         p = np.clip(-np.asarray(a, dtype=np.float64), 0.0, 1.0)
-        return _within(a, -1.0, 0.0, xlogy(p, p) + xlogy(1.0 - p, 1.0 - p))
+        return _within(a, -1.0, 0.0, np.asarray(xlogy(p, p) + xlogy(1.0 - p, 1.0 - p), dtype=np.float64))
 
 
 class Square(Loss):

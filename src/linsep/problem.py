@@ -137,7 +137,7 @@ class MeanObjective:
         return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
     def agreements(self, theta: FloatArray) -> FloatArray:
-        """z at θ, computed once for as long as θ stays the same."""
+        """Z at θ, computed once for as long as θ stays the same."""
         if self._theta is None or not np.array_equal(theta, self._theta):
             self._z = self.problem.agreements(*self.split(theta))
             self._theta = theta.copy()

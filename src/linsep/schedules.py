@@ -88,7 +88,7 @@ class InverseSqrt(Schedule):
 
     def __call__(self, k: Any) -> Any:
         """η/√(k + 1)."""
-        return self.eta / np.sqrt(1.0 + k)
+        return self.eta * (1.0 + k) ** -0.5
 
     def with_first(self, eta: float) -> InverseSqrt:
         """InverseSqrt(eta)."""

@@ -20,6 +20,7 @@ __all__ = [
     "GradientNorm",
     "MaxIterations",
     "NoMistakes",
+    "NoProgress",
     "ParameterChange",
     "Progress",
     "Rule",
@@ -38,6 +39,7 @@ class Progress:
     step: int
     theta: FloatArray
     previous: FloatArray
+    objective: float
     gradient_norm: float = np.nan
     zero_one: float = np.nan
     relative_gap: float = np.nan
@@ -119,6 +121,26 @@ class ZeroOneUnchanged(Rule):
 
 
 @dataclass(frozen=True)
+class NoProgress(Rule):
+    """When the lowest objective so far has not fallen by the share `tol` within `patience` steps."""
+
+    tol: float = 1e-3
+    patience: int = 5
+
+    def begin(self) -> Watcher:
+        """Watch the objective."""
+        mark, since = np.inf, 0
+
+        def watch(progress: Progress) -> bool:
+            nonlocal mark, since
+            fell = progress.objective < mark - self.tol * abs(progress.objective)
+            mark, since = (progress.objective, 0) if fell else (mark, since + 1)
+            return since >= self.patience
+
+        return watch
+
+
+@dataclass(frozen=True)
 class NoMistakes(Rule):
     """When every example is on its own side of the plane: the perceptron's."""
 
@@ -147,6 +169,7 @@ RULES: dict[str, type[Rule]] = {
     "parameter_change": ParameterChange,
     "zero_one_unchanged": ZeroOneUnchanged,
     "no_mistakes": NoMistakes,
+    "no_progress": NoProgress,
     "duality_gap": DualityGap,
 }
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from . import reference
+from .reference import is_sparse
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Rows", "kernels_in_use", "threads", "warn_if_slow"]
+__all__ = ["Rows", "is_sparse", "kernels_in_use", "threads", "warn_if_slow"]
 
 
 def _load() -> ModuleType | None:
@@ -24,19 +25,18 @@ def _load() -> ModuleType | None:
     wanted = os.environ.get("LINSEP_KERNELS", "")
     if wanted not in ("", "reference", "baseline"):
         raise ImportError(f"LINSEP_KERNELS={wanted!r} is not known; use 'reference', 'baseline' or leave it unset")
-    if wanted == "reference":
-        return None
+    baseline = None if wanted == "reference" else _import("_kernels")
+    if baseline is None or wanted == "baseline" or not baseline.has_avx2():
+        return baseline
+    return _import("_kernels_avx2") or baseline
+
+
+def _import(name: str) -> ModuleType | None:
+    """Return the compiled module, or None if it was not built."""
     try:
-        from . import _kernels
+        return import_module(f"{__name__}.{name}")
     except ImportError:
         return None
-    if wanted == "" and _kernels.has_avx2():
-        try:
-            from . import _kernels_avx2
-        except ImportError:  # not built for this kind of processor
-            return _kernels  # type: ignore[no-any-return]
-        return _kernels_avx2  # type: ignore[no-any-return]
-    return _kernels  # type: ignore[no-any-return]
 
 
 _compiled = _load()
@@ -72,17 +72,12 @@ def warn_if_slow() -> None:
         )
 
 
-def _native(X: Any) -> Any:
+def native(X: Any) -> Any:
     """X as the kernels read it: C-contiguous float32 or float64 (or CSR of these). Copies only what is not."""
-    if not sparse.issparse(X):
-        X = np.asarray(X)
-        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    if not is_sparse(X):
         return np.ascontiguousarray(X, dtype=dtype.newbyteorder("="))
-    if X.format != "csr":
-        X = X.tocsr()
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    return X
+    return X.tocsr().astype(dtype, copy=False)
 
 
 def compiled_name(loss: Any) -> str | None:
@@ -90,7 +85,8 @@ def compiled_name(loss: Any) -> str | None:
 
     Only of its own class: a subclass that overrides its parent's formula must not run its parent's loop.
     """
-    return vars(type(loss)).get("kernel")
+    kernel = vars(type(loss)).get("kernel")
+    return kernel if isinstance(kernel, str) else None
 
 
 class Rows:
@@ -107,9 +103,9 @@ class Rows:
     """
 
     def __init__(self, X: Any) -> None:
-        self.X = _native(X)
+        self.X = native(X)
         self.n, self.d = (int(size) for size in self.X.shape)
-        self.is_sparse = bool(sparse.issparse(self.X))
+        self.is_sparse = is_sparse(self.X)
         if self.is_sparse:
             parts = [self.X.data, *self._indices(), self.d]
             self._handle = (_compiled or reference).csr(*parts)
@@ -185,9 +181,8 @@ class Rows:
         updates = np.empty(len(order), dtype=np.int64)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            head = (self._handle, y, weight, order, eta, kernel)
-            count = _compiled.stochastic_steps(*head, l2, l1, intercept, w, b, sum_w, sum_b, updates)
+            loop, rows, chosen = _compiled.stochastic_steps, self._handle, kernel
         else:
-            head = (self.X, y, weight, order, eta, loss)
-            count = reference.stochastic_steps(*head, l2, l1, intercept, w, b, sum_w, sum_b, updates)
+            loop, rows, chosen = reference.stochastic_steps, self.X, loss
+        count = loop(rows, y, weight, order, eta, chosen, l2, l1, intercept, w, b, sum_w, sum_b, updates)
         return updates[:count]

@@ -25,6 +25,11 @@ class HasSlope(Protocol):
         ...
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
 def csr(data: Any, indices: Any, indptr: Any, d: int) -> Any:
     """Return the CSR array over these three arrays, after checking every index; nothing is copied."""
     if len(indptr) == 0 or indptr[0] != 0:
@@ -54,7 +59,7 @@ def matvec(X: Any, w: FloatArray, out: FloatArray) -> None:
 
 
 def rmatvec(X: Any, u: FloatArray, out: FloatArray) -> None:
-    """out = Σ u_i x_i."""
+    """Out = Σ u_i x_i."""
     out[:] = 0.0
     for rows, block in blocks(X):
         out += u[rows] @ block
@@ -63,8 +68,13 @@ def rmatvec(X: Any, u: FloatArray, out: FloatArray) -> None:
 def squared_norms(X: Any, out: FloatArray) -> None:
     """out[i] = ‖x_i‖²."""
     for rows, block in blocks(X):
-        squares = block.multiply(block) if sparse.issparse(block) else block * block
-        out[rows] = np.asarray(squares.sum(axis=1)).ravel()
+        out[rows] = np.asarray((abs(block) ** 2).sum(axis=1)).ravel()
+
+
+def dense_row(X: Any, i: int) -> FloatArray:
+    """Return row i as a dense array of doubles."""
+    row = X[[i]].toarray()[0] if is_sparse(X) else X[i]
+    return np.asarray(row, dtype=np.float64)
 
 
 def stochastic_steps(
@@ -92,7 +102,7 @@ def stochastic_steps(
     """
     count = 0
     for k, i in enumerate(order):
-        x = X[[i]].toarray()[0].astype(np.float64) if sparse.issparse(X) else X[i].astype(np.float64)
+        x = dense_row(X, i)
         z = y[i] * (x @ w + b[0])
         slope = float(loss.slope(np.asarray(z)))
         w *= max(0.0, 1.0 - eta[k] * l2)

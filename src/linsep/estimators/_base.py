@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -47,7 +47,7 @@ def check_C(C: object) -> float:
     """Return C as a float, infinite for None; raise unless it is positive."""
     if C is None:
         return np.inf
-    if not isinstance(C, Real) or isinstance(C, bool) or not C > 0:
+    if not isinstance(C, Real) or isinstance(C, bool) or not float(C) > 0:
         raise ValueError(f"C={C!r} must be a positive number; inf or None means no penalty")
     return float(C)
 
@@ -84,7 +84,7 @@ class Explanation:
         return "\n".join([*lines, f"{'intercept':{width}} {self.intercept:+12.5g}"])
 
 
-class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     """A linear classifier: h(x) = sign(w·x + b), one plane for two classes, one against the rest for more.
 
     Subclasses say which loss, penalty and C they minimise and which solver they use.
@@ -152,9 +152,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """Return X (and y) as the kernels read them."""
-        return validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
-        )
+        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(y)
@@ -275,7 +273,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
         scores = self.decision_function(X)
         winners = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
+        return np.asarray(self.classes_[winners])
 
     def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
         """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""
@@ -328,5 +326,3 @@ def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]
             "name all labels in its 'classes'"
         )
     return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)
-
-

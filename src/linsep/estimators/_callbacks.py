@@ -60,9 +60,7 @@ def report_progress(estimator: Any, X: Any, y: Any, problems: int) -> Iterator[C
         def observe(iteration: int, theta: FloatArray, objective: float) -> bool:
             points[k] = theta
             step = task.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-            return bool(
-                step.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)
-            )
+            return bool(step.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted))
 
         return observe
 

@@ -126,7 +126,7 @@ class LinearClassifier(StreamingEstimator):
 
     @available_if(_is_logistic)
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """log P(y|x)."""
+        """Log P(y|x)."""
         return np.asarray(np.log(self.predict_proba(X)))
 
 
@@ -183,5 +183,3 @@ class LeastSquaresClassifier(LinearEstimator):
 
     def _solver(self) -> Solver:
         return LeastSquares()
-
-

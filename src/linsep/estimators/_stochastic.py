@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses, penalties, schedules, stopping
-from .._core import Rows
+from .._core import Rows, is_sparse
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
@@ -29,6 +28,9 @@ __all__ = ["Perceptron", "SGDClassifier"]
 
 class StreamingEstimator(LinearEstimator):
     """A linear classifier that can also learn from an endless stream, batch by batch."""
+
+    _stream: list[Start]
+    mistakes_: int
 
     def partial_fit(
         self,
@@ -105,7 +107,7 @@ class StreamingEstimator(LinearEstimator):
 def _is_logistic(estimator: Any) -> bool:
     if losses.get(estimator.loss) == losses.Logistic():
         return True
-    raise AttributeError(f"predict_proba needs loss='logistic', not {estimator.loss!r}: other losses give no probability")
+    raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
 
 
 class SGDClassifier(StreamingEstimator):
@@ -126,7 +128,7 @@ class SGDClassifier(StreamingEstimator):
     schedule : Schedule, str, float or None
         Step sizes: ``"constant"``, ``"inverse_time"``, ``"inverse_sqrt"``, ``"inverse"``, a number, an object of
         `linsep.schedules`, or None for one that suits the data.
-    stopping : rule, str, list of these, or None, default="zero_one_unchanged"
+    stopping : rule, str, list of these, or None, default="no_progress"
         When to stop: names or objects of `linsep.stopping`.
     keep : {"best", "last", "average"}, default="best"
         Which iterate is reported.
@@ -171,7 +173,7 @@ class SGDClassifier(StreamingEstimator):
         C: float | None = 1.0,
         l1_ratio: float | None = None,
         schedule: str | float | Schedule | None = None,
-        stopping: str | Rule | Iterable[str | Rule] | None = "zero_one_unchanged",
+        stopping: str | Rule | Iterable[str | Rule] | None = "no_progress",
         keep: str = "best",
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -212,9 +214,9 @@ class SGDClassifier(StreamingEstimator):
         return np.inf if self.penalty is None else check_C(self.C)
 
     def _solver(self) -> Solver:
-        settings = dict(keep=self.keep, max_iter=self.max_iter, record=self.record)
         schedule = None if self.schedule is None else schedules.get(self.schedule)
-        return StochasticDescent(schedule=schedule, stopping=stopping.get(self.stopping), **settings)  # type: ignore[arg-type]
+        rules = stopping.get(self.stopping)
+        return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:
@@ -223,14 +225,16 @@ class SGDClassifier(StreamingEstimator):
 
     @available_if(_is_logistic)
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """log P(y|x)."""
+        """Log P(y|x)."""
         return np.asarray(np.log(self.predict_proba(X)))
 
 
 def check_slope(loss: Loss, who: str) -> None:
     """Raise for a loss that is flat: descent would never move."""
     if not loss.convex and not loss.slope(np.linspace(-2.0, 2.0, 9)).any():
-        raise ValueError(f"{who} cannot use {loss}: it is flat, so no step leads downhill; choose 'hinge' or 'logistic'")
+        raise ValueError(
+            f"{who} cannot use {loss}: it is flat, so no step leads downhill; choose 'hinge' or 'logistic'"
+        )
 
 
 def probabilities(scores: FloatArray) -> FloatArray:
@@ -285,7 +289,7 @@ class Perceptron(StreamingEstimator):
     >>> X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 2.0], [4.0, 3.0]], [0, 0, 1, 1]
     >>> model = Perceptron(order="cyclic").fit(X, y)
     >>> model.predict(X), model.mistakes_, model.converged_
-    (array([0, 0, 1, 1]), 3, True)
+    (array([0, 0, 1, 1]), 4, True)
     """
 
     def __init__(
@@ -338,9 +342,8 @@ class Perceptron(StreamingEstimator):
         self.radius_ = float(np.sqrt(lengths.max()))
         margins = [_augmented_margin(problem, r) for problem, r in zip(problems, results, strict=True)]
         bounds = [(self.radius_ / margin) ** 2 if margin > 0 else np.inf for margin in margins]
-        self.margin_, self.mistake_bound_ = (
-            (margins[0], bounds[0]) if len(results) == 1 else (np.array(margins), np.array(bounds))
-        )
+        self.margin_ = margins[0] if len(results) == 1 else np.array(margins)
+        self.mistake_bound_ = bounds[0] if len(results) == 1 else np.array(bounds)
         self.__dict__.pop("_ballots", None)
         if self.keep == "vote":
             self._ballots = [_Ballot(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
@@ -377,7 +380,7 @@ class _Ballot:
         size = max(1, 2**22 // len(self.signs))
         for first in range(0, X.shape[0], size):
             products = X[first : first + size] @ self.X.T
-            products = products.toarray() if sparse.issparse(products) else products
+            products = products.toarray() if is_sparse(products) else products
             steps = (products.astype(np.float64) + intercept)[:, self.places] * self.signs
             planes = np.cumsum(steps, axis=1)
             total[first : first + size] = np.where(planes >= 0, 1.0, -1.0) @ self.counts

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import schedules, stopping
+from .. import schedules
+from .. import stopping as stopping_rules
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, Schedule
@@ -89,21 +90,26 @@ def descend(
     rules: list[Rule],
     max_iter: int,
     *,
+    start_counts: bool = True,
     keep_iterates: bool = False,
     observer: Observer | None = None,
 ) -> Descent:
-    """Walk downhill from `start` until a rule says stop, keeping the best point beside the current one."""
+    """Walk downhill from `start` until a rule says stop, keeping the best point beside the current one.
+
+    Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
+    an answer.
+    """
     history, watch = History(), StepWatch(schedule)
     watchers = [(rule, rule.begin()) for rule in rules]
     theta, value, k = start, function.value(start), 0
-    best, best_value = theta, value
+    best, best_value = theta, value if start_counts else np.inf
     converged, interrupted, message, advice = False, False, f"stopped after max_iter={max_iter} iterations", ""
 
     def record(gradient: FloatArray) -> float:
         norm = float(np.linalg.norm(gradient))
-        measures = dict(risk=function.risk(theta), zero_one=function.zero_one(theta), gradient_norm=norm)
-        iterate = theta.copy() if keep_iterates else None
-        history.add(Record(k, k, value, step_size=float(schedule(k)), iterate=iterate, **measures))
+        measures = function.risk(theta), function.zero_one(theta), norm, float(schedule(k))
+        best_so_far = best_value if np.isfinite(best_value) else np.nan
+        history.add(Record(k, k, value, *measures, best_so_far, iterate=theta.copy() if keep_iterates else None))
         return norm
 
     watch.blown_up(value)
@@ -123,8 +129,8 @@ def descend(
                 best, best_value = theta, value
             watch.see(theta, gradient)
             norm = record(gradient)
-            progress = Progress(k, theta, previous, norm, function.zero_one(theta))
-            if (rule := stopping.fired(watchers, progress)) is not None:
+            progress = Progress(k, theta, previous, value, norm, function.zero_one(theta))
+            if (rule := stopping_rules.fired(watchers, progress)) is not None:
                 converged, message = rule.converged, f"stopped by {rule}"
                 break
             if observer is not None and observer(k, theta, value):
@@ -134,7 +140,8 @@ def descend(
             advice = watch.after_max_iter(k)
     except KeyboardInterrupt:
         interrupted, message = True, "interrupted"
-    return Descent(best, best_value, theta, k, converged, message, advice, history, interrupted)
+    reached = best_value if np.isfinite(best_value) else value
+    return Descent(best, reached, theta, k, converged, message, advice, history, interrupted)
 
 
 class _Plain:
@@ -205,12 +212,10 @@ def minimize(
     >>> run.converged
     True
     """
-    import linsep.stopping as rules
-
     start = np.array(x0, dtype=np.float64)
     if not np.isfinite(start).all():
         raise ValueError(f"x0={x0!r} must be finite")
-    chosen = rules.get(stopping)
+    chosen = stopping_rules.get(stopping)
     for rule in chosen:
         if rule.needs not in ("", "gradient_norm"):
             raise ValueError(f"{rule} needs labelled examples; a plain function has none")
@@ -260,14 +265,22 @@ class GradientDescent:
     ) -> Result:
         """Minimise; `seed` is not used, since nothing is random."""
         function = MeanObjective(problem)
-        rules = stopping.get(self.stopping)
+        rules = stopping_rules.get(self.stopping)
         schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)
         theta = np.zeros(function.size) if start is None else function.join(start.w, start.b)
-        keep_iterates = self.record == "update"
-        run = descend(function, theta, schedule, rules, self.max_iter, keep_iterates=keep_iterates, observer=observer)
+        run = descend(
+            function,
+            theta,
+            schedule,
+            rules,
+            self.max_iter,
+            start_counts=False,
+            keep_iterates=self.record == "update",
+            observer=observer,
+        )
         (w, b), last = function.split(run.x), Start(*function.split(run.last), step=run.n_iter)
-        outcome = dict(converged=run.converged, message=run.message, advice=run.advice, interrupted=run.interrupted)
-        return Result(w.copy(), b, run.n_iter, history=run.history, last=last, **outcome)  # type: ignore[arg-type]
+        ended = run.converged, run.message, run.history
+        return Result(w.copy(), b, run.n_iter, *ended, last, run.advice, run.interrupted)
 
 
 def automatic_schedule(problem: Problem) -> Schedule:

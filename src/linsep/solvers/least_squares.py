@@ -51,8 +51,8 @@ class LeastSquares:
         function = MeanObjective(problem)
         theta = function.join(w, b)
         norm = float(np.linalg.norm(function.gradient(theta)))
-        measures = dict(risk=function.risk(theta), zero_one=function.zero_one(theta), gradient_norm=norm)
-        history.add(Record(1, 1, function.value(theta), **measures))
+        value = function.value(theta)
+        history.add(Record(1, 1, value, function.risk(theta), function.zero_one(theta), norm, best=value))
         return Result(w, b, 1, True, f"solved by {route}", history, Start(w, b, 1))
 
 
@@ -61,7 +61,7 @@ class _System:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rows = problem, problem.rows
-        # With constant curvature c and slope ℓ'(0) the loss is c/2 (z + ℓ'(0)/c)² and a constant: the target is −ℓ'(0)/c.
+        # With constant curvature c the loss is c/2 (z − t)² and a constant, where t = −ℓ'(0)/c.
         zero = np.zeros(1)
         curvature = float(problem.loss.curvature(zero)[0])
         self.target = -float(problem.loss.slope(zero)[0]) / curvature * problem.y
@@ -150,5 +150,6 @@ class _System:
             rmatvec=lambda u: rows.rmatvec(root * np.ravel(u)) - x_mean * float(root @ np.ravel(u)),
             dtype=np.float64,
         )
-        tight = dict(atol=1e-13, btol=1e-13, conlim=0.0, maxiter=20 * min(rows.n, rows.d) + 100)
-        return np.asarray(lsmr(operator, root * self.t, damp=float(np.sqrt(self.ridge)), **tight)[0])
+        damp, most = float(np.sqrt(self.ridge)), 20 * min(rows.n, rows.d) + 100
+        solution = lsmr(operator, root * self.t, damp=damp, atol=1e-13, btol=1e-13, conlim=0.0, maxiter=most)
+        return np.asarray(solution[0])

@@ -1,7 +1,7 @@
 """Watching whether a step size is right, and the words to say when it is not.
 
-Near a minimum a function bends by some curvature L; steps much smaller than 1/L crawl, steps larger than 2/L climb. L is
-read off the run itself: how much the gradient changed over how far the point moved.
+Near a minimum a function bends by some curvature L; steps much smaller than 1/L crawl, steps larger than 2/L climb.
+L is read off the run itself: how much the gradient changed over how far the point moved.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from .. import schedules, stopping
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
-from ..stopping import NoMistakes, Progress, Rule, ZeroOneUnchanged
+from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
 from .result import Result, Start, Votes
 from .step_watch import StepWatch
@@ -29,36 +30,6 @@ __all__ = ["PerceptronRule", "StochasticDescent", "stream"]
 WORTH_OVERLAPPING = 200_000
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
-
-
-@dataclass(frozen=True)
-class Iterate:
-    """The point after some steps, and the examples that moved it there since the last one."""
-
-    w: FloatArray
-    b: float
-    step: int
-    passes: float
-    moved_by: IntArray
-    moved_at: IntArray
-    sum_w: FloatArray | None
-    sum_b: float
-
-    def average(self, since: int) -> tuple[FloatArray, float]:
-        """Return the mean of all iterates after step `since`."""
-        assert self.sum_w is not None
-        return self.sum_w / (self.step - since), self.sum_b / (self.step - since)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What is measured of an iterate."""
-
-    theta: FloatArray
-    objective: float
-    risk: float
-    zero_one: float
-    gradient: FloatArray
 
 
 @dataclass(frozen=True)
@@ -81,10 +52,17 @@ class StochasticDescent:
         Passes over the data at the most (for ``order="worst"``, steps).
     record : {"pass", "update"}
         ``"update"`` measures and stores every single update, the example that caused it included.
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> model = LinearClassifier("logistic", solver=StochasticDescent("inverse_sqrt"), random_state=0)
+    >>> model.fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).predict([[0.5], [3.5]])
+    array([0, 1])
     """
 
     schedule: str | float | Schedule | None = None
-    stopping: Stopping = ZeroOneUnchanged(5)  # noqa: RUF009 (a frozen record)
+    stopping: Stopping = NoProgress()  # noqa: RUF009 (a frozen record)
     keep: str = "best"
     order: str = "random"
     max_iter: int = 1000
@@ -95,7 +73,7 @@ class StochasticDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise, drawing examples by `seed`."""
-        return _Run(self, problem, start or Start(np.zeros(problem.rows.d)), seed, observer).result()
+        return _Run(_Walk(self, problem, start or Start(np.zeros(problem.rows.d)), seed), observer).result()
 
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Whether to keep the new point instead of the old."""
@@ -119,162 +97,185 @@ class PerceptronRule(StochasticDescent):
         return (new.zero_one, new.objective) < (old.zero_one, old.objective)
 
 
-class _Run:
-    """One run of a stochastic method on one problem."""
+@dataclass(frozen=True)
+class Iterate:
+    """The point after some steps, and which examples moved it, at which steps, since the last one."""
 
-    def __init__(
-        self, method: StochasticDescent, problem: Problem, start: Start, seed: int, observer: Observer | None
-    ) -> None:
-        self.method, self.problem, self.start, self.seed, self.observer = method, problem, start, seed, observer
-        self.function = MeanObjective(problem)
+    w: FloatArray
+    b: float
+    step: int
+    iteration: int
+    passes: float
+    moved_by: IntArray
+    moved_at: IntArray
+    sum_w: FloatArray | None
+    sum_b: float
+
+    def as_start(self) -> Start:
+        """Return the point as one to go on from."""
+        return Start(self.w, self.b, self.step, self.sum_w, self.sum_b)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is measured of an iterate, on all examples."""
+
+    theta: FloatArray
+    objective: float
+    risk: float
+    zero_one: float
+    gradient: FloatArray
+
+
+class _Walk:
+    """The steps of one run: a sequence of iterates that nobody has measured yet."""
+
+    def __init__(self, method: StochasticDescent, problem: Problem, start: Start, seed: int) -> None:
+        self.method, self.problem, self.start, self.seed = method, problem, start, seed
         self.schedule = automatic_schedule(problem) if method.schedule is None else schedules.get(method.schedule)
         self.by_update = method.record == "update" or method.order == "worst"
+        self.w, self.b = start.w.copy(), np.array([start.b])
+        self.step, self.factor = start.step, self._factor()
+        averaging = method.keep in ("average", "vote")
+        self.sum_w = (np.zeros_like(self.w) if start.sum_w is None else start.sum_w.copy()) if averaging else None
+        self.sum_b = np.array([start.sum_b]) if averaging else None
 
-    def result(self) -> Result:
-        method, problem, history = self.method, self.problem, History()
-        watch = StepWatch(self.schedule, problem.rows.n, stable_step(problem))
-        watchers = [(rule, rule.begin()) for rule in stopping.get(method.stopping)]
-        counts = np.zeros(problem.rows.n, dtype=np.int64)
-        moves: list[tuple[IntArray, IntArray]] = []
-        current = Iterate(
-            self.start.w, self.start.b, self.start.step, 0.0, np.empty(0, int), np.empty(0, int), None, 0.0
-        )
-        seen = best = self.evaluate(current)
-        best_point = current
-        watch.blown_up(seen.objective)
-        self._record(history, current, seen)
-        outcome = dict(converged=False, message=f"stopped after max_iter={method.max_iter}", advice="")
-        interrupted = False
-        try:
-            overlap = problem.rows.stored >= WORTH_OVERLAPPING and not self.by_update
-            for iterate, new in evaluated(self.iterates(), self.evaluate, overlap):
-                if watch.blown_up(new.objective) or not np.isfinite(new.theta).all():
-                    outcome |= dict(message="diverged", advice=watch.after_blow_up())
-                    break
-                previous, current, seen = seen, iterate, new
-                counts += np.bincount(iterate.moved_by, minlength=problem.rows.n)
-                if method.keep == "vote":
-                    moves.append((iterate.moved_by, iterate.moved_at))
-                self._record(history, iterate, seen)
-                watch.see(seen.theta, seen.gradient)
-                if method.is_better(seen, best):
-                    best, best_point = seen, iterate
-                passes = len(history) if self.by_update else round(iterate.passes)
-                norm = float(np.linalg.norm(seen.gradient))
-                progress = Progress(passes, seen.theta, previous.theta, norm, seen.zero_one)
-                if (rule := stopping.fired(watchers, progress)) is not None:
-                    outcome |= dict(converged=rule.converged, message=f"stopped by {rule}")
-                    break
-                if self.observer is not None and self.observer(passes, seen.theta, seen.objective):
-                    outcome |= dict(message="stopped by a callback")
-                    break
-            else:
-                outcome |= dict(advice=watch.after_max_iter(current.step))
-        except KeyboardInterrupt:
-            interrupted = True
-            outcome |= dict(message="interrupted")
-        w, b = self._reported(current, best_point)
-        last = Start(current.w, current.b, current.step, current.sum_w, current.sum_b)
-        n_iter = int(np.ceil(current.passes)) if method.order != "worst" else current.step - self.start.step
-        return Result(
-            w,
-            b,
-            n_iter,
-            history=history,
-            last=last,
-            interrupted=interrupted,
-            updates=int(counts.sum()),
-            update_counts=counts,
-            votes=self._votes(moves, current) if method.keep == "vote" else None,
-            **outcome,  # type: ignore[arg-type]
-        )
-
-    def _reported(self, current: Iterate, best: Iterate) -> tuple[FloatArray, float]:
-        """Return the point the user gets."""
-        if self.method.keep == "best":
-            return best.w, best.b
-        if self.method.keep == "last" or current.sum_w is None or current.step == self.start.step:
-            return current.w, current.b
-        return current.average(0 if self.start.sum_w is not None else self.start.step)
-
-    def _votes(self, moves: list[tuple[IntArray, IntArray]], current: Iterate) -> Votes:
-        examples = np.concatenate([by for by, _ in moves] or [np.empty(0, np.int64)])
-        moments = np.concatenate([at for _, at in moves] or [np.empty(0, np.int64)])
-        signs = self.problem.y[examples]
-        if (weight := self._relative_weight()) is not None:
-            signs = signs * weight[examples]
-        return Votes(examples, signs, np.diff(moments, append=current.step))
-
-    def _relative_weight(self) -> FloatArray | None:
-        """Return the factor of each example's step: its weight, unless examples are drawn by their weight already."""
+    def _factor(self) -> FloatArray | None:
+        """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
         if self.problem.sample_weight is None or self.method.order == "random":
             return None
         return self.problem.sample_weight * (self.problem.rows.n / self.problem.total_weight)
 
-    def _orders(self) -> Iterator[IntArray]:
-        if self.method.order == "cyclic":
-            return visits.cyclic(self.problem)
-        return visits.random(self.problem, self.seed)
-
     def iterates(self) -> Iterator[Iterate]:
         """Yield the point after every pass, or after every update if these are recorded."""
-        problem, start = self.problem, self.start
-        w, b = start.w.copy(), np.array([start.b])
-        averaging = self.method.keep in ("average", "vote")
-        sum_w = (np.zeros_like(w) if start.sum_w is None else start.sum_w.copy()) if averaging else None
-        sum_b = np.array([start.sum_b]) if averaging else None
-        penalty, strength, weight = problem.penalty, problem.strength, self._relative_weight()
-        step, passes = start.step, 0.0
-
-        def advance(order: IntArray) -> IntArray:
-            nonlocal step
-            eta = np.broadcast_to(np.asarray(self.schedule(step + np.arange(len(order))), float), order.shape).copy()
-            moved = problem.rows.stochastic_steps(
-                problem.y,
-                weight,
-                order,
-                eta,
-                problem.loss,
-                l2=strength * penalty.l2,
-                l1=strength * penalty.l1,
-                intercept=problem.fit_intercept,
-                w=w,
-                b=b,
-                sum_w=sum_w,
-                sum_b=sum_b,
-            )
-            step += len(order)
-            return moved
-
-        def now(by: IntArray, at: IntArray) -> Iterate:
-            total = None if sum_w is None else sum_w.copy()
-            return Iterate(w.copy(), float(b[0]), step, passes, by, at, total, 0.0 if sum_b is None else float(sum_b[0]))
-
         if self.method.order == "worst":
-            order, _ = visits.canonical(problem)
-            for _ in range(self.method.max_iter):
-                example = order[[int(np.argmin(problem.agreements(w, float(b[0]))[order]))]]
-                moved, at = advance(example), np.array([step - 1])
-                passes += 1.0 / problem.rows.n
-                yield now(example[: len(moved)], at[: len(moved)])
-            return
-        per_call = max(1, int(WORK_PER_CALL // max(1.0, problem.rows.stored / problem.rows.n)))
-        for done, order in zip(range(self.method.max_iter), self._orders(), strict=False):
-            by, at = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-            size = 1 if self.by_update else per_call
-            for first in range(0, len(order), size):
-                part = order[first : first + size]
-                before = step
-                moved = advance(part)
-                if self.by_update:
-                    passes = done + (first + 1) / len(order)
-                    if len(moved):
-                        yield now(part[moved], before + moved)
-                else:
-                    by.append(part[moved])
-                    at.append(before + moved)
-            passes = done + 1.0
-            yield now(np.concatenate(by), np.concatenate(at))
+            return islice(self._worst_first(), self.method.max_iter)
+        return self._update_by_update() if self.by_update else self._pass_by_pass()
+
+    def _passes(self) -> Iterator[tuple[int, IntArray]]:
+        cyclic = self.method.order == "cyclic"
+        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problem, self.seed)
+        return zip(range(1, self.method.max_iter + 1), orders, strict=False)
+
+    def _pass_by_pass(self) -> Iterator[Iterate]:
+        size = max(1, int(WORK_PER_CALL // max(1.0, self.problem.rows.stored / self.problem.rows.n)))
+        for done, order in self._passes():
+            moves = [self._advance(order[first : first + size]) for first in range(0, len(order), size)]
+            by, at = (np.concatenate(parts) for parts in zip(*moves, strict=True))
+            yield self._now(done, done, by, at)
+
+    def _update_by_update(self) -> Iterator[Iterate]:
+        for done, order in self._passes():
+            for k in range(len(order)):
+                by, at = self._advance(order[k : k + 1])
+                if len(by) or k == len(order) - 1:
+                    yield self._now(done, done - 1 + (k + 1) / len(order), by, at)
+
+    def _worst_first(self) -> Iterator[Iterate]:
+        pick, self.factor = visits.worst(self.problem)
+        while True:
+            by, at = self._advance(pick(self.problem.agreements(self.w, float(self.b[0]))))
+            taken = self.step - self.start.step
+            yield self._now(taken, taken / self.problem.rows.n, by, at)
+
+    def _advance(self, order: IntArray) -> tuple[IntArray, IntArray]:
+        """Take a step for each of these examples; return those that moved the point, and when."""
+        problem, strength = self.problem, self.problem.strength
+        eta = np.asarray(self.schedule(self.step + np.arange(len(order), dtype=np.float64)), dtype=np.float64)
+        moved = problem.rows.stochastic_steps(
+            problem.y,
+            self.factor,
+            order,
+            np.ascontiguousarray(np.broadcast_to(eta, order.shape)),
+            problem.loss,
+            l2=strength * problem.penalty.l2,
+            l1=strength * problem.penalty.l1,
+            intercept=problem.fit_intercept,
+            w=self.w,
+            b=self.b,
+            sum_w=self.sum_w,
+            sum_b=self.sum_b,
+        )
+        at = self.step + moved
+        self.step += len(order)
+        return order[moved], at
+
+    def _now(self, iteration: int, passes: float, by: IntArray, at: IntArray) -> Iterate:
+        sum_w = None if self.sum_w is None else self.sum_w.copy()
+        sum_b = 0.0 if self.sum_b is None else float(self.sum_b[0])
+        return Iterate(self.w.copy(), float(self.b[0]), self.step, iteration, passes, by, at, sum_w, sum_b)
+
+
+class _Run:
+    """A walk that is measured: what it met, what was best, and when to stop."""
+
+    def __init__(self, walk: _Walk, observer: Observer | None) -> None:
+        self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problem, observer
+        self.function, self.history = MeanObjective(walk.problem), History()
+        self.watch = StepWatch(walk.schedule, walk.problem.rows.n, stable_step(walk.problem))
+        self.watchers = [(rule, rule.begin()) for rule in stopping.get(walk.method.stopping)]
+        self.counts = np.zeros(walk.problem.rows.n, dtype=np.int64)
+        self.moves: list[tuple[IntArray, IntArray]] = []
+        none = np.empty(0, dtype=np.int64)
+        start = walk.start
+        self.current = Iterate(start.w, start.b, start.step, 0, 0.0, none, none, start.sum_w, start.sum_b)
+        self.seen = self.evaluate(self.current)
+        # The start is not an answer: w = 0 minimises the perceptron risk.
+        self.best: Evaluation | None = None
+        self.best_iterate = self.current
+        self.watch.blown_up(self.seen.objective)
+        self._record()
+
+    def result(self) -> Result:
+        """Walk until there is a reason to stop."""
+        converged, message, advice = False, f"stopped after max_iter={self.method.max_iter}", ""
+        interrupted = False
+        overlap = self.problem.rows.stored >= WORTH_OVERLAPPING and not self.walk.by_update
+        try:
+            for iterate, seen in evaluated(self.walk.iterates(), self.evaluate, overlap):
+                if self.watch.blown_up(seen.objective) or not np.isfinite(seen.theta).all():
+                    message, advice = "diverged", self.watch.after_blow_up()
+                    break
+                if (verdict := self._take(iterate, seen)) is not None:
+                    converged, message = verdict
+                    break
+            else:
+                advice = self.watch.after_max_iter(self.current.step)
+        except KeyboardInterrupt:
+            interrupted, message = True, "interrupted"
+        w, b = self._reported()
+        return Result(
+            w,
+            b,
+            self.current.iteration,
+            converged,
+            message,
+            self.history,
+            self.current.as_start(),
+            advice,
+            interrupted,
+            int(self.counts.sum()),
+            self.counts,
+            self._votes() if self.method.keep == "vote" else None,
+        )
+
+    def _take(self, iterate: Iterate, seen: Evaluation) -> tuple[bool, str] | None:
+        """Note a new point; return whether it converged and why, if this is a reason to stop."""
+        previous, self.current, self.seen = self.seen, iterate, seen
+        self.counts += np.bincount(iterate.moved_by, minlength=self.problem.rows.n)
+        if self.method.keep == "vote":
+            self.moves.append((iterate.moved_by, iterate.moved_at))
+        if self.best is None or self.method.is_better(seen, self.best):
+            self.best, self.best_iterate = seen, iterate
+        self._record()
+        self.watch.see(seen.theta, seen.gradient)
+        norm = float(np.linalg.norm(seen.gradient))
+        progress = Progress(iterate.iteration, seen.theta, previous.theta, seen.objective, norm, seen.zero_one)
+        if (rule := stopping.fired(self.watchers, progress)) is not None:
+            return rule.converged, f"stopped by {rule}"
+        if self.observer is not None and self.observer(iterate.iteration, seen.theta, seen.objective):
+            return False, "stopped by a callback"
+        return None
 
     def evaluate(self, iterate: Iterate) -> Evaluation:
         """Measure a point on all examples."""
@@ -283,8 +284,26 @@ class _Run:
             theta = f.join(iterate.w, iterate.b)
             return Evaluation(theta, f.value(theta), f.risk(theta), f.zero_one(theta), f.gradient(theta))
 
-    def _record(self, history: History, iterate: Iterate, seen: Evaluation) -> None:
-        history.add(
+    def _reported(self) -> tuple[FloatArray, float]:
+        """Return the point the user gets."""
+        if self.method.keep == "best":
+            return self.best_iterate.w, self.best_iterate.b
+        # The sum goes back to the beginning of a stream, or else to the beginning of this run.
+        since = 0 if self.walk.start.sum_w is not None else self.walk.start.step
+        return average(self.current, since)
+
+    def _votes(self) -> Votes:
+        nothing = np.empty(0, dtype=np.int64)
+        examples = np.concatenate([nothing, *(by for by, _ in self.moves)])
+        moments = np.concatenate([nothing, *(at for _, at in self.moves)])
+        signs = self.problem.y[examples]
+        if self.walk.factor is not None:
+            signs = signs * self.walk.factor[examples]
+        return Votes(examples, signs, np.diff(moments, append=self.current.step))
+
+    def _record(self) -> None:
+        iterate, seen, by_update = self.current, self.seen, self.walk.by_update
+        self.history.add(
             Record(
                 step=iterate.step,
                 passes=iterate.passes,
@@ -292,9 +311,10 @@ class _Run:
                 risk=seen.risk,
                 zero_one=seen.zero_one,
                 gradient_norm=float(np.linalg.norm(seen.gradient)),
-                step_size=float(self.schedule(max(0, iterate.step - 1))),
-                example=int(iterate.moved_by[-1]) if self.by_update and len(iterate.moved_by) else -1,
-                iterate=seen.theta if self.by_update else None,
+                step_size=float(self.walk.schedule(max(0, iterate.step - 1))),
+                best=np.nan if self.best is None else self.best.objective,
+                example=int(iterate.moved_by[-1]) if by_update and len(iterate.moved_by) else -1,
+                iterate=seen.theta if by_update else None,
             )
         )
 
@@ -317,6 +337,14 @@ def evaluated(
             yield waiting[0], waiting[1].result()
 
 
+def average(iterate: Iterate, since: int) -> tuple[FloatArray, float]:
+    """Return the mean of all iterates after step `since`, where they were summed, else the iterate itself."""
+    steps = iterate.step - since
+    if iterate.sum_w is None or steps == 0:
+        return iterate.w, iterate.b
+    return iterate.sum_w / steps, iterate.sum_b / steps
+
+
 def mean_square_length(problem: Problem) -> float:
     """R²: the mean of ‖x‖², with the intercept's 1."""
     return problem.mean(problem.rows.squared_norms() + problem.fit_intercept) or 1.0
@@ -337,10 +365,9 @@ def automatic_schedule(problem: Problem) -> Schedule:
 
 def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
-    run = _Run(replace(method, max_iter=1, record="pass"), problem, start, seed, None)
-    iterate = next(run.iterates())
-    last = Start(iterate.w, iterate.b, iterate.step, iterate.sum_w, iterate.sum_b)
-    w, b = iterate.average(0) if iterate.sum_w is not None else (iterate.w, iterate.b)
+    walk = _Walk(replace(method, max_iter=1, record="pass"), problem, start, seed)
+    iterate = next(walk.iterates())
+    w, b = average(iterate, 0)
     counts = np.bincount(iterate.moved_by, minlength=problem.rows.n)
-    outcome = dict(converged=False, message="one pass over a batch", history=History())
-    return Result(w, b, 1, last=last, updates=int(counts.sum()), update_counts=counts, **outcome)  # type: ignore[arg-type]
+    report = "one pass over a batch"
+    return Result(w, b, 1, False, report, History(), iterate.as_start(), "", False, int(counts.sum()), counts)

@@ -7,7 +7,7 @@ rows changes nothing, and a row of weight two is the same as two rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,11 @@ from ..problem import Problem
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["canonical", "cyclic", "random"]
+__all__ = ["canonical", "cyclic", "random", "worst"]
 
 
-def canonical(problem: Problem) -> tuple[IntArray, int]:
-    """Return the examples with weight in an order that depends on their contents alone, and how many differ.
+def canonical(problem: Problem) -> tuple[IntArray, IntArray]:
+    """Return the examples with weight in an order that depends on their contents alone, and where new ones begin.
 
     They are sorted by their product with a fixed random vector: equal rows come together, others differ almost surely.
     """
@@ -30,13 +30,14 @@ def canonical(problem: Problem) -> tuple[IntArray, int]:
     order = np.argsort(key, kind="stable")
     if problem.sample_weight is not None:
         order = order[problem.sample_weight[order] > 0]
-    return order, 1 + int(np.count_nonzero(np.diff(key[order])))
+    return order, np.flatnonzero(np.diff(key[order], prepend=np.inf))
 
 
 def random(problem: Problem, seed: int) -> Iterator[IntArray]:
     """Yield passes of random draws, each as many as there are different examples."""
     rng = np.random.default_rng(seed)
-    order, distinct = canonical(problem)
+    order, begins = canonical(problem)
+    distinct = len(begins)
     if problem.sample_weight is None:
         while True:
             yield order[(rng.random(distinct) * len(order)).astype(np.int64)]
@@ -51,3 +52,17 @@ def cyclic(problem: Problem) -> Iterator[IntArray]:
     visited = everything if problem.sample_weight is None else everything[problem.sample_weight > 0]
     while True:
         yield visited
+
+
+def worst(problem: Problem) -> tuple[Callable[[FloatArray], IntArray], FloatArray]:
+    """Return how to pick the example with the lowest weighted agreement, and the weight, the factor of each one's step.
+
+    Equal examples count as one with their weight together, and of several lowest the first in canonical order is taken.
+    """
+    order, begins = canonical(problem)
+    weight = np.ones(len(order)) if problem.sample_weight is None else problem.sample_weight[order]
+    merged = np.add.reduceat(weight, begins)
+    factor = np.zeros(problem.rows.n)
+    first = order[begins]
+    factor[first] = merged * (len(merged) / merged.sum())
+    return lambda z: first[[int(np.argmin(factor[first] * z[first]))]], factor
