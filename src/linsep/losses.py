@@ -172,7 +172,7 @@ class SquaredHinge(Loss):
 
     def curvature(self, z: FloatArray) -> FloatArray:
         """2 where z < 1."""
-        return np.asarray(np.maximum(0.0, 1.0 - np.asarray(z)) ** 2, dtype=np.float64)
+        return 2.0 * (np.asarray(z) < 1).astype(np.float64)
 
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = a + a²/4 for a ≤ 0."""
