@@ -57,6 +57,13 @@ class Loss:
     max_curvature: ClassVar[float] = np.inf
     quadratic: ClassVar[bool] = False
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
+    parameter: float = 0.0  # of the compiled twin, if it has one
+
+    def smoothed(self, width: float) -> Loss:
+        """Return a smooth loss that is at most `width` lower; a loss that is smooth already returns itself."""
+        if self.smooth:
+            return self
+        raise TypeError(f"{type(self).__name__} does not define smoothed(width), which this solver needs")
 
     def value(self, z: FloatArray) -> FloatArray:
         """ℓ(z)."""
@@ -154,6 +161,40 @@ class Hinge(Loss):
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = a for −1 ≤ a ≤ 0."""
         return _within(a, -1.0, 0.0, np.asarray(a, dtype=np.float64))
+
+    def smoothed(self, width: float) -> SmoothedHinge:
+        """SmoothedHinge(width)."""
+        return SmoothedHinge(width)
+
+
+class SmoothedHinge(Loss):
+    """The hinge with its corner rounded off by a parabola from 1 − h to 1: (1 − z)²/2h there, 1 − z − h/2 below."""
+
+    name, formula, kernel = "smoothed_hinge", "smoothed max(0, 1 − z)", "smoothed_hinge"
+    smooth = True
+
+    def __init__(self, width: float) -> None:
+        self.parameter = self.width = width
+        self.max_curvature = 1.0 / width  # type: ignore[misc]
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """0, (1 − z)²/2h or 1 − z − h/2."""
+        t = Hinge().value(z)
+        return np.where(t >= self.width, t - 0.5 * self.width, t * t / (2.0 * self.width))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−(1 − z)/h, cut off at 0 and −1."""
+        return -np.clip((1.0 - np.asarray(z)) / self.width, 0.0, 1.0)
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """1/h inside the rounded corner."""
+        z = np.asarray(z)
+        return ((z < 1.0) & (z > 1.0 - self.width)) / self.width
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = a + h a²/2 for −1 ≤ a ≤ 0."""
+        a = np.asarray(a, dtype=np.float64)
+        return _within(a, -1.0, 0.0, a + 0.5 * self.width * a * a)
 
 
 class SquaredHinge(Loss):

@@ -17,13 +17,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import Rows
+from ._core import Rows, Sums
 from .losses import Loss, ZeroOne
 from .penalties import L2, NoPenalty, Penalty
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["MeanObjective", "Problem"]
+__all__ = ["MeanObjective", "Point", "Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,19 @@ class Problem:
         """Σ sᵢ vᵢ / Σ sᵢ."""
         return self.total(values) / self.total_weight
 
+    @property
+    def weight_of_loss(self) -> float:
+        """What multiplies the sum of losses in P: C, or 1 where there is no penalty."""
+        return 1.0 if np.isinf(self.C) else self.C
+
     def objective(self, w: FloatArray, b: float) -> float:
         """P(w, b)."""
-        C = 1.0 if np.isinf(self.C) else self.C
-        return self.penalty.value(w) + C * self.total(self.loss.value(self.agreements(w, b)))
+        return self.penalty.value(w) + self.weight_of_loss * self.total(self.loss.value(self.agreements(w, b)))
+
+    def evaluate(self, w: FloatArray, b: float) -> Point:
+        """Return P(w, b), its gradient, and what a dual bound needs, from one pass over the examples."""
+        sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, split=self.fit_intercept)
+        return Point(self, w, b, sums)
 
     def risk(self, w: FloatArray, b: float) -> float:
         """Return the empirical risk: the mean loss."""
@@ -113,6 +122,30 @@ class Problem:
             return f"Σ {s}{self.loss.formula}"
         C = "" if self.C == 1 else f"{self.C:g}·"
         return f"{self.penalty.formula} + {C}Σ {s}{self.loss.formula}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point (w, b) and what one pass over the examples says of it."""
+
+    problem: Problem
+    w: FloatArray
+    b: float
+    sums: Sums
+
+    @cached_property
+    def objective(self) -> float:
+        """P(w, b)."""
+        return self.problem.penalty.value(self.w) + self.problem.weight_of_loss * self.sums.value
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        """∇P, for the smooth part of the penalty; its last entry is that of b, if b is free."""
+        problem, sums = self.problem, self.sums
+        g = problem.weight_of_loss * (sums.positive + sums.negative) + problem.penalty.l2 * self.w
+        if not problem.fit_intercept:
+            return g
+        return np.append(g, problem.weight_of_loss * (sums.positive_total + sums.negative_total))
 
 
 class MeanObjective:

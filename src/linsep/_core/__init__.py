@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -186,3 +187,75 @@ class Rows:
             loop, rows, chosen = reference.stochastic_steps, self.X, loss
         count = loop(rows, y, weight, order, eta, chosen, l2, l1, intercept, w, b, sum_w, sum_b, updates)
         return updates[:count]
+
+    def evaluate(
+        self, y: FloatArray, weight: FloatArray | None, loss: Any, w: FloatArray, b: float, *, split: bool
+    ) -> Sums:
+        """Return the sum of losses at (w, b) with its gradient, by class if `split`, and each example's share in it."""
+        sums, u, h = np.empty(2 * self.d + 3), np.empty(self.n), np.empty(self.n)
+        kernel = compiled_name(loss)
+        if _compiled is not None and kernel is not None:
+            args = self._handle, y, weight, kernel, loss.parameter, w, b, split, u, h, sums
+            _compiled.evaluate(*args, threads())
+        else:
+            reference.evaluate(self.X, y, weight, loss, w, b, split, u, h, sums)
+        return Sums(sums[: self.d], sums[self.d : 2 * self.d], *sums[2 * self.d :], u, h)
+
+    def hessian_product(self, h: FloatArray, v: FloatArray, c: float) -> FloatArray:
+        """Σ h (x·v + c) [x, 1]: the Hessian of the sum of losses times (v, c)."""
+        out = np.empty(self.d + 1)
+        if _compiled is not None:
+            _compiled.hessian_product(self._handle, h, v, c, out, threads())
+        else:
+            reference.hessian_product(self.X, h, v, c, out)
+        return out
+
+    def gram(self, h: FloatArray, which: IntArray) -> FloatArray:
+        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, (d + 1) × (d + 1); only the lower triangle is sure to be filled."""
+        out = np.zeros((self.d + 1, self.d + 1))
+        if _compiled is not None and self.is_sparse:
+            _compiled.gram(self._handle, h, which, out, threads())
+        else:
+            reference.gram(self.X, h, which, out)
+        return out
+
+    def dual_pass(
+        self,
+        y: FloatArray,
+        c: FloatArray,
+        loss: Any,
+        q: FloatArray,
+        b: float,
+        order: NDArray[np.int32],
+        active: int,
+        seed: int,
+        alpha: FloatArray,
+        w: FloatArray,
+        slopes: FloatArray,
+    ) -> int:
+        """One pass of dual coordinate descent, changing `alpha`, `w`, `order` and `slopes`; see `dual.hpp`."""
+        assert _compiled is not None
+        return int(_compiled.dual_pass(self._handle, y, c, compiled_name(loss), q, b, order, active, seed, alpha, w, slopes))
+
+
+def conjugate_sum(
+    y: FloatArray, weight: FloatArray | None, loss: Any, u: FloatArray, positive: float, negative: float
+) -> float:
+    """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
+    kernel = compiled_name(loss)
+    if _compiled is not None and kernel is not None:
+        return float(_compiled.conjugate_sum(y, weight, kernel, loss.parameter, u, positive, negative, threads()))
+    return reference.conjugate_sum(y, weight, loss, u, positive, negative)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What one pass over the examples gives: see `Rows.evaluate`."""
+
+    positive: FloatArray  # Σ u x over the positive class (over all, if not split)
+    negative: FloatArray
+    positive_total: float  # Σ u
+    negative_total: float
+    value: float  # Σ s ℓ(z)
+    u: FloatArray  # s ℓ'(z) y of each example
+    h: FloatArray  # s ℓ''(z)

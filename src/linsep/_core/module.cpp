@@ -10,7 +10,9 @@
 
 #include <nanobind/stl/optional.h>
 
+#include "dual.hpp"
 #include "losses.hpp"
+#include "objective.hpp"
 #include "products.hpp"
 #include "rows.hpp"
 #include "stochastic.hpp"
@@ -62,15 +64,29 @@ Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr
     return {Csr<T, I>{data.data(), j, start, n, d}};
 }
 
+// Calls f with the loss of that name; `parameter` is for the losses that have one.
 template <class F>
-auto with_loss(const std::string &name, F f) {
+auto with_loss(const std::string &name, double parameter, F f) {
     if (name == Perceptron::name) return f(Perceptron{});
     if (name == Hinge::name) return f(Hinge{});
+    if (name == SmoothedHinge::name) return f(SmoothedHinge{parameter});
     if (name == SquaredHinge::name) return f(SquaredHinge{});
     if (name == Logistic::name) return f(Logistic{});
     if (name == Square::name) return f(Square{});
     throw std::invalid_argument("no compiled loss is called '" + name + "'");
 }
+
+template <class F>
+auto with_dual_loss(const std::string &name, F f) {
+    if (name == Hinge::name) return f(Hinge{});
+    if (name == SquaredHinge::name) return f(SquaredHinge{});
+    if (name == Logistic::name) return f(Logistic{});
+    if (name == Square::name) return f(Square{});
+    throw std::invalid_argument("no compiled loss with a dual step is called '" + name + "'");
+}
+
+using Optional = std::optional<Vector<const double>>;
+const double *pointer(const Optional &v) { return v ? v->data() : nullptr; }
 
 void bind_matvec(const Handle &X, Table<const double> w, Table<double> out, std::size_t threads) {
     X.visit([&](const auto &rows) {
@@ -96,7 +112,7 @@ void bind_squared_norms(const Handle &X, Vector<double> out, std::size_t threads
     });
 }
 
-std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, std::optional<Vector<const double>> weight,
+std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, Optional weight,
                                   Vector<const std::int64_t> order, Vector<const double> eta, const std::string &loss,
                                   double l2, double l1, bool intercept, Vector<double> w, Vector<double> b,
                                   std::optional<Vector<double>> sum_w, std::optional<Vector<double>> sum_b,
@@ -110,11 +126,72 @@ std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, std::
         require(!sum_w || (sum_w->shape(0) == rows.d && sum_b->shape(0) == 1), "shapes do not match");
         for (std::size_t k = 0; k < steps; ++k)
             require(order.data()[k] >= 0 && static_cast<std::size_t>(order.data()[k]) < rows.n, "no such row");
-        return with_loss(loss, [&](auto chosen) {
+        return with_loss(loss, 0.0, [&](auto chosen) {
             nb::gil_scoped_release release;
-            return stochastic_steps<decltype(chosen)>(
-                rows, y.data(), weight ? weight->data() : nullptr, order.data(), eta.data(), steps, l2, l1, intercept,
+            return stochastic_steps(
+                rows, y.data(), pointer(weight), chosen, order.data(), eta.data(), steps, l2, l1, intercept,
                 w.data(), b.data(), sum_w ? sum_w->data() : nullptr, sum_b ? sum_b->data() : nullptr, updates.data());
+        });
+    });
+}
+
+void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, const std::string &loss, double parameter,
+                   Vector<const double> w, double b, bool split, Vector<double> u, Vector<double> h, Vector<double> sums,
+                   std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && h.shape(0) == rows.n &&
+                    sums.shape(0) == 2 * rows.d + 3 && (!weight || weight->shape(0) == rows.n),
+                "shapes do not match");
+        with_loss(loss, parameter, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            evaluate(rows, y.data(), pointer(weight), chosen, w.data(), b, split, u.data(), h.data(), sums.data(), threads);
+        });
+    });
+}
+
+double bind_conjugate_sum(Vector<const double> y, Optional weight, const std::string &loss, double parameter,
+                          Vector<const double> u, double positive, double negative, std::size_t threads) {
+    require(u.shape(0) == y.shape(0) && (!weight || weight->shape(0) == y.shape(0)), "shapes do not match");
+    const double scale[2] = {positive, negative};
+    return with_loss(loss, parameter, [&](auto chosen) {
+        nb::gil_scoped_release release;
+        return conjugate_sum(y.data(), pointer(weight), chosen, u.data(), scale, y.shape(0), threads);
+    });
+}
+
+void bind_hessian_product(const Handle &X, Vector<const double> h, Vector<const double> v, double c, Vector<double> out,
+                          std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(h.shape(0) == rows.n && v.shape(0) == rows.d && out.shape(0) == rows.d + 1, "shapes do not match");
+        nb::gil_scoped_release release;
+        hessian_product(rows, h.data(), v.data(), c, out.data(), threads);
+    });
+}
+
+void bind_gram(const Handle &X, Vector<const double> h, Vector<const std::int64_t> which, Table<double> out,
+               std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(h.shape(0) == rows.n && out.shape(0) == rows.d + 1 && out.shape(1) == rows.d + 1, "shapes do not match");
+        for (std::size_t k = 0; k < which.shape(0); ++k)
+            require(which.data()[k] >= 0 && static_cast<std::size_t>(which.data()[k]) < rows.n, "no such row");
+        nb::gil_scoped_release release;
+        gram(rows, h.data(), which.data(), which.shape(0), out.data(), threads);
+    });
+}
+
+std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
+                           Vector<const double> q, double b, Vector<std::int32_t> order, std::size_t active,
+                           std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> slopes) {
+    return X.visit([&](const auto &rows) {
+        require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
+                    w.shape(0) == rows.d && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 2,
+                "shapes do not match");
+        for (std::size_t k = 0; k < active; ++k)
+            require(order.data()[k] >= 0 && static_cast<std::size_t>(order.data()[k]) < rows.n, "no such row");
+        return with_dual_loss(loss, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            return dual_pass(rows, y.data(), c.data(), chosen, q.data(), b, order.data(), active, seed, alpha.data(),
+                             w.data(), slopes.data());
         });
     });
 }
@@ -135,6 +212,15 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "w"_a.noconvert(), "b"_a.noconvert(),
           "sum_w"_a.none(), "sum_b"_a.none(), "updates"_a.noconvert());
+    m.def("evaluate", &bind_evaluate, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
+          "w"_a.noconvert(), "b"_a, "split"_a, "u"_a.noconvert(), "h"_a.noconvert(), "sums"_a.noconvert(), "threads"_a);
+    m.def("conjugate_sum", &bind_conjugate_sum, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
+          "u"_a.noconvert(), "positive"_a, "negative"_a, "threads"_a);
+    m.def("hessian_product", &bind_hessian_product, "X"_a, "h"_a.noconvert(), "v"_a.noconvert(), "c"_a,
+          "out"_a.noconvert(), "threads"_a);
+    m.def("gram", &bind_gram, "X"_a, "h"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "b"_a,
+          "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
     m.def("has_avx2", [] {
 #if defined(__x86_64__) && defined(__GNUC__)
         __builtin_cpu_init();

@@ -29,4 +29,17 @@ inline std::size_t useful_threads(std::size_t stored, std::size_t threads) {
     return std::min(threads, 1 + stored / worth_a_thread);
 }
 
+// Sums over rows are taken over blocks whose number follows from the shape of the data, not from the number of
+// threads, and the blocks' sums are added in order: the same bits for any number of threads.
+template <class Rows>
+std::size_t block_count(const Rows &X, std::size_t width) {
+    return std::min<std::size_t>(8, X.stored() / (8 * width + worth_a_thread) + 1);
+}
+
+// Adds up `blocks` vectors of length `size` that lie one after the other, into the first.
+inline void add_blocks(double *sums, std::size_t blocks, std::size_t size) {
+    for (std::size_t block = 1; block < blocks; ++block)
+        for (std::size_t j = 0; j < size; ++j) sums[j] += sums[block * size + j];
+}
+
 }  // namespace linsep

@@ -21,23 +21,18 @@ void matvec(const Rows &X, const double *w, std::size_t count, double *out, std:
     });
 }
 
-// out = Σ u_i x_i. The rows are cut into as many blocks as the shape of the data says, not the number of threads,
-// and the blocks' sums are added in order: the same bits on any machine with these kernels.
+// out = Σ u_i x_i.
 template <class Rows>
 void rmatvec(const Rows &X, const double *u, double *out, std::size_t threads) {
-    auto sum_block = [&](std::size_t first, std::size_t last, double *sum) {
-        for (std::size_t i = first; i < last; ++i)
-            if (u[i] != 0) X.row(i).add_to(sum, u[i]);
-    };
-    std::fill(out, out + X.d, 0.0);
-    const std::size_t blocks = std::min<std::size_t>(8, X.stored() / (8 * X.d + worth_a_thread) + 1);
-    std::vector<double> sums((blocks - 1) * X.d, 0.0);
+    const std::size_t blocks = block_count(X, X.d);
+    std::vector<double> parts(blocks * X.d, 0.0);
     parallel_for(blocks, threads, [&](std::size_t block) {
-        double *sum = block == 0 ? out : sums.data() + (block - 1) * X.d;
-        sum_block(X.n * block / blocks, X.n * (block + 1) / blocks, sum);
+        double *sum = parts.data() + block * X.d;
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i)
+            if (u[i] != 0) X.row(i).add_to(sum, u[i]);
     });
-    for (std::size_t block = 1; block < blocks; ++block)
-        for (std::size_t j = 0; j < X.d; ++j) out[j] += sums[(block - 1) * X.d + j];
+    add_blocks(parts.data(), blocks, X.d);
+    std::copy(parts.begin(), parts.begin() + X.d, out);
 }
 
 template <class Rows>

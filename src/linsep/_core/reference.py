@@ -118,3 +118,60 @@ def stochastic_steps(
             sum_w += w
             sum_b += b
     return count
+
+
+def evaluate(
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray | None,
+    loss: Any,
+    w: FloatArray,
+    b: float,
+    split: bool,
+    u: FloatArray,
+    h: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """u = s ℓ'(z) y and h = s ℓ''(z) of each example; in `sums` the gradient by class, Σ u by class, and Σ s ℓ(z)."""
+    g = np.empty((X.shape[0], 1))
+    matvec(X, w[None, :], g)
+    z = y * (g[:, 0] + b)
+    s = np.ones(len(y)) if weight is None else weight
+    u[:] = s * loss.slope(z) * y
+    h[:] = s * loss.curvature(z)
+    positive = (y > 0) if split else np.ones(len(y), dtype=bool)
+    d = X.shape[1]
+    rmatvec(X, np.where(positive, u, 0.0), sums[:d])
+    rmatvec(X, np.where(positive, 0.0, u), sums[d : 2 * d])
+    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z)
+
+
+def conjugate_sum(
+    y: FloatArray, weight: FloatArray | None, loss: Any, u: FloatArray, positive: float, negative: float
+) -> float:
+    """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
+    s = np.ones(len(y)) if weight is None else weight
+    used = s > 0
+    a = (u * y * np.where(y > 0, positive, negative))[used] / s[used]
+    return float(s[used] @ loss.conjugate(a))
+
+
+def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatArray) -> None:
+    """out = Σ h (x·v + c) [x, 1]."""
+    g = np.empty((X.shape[0], 1))
+    matvec(X, v[None, :], g)
+    t = h * (g[:, 0] + c)
+    rmatvec(X, t, out[:-1])
+    out[-1] = t.sum()
+
+
+def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
+    """out += Σ h [x, 1][x, 1]ᵀ over the rows `which`, in single precision: it shapes a step, not an answer."""
+    size = max(1, 2**21 // X.shape[1])
+    root = np.sqrt(h).astype(np.float32)
+    for first in range(0, len(which), size):
+        part = which[first : first + size]
+        block = (X[part].toarray() if is_sparse(X) else X[part]).astype(np.float32, copy=False)
+        block = np.hstack([block, np.ones((len(part), 1), np.float32)])
+        block *= root[part, None]
+        out += block.T @ block

@@ -36,6 +36,10 @@ struct DenseRow {
     void each_column(F f) const {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
+    template <class F>
+    void each_entry(F f) const {
+        for (std::size_t j = 0; j < d; ++j) f(j, static_cast<double>(x[j]));
+    }
     // The product, while a row that comes later is fetched beside it: rows in random order are strangers to the
     // hardware's own prefetching, which gives up at every page.
     double dot(const double *w, const DenseRow &later) const {
@@ -94,6 +98,10 @@ struct SparseRow {
     template <class F>
     void each_column(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
+    }
+    template <class F>
+    void each_entry(F f) const {
+        for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]), static_cast<double>(x[k]));
     }
     double dot(const double *w, const SparseRow &later) const {
         constexpr std::size_t block = 16;

@@ -1,0 +1,108 @@
+// Dual coordinate descent: one example a step, each to the optimum of its own dual variable.
+//
+// With w = Σ αᵢ yᵢ xᵢ the dual is  D(α) = −½‖w‖² − Σ cᵢ ℓ*(−αᵢ/cᵢ), where cᵢ = C sᵢ. Along one αᵢ this is a function of
+// z = yᵢ (w·xᵢ + b) and q = ‖xᵢ‖² alone, and each loss knows its maximiser (`dual_step`).
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "losses.hpp"
+
+namespace linsep {
+
+// The new α: argmin ½ q (a − α)² + z (a − α) + c ℓ*(−a/c).
+inline double dual_step(const Hinge &, double alpha, double z, double q, double c) {
+    return std::min(c, std::max(0.0, alpha - (z - 1.0) / q));
+}
+inline double dual_step(const SquaredHinge &, double alpha, double z, double q, double c) {
+    return std::max(0.0, (q * alpha + 1.0 - z) / (q + 0.5 / c));
+}
+inline double dual_step(const Square &, double alpha, double z, double q, double c) {
+    return (q * alpha + 1.0 - z) / (q + 0.5 / c);
+}
+// a = c σ(t), where t solves t + z + q (c σ(t) − α) = 0. The left side rises with t and is bent by σ only, so Newton's
+// method from the undamped guess t = −z converges; a step that would leave the bracket is replaced by its middle.
+inline double dual_step(const Logistic &, double alpha, double z, double q, double c) {
+    double low = -z - q * (c - alpha), high = -z + q * alpha, t = std::min(high, std::max(low, -z));
+    double a = 0;
+    for (int k = 0; k < 20; ++k) {
+        const double sigma = 1.0 / (1.0 + std::exp(-t));
+        a = c * sigma;
+        const double f = t + z + q * (a - alpha);
+        (f > 0 ? high : low) = t;
+        const double step = f / (1.0 + q * a * (1.0 - sigma));
+        double next = t - step;
+        if (next < low || next > high) next = 0.5 * (low + high);
+        if (std::fabs(next - t) <= 1e-10 * (1.0 + std::fabs(t))) break;
+        t = next;
+    }
+    return a;
+}
+
+// Whether αᵢ sits on a bound that it will not leave soon: its slope points outward by more than what has been seen.
+inline bool settled(const Hinge &, double alpha, double z, double c, double low, double high) {
+    return (alpha == 0 && z - 1.0 > high) || (alpha == c && z - 1.0 < low);
+}
+inline bool settled(const SquaredHinge &, double alpha, double z, double, double, double high) {
+    return alpha == 0 && z - 1.0 > high;
+}
+template <class Loss>
+bool settled(const Loss &, double, double, double, double, double) {
+    return false;
+}
+
+// xorshift128+: the order of visits must be cheap to draw and the same everywhere.
+class Random {
+   public:
+    explicit Random(std::uint64_t seed) : a_(seed * 0x9E3779B97F4A7C15ull + 1), b_(~a_) {}
+    std::size_t below(std::size_t n) {
+        std::uint64_t x = a_;
+        const std::uint64_t y = b_;
+        a_ = y;
+        x ^= x << 23;
+        b_ = x ^ y ^ (x >> 17) ^ (y >> 26);
+        return static_cast<std::size_t>((static_cast<unsigned __int128>(b_ + y) * n) >> 64);
+    }
+
+   private:
+    std::uint64_t a_, b_;
+};
+
+// One pass over the first `active` entries of `order`, in random order. Examples that have settled are moved behind
+// them; returns how many are still active. `slopes` holds the lowest and highest slope of the last pass (what counts as
+// settled) and is replaced by those of this one.
+template <class Loss, class Rows>
+std::size_t dual_pass(const Rows &X, const double *y, const double *c, const Loss &loss, const double *q, double b,
+                      std::int32_t *order, std::size_t active, std::uint64_t seed, double *alpha, double *w,
+                      double *slopes) {
+    Random random(seed);
+    for (std::size_t k = 0; k + 1 < active; ++k) std::swap(order[k], order[k + random.below(active - k)]);
+    const double low = slopes[0], high = slopes[1];
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    for (std::size_t k = 0; k < active;) {
+        const auto i = static_cast<std::size_t>(order[k]);
+        const auto row = X.row(i);
+        const auto later = X.row(static_cast<std::size_t>(order[std::min(k + 2, active - 1)]));
+        const double z = y[i] * (row.dot(w, later) + b);
+        if (settled(loss, alpha[i], z, c[i], low, high)) {
+            std::swap(order[k], order[--active]);
+            continue;
+        }
+        const double a = q[i] > 0 && c[i] > 0 ? dual_step(loss, alpha[i], z, q[i], c[i]) : alpha[i];
+        const double change = a - alpha[i];
+        if (change != 0) {
+            row.add_to(w, change * y[i]);
+            alpha[i] = a;
+        }
+        const double slope = q[i] * change;  // the projected slope, up to sign
+        lowest = std::min(lowest, -slope), highest = std::max(highest, -slope);
+        ++k;
+    }
+    slopes[0] = lowest, slopes[1] = highest;
+    return active;
+}
+
+}  // namespace linsep

@@ -1,0 +1,105 @@
+// The sum of losses over all examples, its gradient and its Hessian, each in one pass over the data.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace linsep {
+
+// For each example u = s ℓ'(z) y and h = s ℓ''(z). In `sums`, of length 2d + 3: Σ u x over the positive class and over
+// the negative class, Σ u over each, and Σ s ℓ(z). Without `split` everything counts as positive.
+template <class Loss, class Rows>
+void evaluate(const Rows &X, const double *y, const double *weight, const Loss &loss, const double *w, double b,
+              bool split, double *u, double *h, double *sums, std::size_t threads) {
+    const std::size_t size = 2 * X.d + 3, blocks = block_count(X, size);
+    std::vector<double> parts(blocks * size, 0.0);
+    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
+        double *sum = parts.data() + block * size;
+        double *side[2] = {sum, split ? sum + X.d : sum};
+        double total[2] = {0, 0}, value = 0;
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
+            const auto row = X.row(i);
+            const double z = y[i] * (row.dot(w) + b), s = weight ? weight[i] : 1.0;
+            value += s * loss.value(z);
+            u[i] = s * loss.slope(z) * y[i];
+            h[i] = s * loss.curvature(z);
+            const int which = split && y[i] < 0;
+            total[which] += u[i];
+            if (u[i] != 0) row.add_to(side[which], u[i]);
+        }
+        sum[2 * X.d] = total[0], sum[2 * X.d + 1] = total[1], sum[2 * X.d + 2] = value;
+    });
+    add_blocks(parts.data(), blocks, size);
+    std::copy(parts.begin(), parts.begin() + size, sums);
+}
+
+// Σ s ℓ*(a) over all examples, where a = u y / s is scaled by `scale[0]` in the positive and `scale[1]` in the
+// negative class.
+template <class Loss>
+double conjugate_sum(const double *y, const double *weight, const Loss &loss, const double *u, const double *scale,
+                     std::size_t n, std::size_t threads) {
+    const std::size_t blocks = std::min<std::size_t>(8, n / 20'000 + 1);
+    std::vector<double> parts(blocks, 0.0);
+    parallel_for(blocks, threads, [&](std::size_t block) {
+        double sum = 0;
+        for (std::size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
+            const double s = weight ? weight[i] : 1.0;
+            if (s > 0) sum += s * loss.conjugate(u[i] * y[i] / s * scale[y[i] < 0]);
+        }
+        parts[block] = sum;
+    });
+    add_blocks(parts.data(), blocks, 1);
+    return parts[0];
+}
+
+// out[0…d) = Σ h (x·v + c) x and out[d] = Σ h (x·v + c): the Hessian of the sum of losses times (v, c).
+template <class Rows>
+void hessian_product(const Rows &X, const double *h, const double *v, double c, double *out, std::size_t threads) {
+    const std::size_t size = X.d + 1, blocks = block_count(X, size);
+    std::vector<double> parts(blocks * size, 0.0);
+    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
+        double *sum = parts.data() + block * size;
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
+            if (h[i] == 0) continue;
+            const auto row = X.row(i);
+            const double t = h[i] * (row.dot(v) + c);
+            row.add_to(sum, t);
+            sum[X.d] += t;
+        }
+    });
+    add_blocks(parts.data(), blocks, size);
+    std::copy(parts.begin(), parts.begin() + size, out);
+}
+
+// Adds Σ h [x, 1][x, 1]ᵀ over the listed rows to the lower triangle of `out`, (d+1) × (d+1). For sparse rows only:
+// dense ones are the business of a BLAS.
+template <class Rows>
+void gram(const Rows &X, const double *h, const std::int64_t *rows, std::size_t count, double *out,
+          std::size_t threads) {
+    const std::size_t width = X.d + 1, size = width * width;
+    const std::size_t blocks = std::min<std::size_t>(2, count * X.stored() / (X.n * 4 * size + 1) + 1);
+    std::vector<double> other(size * (blocks - 1), 0.0);
+    parallel_for(blocks, threads, [&](std::size_t block) {
+        double *sum = block == 0 ? out : other.data() + (block - 1) * size;
+        for (std::size_t k = count * block / blocks; k < count * (block + 1) / blocks; ++k) {
+            const auto i = static_cast<std::size_t>(rows[k]);
+            if (h[i] == 0) continue;
+            const auto row = X.row(i);
+            row.each_entry([&](std::size_t j, double x) {
+                const double c = h[i] * x;
+                row.each_entry([&](std::size_t k, double other) {
+                    if (k <= j) sum[j * width + k] += c * other;
+                });
+                sum[X.d * width + j] += c;
+            });
+            sum[X.d * width + X.d] += h[i];
+        }
+    });
+    for (std::size_t block = 1; block < blocks; ++block)
+        for (std::size_t j = 0; j < size; ++j) out[j] += other[(block - 1) * size + j];
+}
+
+}  // namespace linsep

@@ -1,0 +1,225 @@
+"""Newton's method for smooth losses, to a proven duality gap.
+
+Each step solves (∇²P) p = −∇P by conjugate gradients, preconditioned by the Cholesky factor of the same Hessian taken
+over a sample of the examples; where the sample is everything, the factor alone gives the step. Too many features for a
+factor: the diagonal preconditions. A sample of the examples also gives the point to start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from .._core import Rows
+from ..certificate import bound
+from ..history import History, Record
+from ..problem import Point, Problem
+from .result import Result, Start
+
+FloatArray = NDArray[np.float64]
+Observer = Callable[[int, FloatArray, float], bool]
+
+__all__ = ["Newton"]
+
+#: Up to this many features the Hessian is factored.
+FACTORED = 3000
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Newton's method with a line search, stopped by the relative duality gap.
+
+    Parameters
+    ----------
+    tol : float
+        The relative duality gap at which to stop.
+    max_iter : int
+        Newton steps at the most.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 100
+    name = "newton"
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Minimise."""
+        if not problem.loss.smooth:
+            raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual' or 'interior_point'")
+        if problem.penalty.l1 > 0:
+            raise ValueError("solver 'newton' cannot minimise an L1 penalty; use solver 'sgd'")
+        return _Run(self, problem, seed, observer).result(start)
+
+
+class _Run:
+    """One run of Newton's method."""
+
+    def __init__(self, method: Newton, problem: Problem, seed: int, observer: Observer | None) -> None:
+        self.method, self.problem, self.observer = method, problem, observer
+        self.rng = np.random.default_rng(seed)
+        self.history = History()
+
+    def result(self, start: Start | None) -> Result:
+        """Step until the gap is proven small."""
+        problem, method = self.problem, self.method
+        w, b = (np.zeros(problem.rows.d), 0.0) if start is None else (start.w, start.b)
+        interrupted, message = False, f"stopped after max_iter={method.max_iter}"
+        point, proof, k = None, None, 0
+        try:
+            if start is None:
+                w, b = self._from_sample()
+            point = problem.evaluate(w, b)
+            accuracy = 0.3
+            for k in range(method.max_iter + 1):
+                proof = bound(point)
+                self._record(k, point)
+                if proof.relative_gap <= method.tol:
+                    message = f"the duality gap is {proof.relative_gap:.1e}"
+                    break
+                if self.observer is not None and k and self.observer(k, np.append(point.w, point.b), point.objective):
+                    message = "stopped by a callback"
+                    break
+                step = self._direction(point, accuracy)
+                new = self._line_search(point, step)
+                if new is None:
+                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
+                    break
+                point, accuracy = new, max(0.01, 0.3 * accuracy)
+        except KeyboardInterrupt:
+            interrupted, message = True, "interrupted"
+        if point is None:
+            point = problem.evaluate(w, b)
+        if proof is None or proof.primal != point.objective:
+            proof = bound(point)
+        converged = proof.relative_gap <= method.tol
+        last = Start(point.w, point.b, k)
+        return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted)
+
+    def _from_sample(self) -> tuple[FloatArray, float]:
+        """Return the optimum on a sample of the examples, roughly: a better start than zero."""
+        problem, n = self.problem, self.problem.rows.n
+        size = sample_size(problem.rows.d)
+        if n < 4 * size:
+            return np.zeros(problem.rows.d), 0.0
+        chosen = np.sort(self.rng.choice(n, size, replace=False))
+        weight = None if problem.sample_weight is None else problem.sample_weight[chosen]
+        if len(np.unique(problem.y[chosen])) < 2 or (weight is not None and not weight.any()):
+            return np.zeros(problem.rows.d), 0.0
+        C = problem.C * n / size
+        part = replace(problem, rows=Rows(problem.rows.X[chosen]), y=problem.y[chosen], C=C, sample_weight=weight)
+        result = Newton(tol=1e-2, max_iter=20).solve(part)
+        return result.w, result.b
+
+    def _direction(self, point: Point, accuracy: float) -> FloatArray:
+        metric = _metric(point, self.rng)
+        if metric.exact:
+            return -metric.solve(point.gradient)
+        return conjugate_gradients(point, metric, accuracy)
+
+    def _line_search(self, point: Point, step: FloatArray) -> Point | None:
+        """Return the first point along the step, halving it, that lowers the objective enough; None if none does."""
+        problem, d = self.problem, self.problem.rows.d
+        slope = float(point.gradient @ step)
+        t = 1.0
+        while t > 1e-10:
+            w = point.w + t * step[:d]
+            new = problem.evaluate(w, point.b + t * float(step[d]) if problem.fit_intercept else 0.0)
+            if new.objective <= point.objective + 1e-4 * t * slope:
+                return new
+            t *= 0.5
+        return None
+
+    def _record(self, k: int, point: Point) -> None:
+        norm = float(np.linalg.norm(point.gradient))
+        risk = point.sums.value / self.problem.total_weight
+        self.history.add(Record(k, k, point.objective, risk, gradient_norm=norm, best=point.objective))
+
+
+def sample_size(d: int) -> int:
+    """Return how many examples say enough about d features."""
+    return max(2000, 10 * d)
+
+
+class _Factor:
+    """A Cholesky factor of the Hessian, or of its estimate from a sample."""
+
+    def __init__(self, point: Point, rng: np.random.Generator) -> None:
+        problem, h = point.problem, point.sums.h
+        rows, size = np.flatnonzero(h), sample_size(problem.rows.d)
+        self.exact = len(rows) <= 2 * size
+        share = 1.0
+        if not self.exact:
+            share = size / len(rows)
+            rows = np.sort(rng.choice(rows, size, replace=False))
+        hessian = problem.rows.gram(h * (problem.weight_of_loss / share), rows)
+        d = problem.rows.d
+        hessian = hessian if problem.fit_intercept else hessian[:d, :d]
+        diagonal = np.einsum("jj->j", hessian)
+        diagonal[:d] += problem.penalty.l2
+        # Columns of one scale, and a nudge for directions in which nothing bends.
+        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        hessian *= self.scale[:, None]
+        hessian *= self.scale
+        diagonal += 1e-10
+        self.factor = scipy.linalg.cho_factor(hessian, lower=True, check_finite=False, overwrite_a=True)
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return H⁻¹ g."""
+        return np.asarray(scipy.linalg.cho_solve(self.factor, self.scale * g, check_finite=False) * self.scale)
+
+
+class _Diagonal:
+    """The diagonal of the Hessian, estimated by its trace over the columns."""
+
+    exact = False
+
+    def __init__(self, point: Point) -> None:
+        problem = point.problem
+        squares = problem.rows.X.multiply(problem.rows.X) if problem.rows.is_sparse else problem.rows.X**2
+        diagonal = problem.weight_of_loss * np.asarray(squares.T @ point.sums.h).ravel() + problem.penalty.l2
+        if problem.fit_intercept:
+            diagonal = np.append(diagonal, problem.weight_of_loss * point.sums.h.sum())
+        self.diagonal = np.where(diagonal > 0, diagonal, 1.0)
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return D⁻¹ g."""
+        return g / self.diagonal
+
+
+def _metric(point: Point, rng: np.random.Generator) -> _Factor | _Diagonal:
+    return _Factor(point, rng) if point.problem.rows.d <= FACTORED else _Diagonal(point)
+
+
+def conjugate_gradients(point: Point, metric: _Factor | _Diagonal, accuracy: float, most: int = 50) -> FloatArray:
+    """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was."""
+    problem, d = point.problem, point.problem.rows.d
+
+    def hessian(v: FloatArray) -> FloatArray:
+        c = float(v[d]) if problem.fit_intercept else 0.0
+        out = problem.weight_of_loss * problem.rows.hessian_product(point.sums.h, np.ascontiguousarray(v[:d]), c)
+        out[:d] += problem.penalty.l2 * v[:d]
+        return out if problem.fit_intercept else out[:d]
+
+    residual = -point.gradient
+    p = np.zeros_like(residual)
+    towards = metric.solve(residual)
+    direction, size = towards, float(residual @ towards)
+    first = size
+    for _ in range(most):
+        bent = hessian(direction)
+        t = size / float(direction @ bent)
+        p += t * direction
+        residual -= t * bent
+        towards = metric.solve(residual)
+        new = float(residual @ towards)
+        if new <= accuracy**2 * first:
+            break
+        direction, size = towards + (new / size) * direction, new
+    return p
+
+
