@@ -64,6 +64,8 @@ class Problem:
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
         if np.isinf(self.C):
             object.__setattr__(self, "penalty", NoPenalty())
 
@@ -109,10 +111,9 @@ class Problem:
     def formula(self) -> str:
         """The objective that is minimised, in one line."""
         s = "" if self.sample_weight is None else "s·"
-        if np.isinf(self.C):
-            return f"Σ {s}{self.loss.formula}"
-        C = "" if self.C == 1 else f"{self.C:g}·"
-        return f"{self.penalty.formula} + {C}Σ {s}{self.loss.formula}"
+        C = "" if self.C == 1 or np.isinf(self.C) else f"{self.C:g}·"
+        losses = f"{C}Σ {s}{self.loss.formula}"
+        return f"{self.penalty.formula} + {losses}" if self.penalty.l2 or self.penalty.l1 else losses
 
 
 class MeanObjective:
@@ -137,7 +138,7 @@ class MeanObjective:
         return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
     def agreements(self, theta: FloatArray) -> FloatArray:
-        """Z at θ, computed once for as long as θ stays the same."""
+        """Return z at θ, computed once for as long as θ stays the same."""
         if self._theta is None or not np.array_equal(theta, self._theta):
             self._z = self.problem.agreements(*self.split(theta))
             self._theta = theta.copy()

@@ -113,6 +113,8 @@ class ZeroOneUnchanged(Rule):
 
         def watch(progress: Progress) -> bool:
             nonlocal best, since
+            if np.isnan(progress.zero_one):
+                return False
             improved = progress.zero_one < best
             best, since = (progress.zero_one, 0) if improved else (best, since + 1)
             return since >= self.patience
@@ -133,6 +135,8 @@ class NoProgress(Rule):
 
         def watch(progress: Progress) -> bool:
             nonlocal mark, since
+            if not np.isfinite(progress.objective):
+                return False
             fell = progress.objective < mark - self.tol * abs(progress.objective)
             mark, since = (progress.objective, 0) if fell else (mark, since + 1)
             return since >= self.patience

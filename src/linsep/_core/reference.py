@@ -59,7 +59,7 @@ def matvec(X: Any, w: FloatArray, out: FloatArray) -> None:
 
 
 def rmatvec(X: Any, u: FloatArray, out: FloatArray) -> None:
-    """Out = Σ u_i x_i."""
+    """Σ u_i x_i, into `out`."""
     out[:] = 0.0
     for rows, block in blocks(X):
         out += u[rows] @ block
