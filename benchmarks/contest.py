@@ -24,11 +24,15 @@ START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds a single run and a whole ladder may take, and how often a run that counts is repeated."""
+    """Seconds that a single run may take, and whether the runs that count are repeated."""
 
-    run: float = 60.0
-    ladder: float = 180.0
-    repeat: bool = True
+    run: float
+    repeat: bool
+
+    @property
+    def ladder(self) -> float:
+        """Seconds that all the runs of a ladder may take together."""
+        return 3.0 * self.run
 
     def repeats(self, seconds: float) -> int:
         """Return how often a run of so many seconds is made, the best one counting."""
@@ -55,6 +59,7 @@ class Score:
     solver: str
     runs: list[Run] = field(default_factory=list)
     prepare_seconds: float = 0.0
+    stopped: float | None = None  # seconds a further run would have taken at least, had it not been stopped
     note: str = ""
 
     def best(self) -> float:
@@ -133,6 +138,7 @@ class Worker:
         self.process.start()
         theirs.close()
         self.problem = ""
+        self.late = False
         self.prepare_seconds = self._answer(START_LIMIT) or 0.0
 
     def __enter__(self) -> Worker:
@@ -145,13 +151,15 @@ class Worker:
     def ask(self, tol: float, limit: float) -> Run | None:
         """Run once at `tol`; None, for good, once a run has failed or taken longer than `limit` seconds."""
         if self.problem:
+            self.late = False
             return None
         self.connection.send(tol)
         return self._answer(limit)
 
     def _answer(self, limit: float) -> Any:
         try:
-            answer = self.connection.recv() if self.connection.poll(limit) else f"more than {limit:g} s"
+            self.late = not self.connection.poll(limit)
+            answer = f"more than {limit:g} s" if self.late else self.connection.recv()
         except EOFError:
             answer = "the process died"
         if isinstance(answer, str):
@@ -168,10 +176,13 @@ def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> 
         for tol in LADDER:
             run = worker.ask(tol, limits.run)
             if run is None:
+                score.stopped = limits.run if worker.late else None
                 break
             score.runs.append(run)
-            arrived = np.isfinite(known) and abs(run.objective - known) <= SAME_OPTIMUM * known
-            if arrived or sum(run.seconds for run in score.runs) > limits.ladder:
+            if np.isfinite(known) and abs(run.objective - known) <= SAME_OPTIMUM * known:
+                break
+            if sum(run.seconds for run in score.runs) > limits.ladder:
+                score.stopped = run.seconds
                 break
         score.note = worker.problem
     return score

@@ -20,11 +20,10 @@ from peers import Case, solvers
 
 PACKAGES = ("linsep", "scikit-learn", "liblinear-official", "snapml", "glum", "skglm", "numpy", "scipy")
 SMALL = "breast-cancer"  # as small as this, memory is what libraries take, and only scikit-learn is a match
-QUICK = Limits(run=10.0, ladder=20.0, repeat=False)
 
 
 def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None:
-    limits = QUICK if args.quick else Limits()
+    limits = Limits(run=args.limit or (10.0 if args.quick else 60.0), repeat=not args.quick)
     result: report.Fact = dict(
         machine=machine(), versions=versions(), race=[], runs=[], memory=[], predict=[], growth=[]
     )
@@ -33,7 +32,7 @@ def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None
             race_problem(args, name, loader, intercept, Path(folder), limits, result)
             report.write(result, args.out)
     if not args.no_extras:
-        result["predict"] = extras.predict(100_000 if args.quick else 10_000_000, limits)
+        result["predict"] = extras.predict(100_000 if args.quick else 10_000_000)
     report.write(result, args.out)
     print(report.full_text(result))
     progress(f"written: {args.out}/race.txt, race.json, race.png")

@@ -53,7 +53,7 @@ def _answer(connection: Connection, function: Callable[..., Any], args: tuple[An
 
 def memory(case: Case, path: Path, limits: Limits) -> Fact:
     """Peak memory of a linsep fit above what was there before, in sizes of the input."""
-    ratio = in_child(peak_over_input, case, path, limit=START_LIMIT + limits.run)
+    ratio = in_child(peak_over_input, case, path, limit=limits.ladder)
     return dict(problem=case.problem, loss=case.loss, ratio=ratio, goal=2.0 if case.sparse else 1.0)
 
 
@@ -85,13 +85,13 @@ def peak() -> int:
 # predict
 
 
-def predict(most_rows: int, limits: Limits) -> list[Fact]:
-    """Time of scikit-learn's `predict` over linsep's, and linsep's cost per row over its cost at the most rows."""
+def predict(most_rows: int) -> list[Fact]:
+    """Time of scikit-learn's `predict` over linsep's; linsep's cost per row over the same at the most rows."""
     facts: list[Fact] = []
     for columns, most in ((NARROW, most_rows), (WIDE, min(most_rows, 1_000_000))):
         for kind in ("dense", "csr"):
             rows = tuple(rows for rows in PREDICT_ROWS if rows <= most)
-            facts += in_child(predict_ratios, kind, columns, rows, limit=START_LIMIT + limits.run) or []
+            facts += in_child(predict_ratios, kind, columns, rows, limit=START_LIMIT) or []
     return facts
 
 
@@ -105,12 +105,11 @@ def predict_ratios(kind: str, columns: int, sizes: tuple[int, ...]) -> list[Fact
     facts = []
     for rows in sizes:
         part = X[:rows]
-        our_seconds, their_seconds = best_seconds(ours.predict, part), best_seconds(theirs.predict, part)
-        facts.append(
-            dict(kind=kind, columns=columns, rows=rows, ratio=their_seconds / our_seconds, per_row=our_seconds / rows)
-        )
+        seconds = best_seconds(ours.predict, part)
+        ratio = best_seconds(theirs.predict, part) / seconds
+        facts.append(dict(kind=kind, columns=columns, rows=rows, ratio=ratio, seconds=seconds))
     for fact in facts:
-        fact["per_row_ratio"] = fact["per_row"] / facts[-1]["per_row"]
+        fact["per_row"] = (fact["seconds"] / fact["rows"]) / (facts[-1]["seconds"] / facts[-1]["rows"])
     return facts
 
 

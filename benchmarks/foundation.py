@@ -50,10 +50,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the real data")
     parser.add_argument("--repeat", type=int, default=5, help="timings of which the best counts")
+    parser.add_argument("--sections", default="abcd", help="which to run, such as bc")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # fits that are cut short on purpose say so, every time
     rows = []
-    for row in measure(arguments.data and Path(arguments.data), arguments.repeat):
+    for row in measure(arguments.sections, arguments.data and Path(arguments.data), arguments.repeat):
         if not rows or rows[-1].section != row.section:
             print(f"\n{row.section:66} {'linsep':>9} {'sklearn':>9}")
         rows.append(row)
@@ -61,14 +62,16 @@ def main() -> None:
     write(rows)
 
 
-def measure(folder: Path | None, repeat: int) -> Iterator[Row]:
+def measure(sections: str, folder: Path | None, repeat: int) -> Iterator[Row]:
     if folder is None:
         print("no --data and no LINSEP_DATA: sections (a) and (d) are left out", file=sys.stderr)
-    else:
+    if "a" in sections and folder is not None:
         yield from epochs(folder, repeat)
-    yield imports()
-    yield from first_fits()
-    if folder is not None:
+    if "b" in sections:
+        yield imports()
+    if "c" in sections:
+        yield from first_fits()
+    if "d" in sections and folder is not None:
         yield from accuracies(folder)
 
 

@@ -37,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, help="default: all; with --quick the small ones")
     parser.add_argument("--losses", nargs="+", choices=["logistic", "hinge"], default=["logistic", "hinge"])
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
+    parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")
     parser.add_argument("--no-extras", action="store_true", help="fitting times only: no memory, predict, growth")
     parser.add_argument("--env", type=Path, default=HERE / ".venv", help="where the environment is made and kept")

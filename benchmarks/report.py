@@ -15,7 +15,7 @@ Fact = dict[str, Any]
 FIVEFOLD = {("covtype", "hinge"), ("parity", "hinge")}
 HEADER = """\
 Seconds to a relative suboptimality, the fastest run of each solver's ladder of tolerances counting.
-ratio = fastest peer / linsep; — where a solver did not get there, or was not there.
+ratio = fastest peer / linsep; — where a solver did not get there, or was not there; > where every peer was stopped.
 liblinear is timed on a prepared problem(), which is kind to it: "+ problem()" adds the time to prepare one.
 """
 
@@ -30,7 +30,7 @@ def race_row(case: Case, optimum: float, scores: list[Score], target: float) -> 
     ours = times.pop(LINSEP.name, None)
     peers = {name: seconds for name, seconds in times.items() if seconds is not None}
     fastest = min(peers, key=lambda name: peers[name], default=None)
-    theirs = peers[fastest] if fastest else None
+    theirs = peers[fastest] if fastest else given_up(scores)
     return dict(
         problem=case.problem,
         loss=case.loss,
@@ -39,9 +39,15 @@ def race_row(case: Case, optimum: float, scores: list[Score], target: float) -> 
         peer=fastest,
         peer_seconds=theirs,
         ratio=theirs / ours if theirs and ours else None,
+        at_least=fastest is None,
         goal=goal(case),
         times={LINSEP.name: ours, **times, **with_problem(scores, target, optimum)},
     )
+
+
+def given_up(scores: list[Score]) -> float | None:
+    """Where no peer arrived: after how many seconds the first of those that might have was stopped."""
+    return min((score.stopped for score in scores if score.stopped and score.solver != LINSEP.name), default=None)
 
 
 def goal(case: Case) -> float:
@@ -80,6 +86,10 @@ def text(cell: object) -> str:
     return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
 
 
+def bound(value: float | None, at_least: bool) -> str:
+    return (">" if at_least and value is not None else "") + text(value)
+
+
 def mark(value: float | None, met: bool) -> str:
     return "" if value is None else ("yes" if met else "NO")
 
@@ -95,8 +105,8 @@ def race_text(rows: list[Fact]) -> str:
                 f"{row['target']:.0e}",
                 row["linsep"],
                 row["peer"],
-                row["peer_seconds"],
-                row["ratio"],
+                bound(row["peer_seconds"], row["at_least"]),
+                bound(row["ratio"], row["at_least"]),
                 row["goal"],
                 mark(row["ratio"], (row["ratio"] or 0.0) >= row["goal"]),
             )
@@ -125,7 +135,7 @@ def memory_text(facts: list[Fact]) -> str:
 
 
 def predict_text(facts: list[Fact]) -> str:
-    rows = ((f["kind"], f["columns"], f["rows"], f["ratio"], f["per_row_ratio"]) for f in facts)
+    rows = ((f["kind"], f["columns"], f["rows"], f["ratio"], f["per_row"]) for f in facts)
     return "predict: scikit-learn's time / linsep's; linsep's cost per row / the same at the most rows\n" + table(
         ["input", "columns", "rows", "ratio", "per row"], rows
     )
@@ -177,15 +187,21 @@ def draw(result: Fact, path: Path) -> None:
 def draw_ratios(axes: Any, rows: list[Fact]) -> None:
     titles = list(dict.fromkeys(f"{row['problem']} {row['loss']}" for row in rows))
     for k, target in enumerate(TARGETS):
-        ratios = [row["ratio"] or float("nan") for row in rows if row["target"] == target]
+        chosen = [row for row in rows if row["target"] == target]
         places = [place + 0.4 * k - 0.2 for place in range(len(titles))]
-        axes.barh(places, ratios, height=0.4, label=f"to {target:.0e}")
+        # Bars begin at 1, where linsep and the fastest peer are level.
+        lengths = [(row["ratio"] or 1.0) - 1.0 for row in chosen]
+        bars = axes.barh(places, lengths, left=1.0, height=0.4, label=f"to {target:.0e}")
+        axes.bar_label(bars, [bound(row["ratio"], row["at_least"]) for row in chosen], padding=3)
     for place, row in enumerate(rows[:: len(TARGETS)]):
         axes.plot([row["goal"]] * 2, [place - 0.4, place + 0.4], color="black", label="goal" if place == 0 else None)
     axes.axvline(1.0, color="gray", linewidth=0.8)
     axes.set_yticks(range(len(titles)), titles)
     axes.invert_yaxis()
     axes.set_xscale("log")
+    axes.margins(x=0.1)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("{x:g}")
     axes.set_xlabel("fastest peer's time / linsep's")
     axes.legend()
 

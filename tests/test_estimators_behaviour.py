@@ -161,7 +161,7 @@ def test_m22_explain_reads_well_and_can_be_cut_short(three):
     assert [len(part.features) for part in explanations] == [2, 2, 2]
     assert [part.features[0] for part in explanations] == ["x0", "x1", "x2"]
     text = str(explanations[1])
-    assert "'bee' (+) or the rest (−)" in text
+    assert "speaks for bee (+) or the rest (−)" in text
     lines = text.splitlines()
     assert lines[1].startswith("x1")
     assert lines[1].count("█") == 20 > lines[2].count("█")

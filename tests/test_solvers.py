@@ -134,9 +134,9 @@ def test_a_run_in_two_halves_is_the_same_run(solver):
 def walk(watch, curvature, eta, steps):
     """Descend on ½·curvature·x² from x = 1."""
     x = np.ones(1)
-    for _ in range(steps):
-        watch.blown_up(float(curvature * x @ x / 2))
-        watch.see(x, curvature * x)
+    watch.begin(curvature / 2)
+    for k in range(steps):
+        watch.see(k, x, curvature * x, float(curvature * x @ x / 2))
         x = x - eta * curvature * x
     return watch
 
@@ -153,24 +153,25 @@ def test_m20_a_blow_up_names_the_schedule_and_a_smaller_one_of_its_kind(schedule
 
 
 def test_m20_a_crawl_names_the_schedule_and_a_larger_one():
-    message = walk(StepWatch(Constant(1e-5)), 4.0, 1e-5, 100).after_max_iter(100)
+    message = walk(StepWatch(Constant(1e-5)), 4.0, 1e-5, 100).advice(100)
     assert "Constant(eta=1e-05) is too small" in message
     assert "Try Constant(eta=0.2)" in message  # 1/L = 0.25, to one digit
 
 
 def test_m20_jumping_over_the_minimum_is_named():
-    message = walk(StepWatch(Constant(0.49)), 4.0, 0.49, 100).after_max_iter(100)
+    message = walk(StepWatch(Constant(0.49)), 4.0, 0.49, 100).advice(100)
     assert "too large near the minimum" in message
     assert "InverseSqrt(eta=0.49)" in message
 
 
 def test_m20_a_step_size_that_suits_is_left_alone():
-    assert walk(StepWatch(Constant(0.2)), 4.0, 0.2, 100).after_max_iter(100) == ""
+    assert walk(StepWatch(Constant(0.2)), 4.0, 0.2, 100).advice(100) == ""
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
 def test_m20_an_objective_beyond_all_bounds_is_a_blow_up(value):
     watch = StepWatch(Constant(1.0))
+    watch.begin(1.0)
     assert not watch.blown_up(1.0)
     assert not watch.blown_up(1e5)
     assert watch.blown_up(value)

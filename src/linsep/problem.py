@@ -74,6 +74,11 @@ class Problem:
         """Σ sᵢ."""
         return float(self.rows.n if self.sample_weight is None else self.sample_weight.sum())
 
+    @cached_property
+    def mean_square_length(self) -> float:
+        """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are zero."""
+        return self.mean(self.rows.squared_norms() + self.fit_intercept) or 1.0
+
     @property
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
