@@ -74,14 +74,19 @@ def midpoint_test(
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     if low.shape != high.shape or np.any(low >= high):
         raise ValueError("low and high must have the same shape, and low must be below high in every coordinate")
+    if trials < 1:
+        raise ValueError(f"trials={trials} must be at least 1")
     rng = np.random.default_rng(seed)
     for trial in range(trials):
         a, b = rng.uniform(low, high), rng.uniform(low, high)
         if trial % 2:
             b = a + (b - a) * 10.0 ** -rng.uniform(0, 3)
-        at_midpoint, on_chord = _scalar(f((a + b) / 2)), (_scalar(f(a)) + _scalar(f(b))) / 2
+        at_midpoint, at_a, at_b = _scalar(f((a + b) / 2)), _scalar(f(a)), _scalar(f(b))
+        on_chord = (at_a + at_b) / 2
+        if np.isnan(at_midpoint + on_chord):
+            raise ValueError(f"f is not a number at {a}, {b} or between them; choose a box in which it is defined")
         # Rounding in f may lift the midpoint by a few units in the last place.
-        if at_midpoint > on_chord + 1e-12 * max(1.0, abs(on_chord)):
+        if at_midpoint > on_chord + 1e-12 * max(1.0, abs(at_a), abs(at_b)):
             return ConvexityTest(False, a, b, at_midpoint, on_chord, trial + 1)
     return ConvexityTest(True, None, None, np.nan, np.nan, trials)
 

@@ -75,7 +75,7 @@ def signed_distance(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
 
 
 def functional_margin(X: Any, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> FloatArray:
-    """Z = y g(x), the agreement of every example (labels ±1)."""
+    """Return z = y g(x), the agreement of every example (labels ±1)."""
     return np.asarray(y, dtype=np.float64) * discriminant(X, w, b)
 
 
@@ -96,7 +96,8 @@ def margin(X: Any, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
 
 
 def _length(w: ArrayLike) -> float:
-    length = float(np.linalg.norm(np.asarray(w, dtype=np.float64)))
-    if length == 0:
+    w = np.asarray(w, dtype=np.float64)
+    largest = float(np.abs(w).max(initial=0.0))
+    if largest == 0:
         raise ValueError("w = 0 defines no plane: every point has discriminant b")
-    return length
+    return largest * float(np.linalg.norm(w / largest))  # squares of tiny or huge weights would not fit

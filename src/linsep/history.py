@@ -81,9 +81,9 @@ class History:
         if self._offered % self.stride == 0:
             self._kept.append(record)
         self._offered += 1
-        if record.iterate is not None:
+        if record.iterate is not None:  # two are always kept, the first and the latest
             self.capacity = min(self.capacity, max(2, ITERATE_BYTES // max(1, record.iterate.nbytes)))
-        while len(self._kept) > self.capacity - 1:
+        while len(self.records) > self.capacity:
             self._kept = self._kept[::2]
             self.stride *= 2
 

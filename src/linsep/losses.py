@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 FloatArray = NDArray[np.float64]
 
@@ -104,7 +104,8 @@ class ZeroOne(Loss):
 
     def value(self, z: FloatArray) -> FloatArray:
         """1 where z ≤ 0."""
-        return (np.asarray(z) <= 0).astype(np.float64)
+        z = np.asarray(z, dtype=np.float64)
+        return np.where(np.isnan(z), np.nan, z <= 0)
 
     def slope(self, z: FloatArray) -> FloatArray:
         """0: the loss is flat wherever it has a derivative."""
@@ -126,7 +127,7 @@ class Perceptron(Loss):
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, −z)."""
-        return np.maximum(0.0, -np.asarray(z))
+        return np.maximum(0.0, -np.asarray(z, dtype=np.float64))
 
     def slope(self, z: FloatArray) -> FloatArray:
         """−1 where z ≤ 0."""
@@ -148,7 +149,7 @@ class Hinge(Loss):
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)."""
-        return np.maximum(0.0, 1.0 - np.asarray(z))
+        return np.maximum(0.0, 1.0 - np.asarray(z, dtype=np.float64))
 
     def slope(self, z: FloatArray) -> FloatArray:
         """−1 where z ≤ 1."""
@@ -209,7 +210,7 @@ class SquaredHinge(Loss):
 
     def slope(self, z: FloatArray) -> FloatArray:
         """−2 max(0, 1 − z)."""
-        return -2.0 * np.maximum(0.0, 1.0 - np.asarray(z))
+        return -2.0 * np.maximum(0.0, 1.0 - np.asarray(z, dtype=np.float64))
 
     def curvature(self, z: FloatArray) -> FloatArray:
         """2 where z < 1."""
@@ -242,7 +243,7 @@ class Logistic(Loss):
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = p log p + (1 − p) log(1 − p) with p = −a, for 0 ≤ p ≤ 1."""
         p = np.clip(-np.asarray(a, dtype=np.float64), 0.0, 1.0)
-        return _within(a, -1.0, 0.0, np.asarray(xlogy(p, p) + xlogy(1.0 - p, 1.0 - p), dtype=np.float64))
+        return _within(a, -1.0, 0.0, np.asarray(xlogy(p, p) + xlog1py(1.0 - p, -p), dtype=np.float64))
 
 
 class Square(Loss):

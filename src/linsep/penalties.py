@@ -26,6 +26,11 @@ class Penalty:
     l2: float
     l1: float
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (np.isfinite(value) and value >= 0):
+                raise ValueError(f"Penalty({name}={value!r}): a penalty's weight must be zero or more, and finite")
+
     def value(self, w: FloatArray) -> float:
         """l2 · ½‖w‖² + l1 · ‖w‖₁."""
         return float(self.l2 * 0.5 * (w @ w) + self.l1 * np.abs(w).sum())

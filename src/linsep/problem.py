@@ -64,6 +64,8 @@ class Problem:
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
         if np.isinf(self.C):
             object.__setattr__(self, "penalty", NoPenalty())
 
@@ -71,6 +73,11 @@ class Problem:
     def total_weight(self) -> float:
         """Σ sᵢ."""
         return float(self.rows.n if self.sample_weight is None else self.sample_weight.sum())
+
+    @cached_property
+    def mean_square_length(self) -> float:
+        """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are zero."""
+        return self.mean(self.rows.squared_norms() + self.fit_intercept) or 1.0
 
     @property
     def strength(self) -> float:
@@ -118,10 +125,9 @@ class Problem:
     def formula(self) -> str:
         """The objective that is minimised, in one line."""
         s = "" if self.sample_weight is None else "s·"
-        if np.isinf(self.C):
-            return f"Σ {s}{self.loss.formula}"
-        C = "" if self.C == 1 else f"{self.C:g}·"
-        return f"{self.penalty.formula} + {C}Σ {s}{self.loss.formula}"
+        C = "" if self.C == 1 or np.isinf(self.C) else f"{self.C:g}·"
+        losses = f"{C}Σ {s}{self.loss.formula}"
+        return f"{self.penalty.formula} + {losses}" if self.penalty.l2 or self.penalty.l1 else losses
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,7 @@ class MeanObjective:
         return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
     def agreements(self, theta: FloatArray) -> FloatArray:
-        """Z at θ, computed once for as long as θ stays the same."""
+        """Return z at θ, computed once for as long as θ stays the same."""
         if self._theta is None or not np.array_equal(theta, self._theta):
             self._z = self.problem.agreements(*self.split(theta))
             self._theta = theta.copy()

@@ -53,6 +53,7 @@ class Rule:
     """A reason to stop. `converged` tells whether stopping for it counts as success."""
 
     converged: ClassVar[bool] = True
+    needs_good_steps: ClassVar[bool] = False  # a step size that is far too small makes it fire as well
     needs: ClassVar[str] = ""  # the number of a Progress without which the rule could never fire
 
     def __post_init__(self) -> None:
@@ -94,6 +95,7 @@ class ParameterChange(Rule):
     """When the step is negligible: ‖θ_new − θ‖ < tol."""
 
     tol: float = 1e-4
+    needs_good_steps: ClassVar[bool] = True
 
     def begin(self) -> Watcher:
         """Watch the parameters."""
@@ -113,6 +115,8 @@ class ZeroOneUnchanged(Rule):
 
         def watch(progress: Progress) -> bool:
             nonlocal best, since
+            if np.isnan(progress.zero_one):
+                return False
             improved = progress.zero_one < best
             best, since = (progress.zero_one, 0) if improved else (best, since + 1)
             return since >= self.patience
@@ -126,6 +130,7 @@ class NoProgress(Rule):
 
     tol: float = 1e-3
     patience: int = 5
+    needs_good_steps: ClassVar[bool] = True
 
     def begin(self) -> Watcher:
         """Watch the objective."""
@@ -133,6 +138,8 @@ class NoProgress(Rule):
 
         def watch(progress: Progress) -> bool:
             nonlocal mark, since
+            if not np.isfinite(progress.objective):
+                return False
             fell = progress.objective < mark - self.tol * abs(progress.objective)
             mark, since = (progress.objective, 0) if fell else (mark, since + 1)
             return since >= self.patience
@@ -195,6 +202,16 @@ def _one(rule: str | Rule) -> Rule:
     if isinstance(rule, str) and rule in RULES:
         return RULES[rule]()
     raise ValueError(f"stopping rule {rule!r} is not known; use one of {', '.join(RULES)}, or a Rule object")
+
+
+def without_gap(rules: list[Rule], solver: str) -> list[Rule]:
+    """Return the rules; raise if one needs a duality gap, which this solver does not compute."""
+    for rule in rules:
+        if rule.needs == "relative_gap":
+            raise ValueError(
+                f"{rule} would never stop solver {solver!r}, which computes no duality gap; use another rule"
+            )
+    return rules
 
 
 def fired(watchers: Iterable[tuple[Rule, Watcher]], progress: Progress) -> Rule | None:

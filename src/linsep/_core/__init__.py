@@ -107,18 +107,24 @@ class Rows:
         self.X = native(X)
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)
+        self._norms: FloatArray | None = None
         if self.is_sparse:
-            parts = [self.X.data, *self._indices(), self.d]
-            self._handle = (_compiled or reference).csr(*parts)
+            kernels = _compiled or reference
+            self._handle = kernels.csr(*self._parts(), self.d)
+            if kernels.has_repeated_entries(self._handle):
+                self.X = self.X.copy()  # the user's own matrix stays as it is
+                self.X.sum_duplicates()
+                self._handle = kernels.csr(*self._parts(), self.d)
         elif _compiled is not None:
             self._handle = _compiled.dense(self.X)
 
-    def _indices(self) -> tuple[Any, Any]:
-        """Both index arrays in one of the two widths the kernels know; SciPy may mix them."""
-        indices, indptr = self.X.indices, self.X.indptr
-        width = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
-        # The casts live as long as this object does, as the kernels only look at them.
-        self._kept = indices.astype(width, copy=False), indptr.astype(width, copy=False)
+    def _parts(self) -> list[Any]:
+        """The three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
+        X = self.X
+        width = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
+        # They live as long as this object does, as the kernels only look at them.
+        self._kept = [np.ascontiguousarray(X.data)]
+        self._kept += [np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr)]
         return self._kept
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -151,13 +157,14 @@ class Rows:
         return out
 
     def squared_norms(self) -> FloatArray:
-        """‖xᵢ‖² of every row."""
-        out = np.empty(self.n)
-        if _compiled is not None:
-            _compiled.squared_norms(self._handle, out, threads())
-        else:
-            reference.squared_norms(self.X, out)
-        return out
+        """‖xᵢ‖² of every row, computed once."""
+        if self._norms is None:
+            self._norms = np.empty(self.n)
+            if _compiled is not None:
+                _compiled.squared_norms(self._handle, self._norms, threads())
+            else:
+                reference.squared_norms(self.X, self._norms)
+        return self._norms
 
     def stochastic_steps(
         self,

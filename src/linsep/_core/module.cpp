@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <nanobind/stl/optional.h>
 
@@ -62,6 +63,22 @@ Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr
         inside &= j[k] >= 0 && static_cast<std::size_t>(j[k]) < d;
     require(inside, "CSR column index out of range: the indices are damaged or overflowed");
     return {Csr<T, I>{data.data(), j, start, n, d}};
+}
+
+// Whether some row names a column twice: its entries would have to be added before they are squared.
+bool has_repeated_entries(const Handle &X) {
+    return X.visit([](const auto &rows) {
+        std::vector<std::size_t> last(rows.d, rows.n);
+        for (std::size_t i = 0; i < rows.n; ++i) {
+            bool repeated = false;
+            rows.row(i).each_column([&](std::size_t j) {
+                repeated |= last[j] == i;
+                last[j] = i;
+            });
+            if (repeated) return true;
+        }
+        return false;
+    });
 }
 
 // Calls f with the loss of that name; `parameter` is for the losses that have one.
@@ -206,6 +223,7 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("csr", &csr<double, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
     m.def("csr", &csr<float, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
     m.def("csr", &csr<double, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("has_repeated_entries", &has_repeated_entries, "X"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("squared_norms", &bind_squared_norms, "X"_a, "out"_a.noconvert(), "threads"_a);

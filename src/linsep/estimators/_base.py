@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from numbers import Integral, Real
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from numbers import Real
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core, penalties
@@ -23,24 +24,12 @@ from .._core import Rows
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
-from ..solvers import Result, Solver, Start, automatic, get
-from ._callbacks import CallbackSupport, report_progress, with_callbacks
+from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, get
+from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Explanation", "LinearEstimator", "check_choice", "check_count"]
-
-
-def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
-    """Raise unless the parameter has one of these values."""
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is not possible; use one of {', '.join(map(repr, choices))}")
-
-
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """Raise unless the parameter is a whole number that is large enough."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+__all__ = ["Explanation", "LinearEstimator", "check_C", "check_batch_labels"]
 
 
 def check_C(C: object) -> float:
@@ -50,6 +39,15 @@ def check_C(C: object) -> float:
     if not isinstance(C, Real) or isinstance(C, bool) or not float(C) > 0:
         raise ValueError(f"C={C!r} must be a positive number; inf or None means no penalty")
     return float(C)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for: None for all, −1 for all, −2 for all but one, as in scikit-learn."""
+    if n_jobs is None:
+        return _core.threads()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None or -1 for all threads")
+    return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,8 @@ class Explanation:
     def __str__(self) -> str:
         width = max([len(name) for name in self.features] or [0])
         longest = float(np.abs(self.weights).max()) if len(self.weights) else 1.0
-        rest = "the rest" if self.away is None else repr(self.away)
-        lines = [f"{'':{width}}   speaks for {self.towards!r} (+) or {rest} (−)"]
+        rest = "the rest" if self.away is None else self.away
+        lines = [f"{'':{width}}   speaks for {self.towards} (+) or {rest} (−)"]
         for name, weight in zip(self.features, self.weights, strict=True):
             bar = "█" * round(20 * abs(weight) / (longest or 1.0))
             lines.append(f"{name:{width}} {weight:+12.5g} {bar}")
@@ -141,7 +139,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         starts = self._starts(classes) if getattr(self, "warm_start", False) else None
         self.classes_ = classes
         weight = self._weights(codes, sample_weight, X.shape[0])
-        problems = self._problems(Rows(X), codes, weight)
+        problems = self._problems(self._rows(X), codes, weight)
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
         results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
         self._store(problems, results)
@@ -153,6 +151,19 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """Return X (and y) as the kernels read them."""
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+
+    def _rows(self, X: Any) -> Rows:
+        """Return the examples as rows; raise where their squares do not fit into a float."""
+        rows = Rows(X)
+        if not np.isfinite(rows.squared_norms()).all():
+            largest = np.asarray(abs(rows.X).max(axis=0).todense() if rows.is_sparse else np.abs(rows.X).max(axis=0))
+            j = int(largest.argmax())
+            name = getattr(self, "feature_names_in_", [f"number {k}" for k in range(rows.d)])[j]
+            raise ValueError(
+                f"column {name} has values up to {largest.ravel()[j]:g}, whose squares overflow; "
+                "scale the columns first, e.g. with sklearn.preprocessing.StandardScaler"
+            )
+        return rows
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(y)
@@ -174,14 +185,16 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             s = np.full(n, float(sample_weight))  # type: ignore[arg-type]
         else:
             s = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", copy=True)
+        if not np.isfinite(s).all():
+            raise ValueError("sample_weight has a value that is not a finite number")
         if s.shape != (n,):
             raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
         if (s < 0).any():
             raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
-        if not s.any():
-            raise ValueError("sample_weight is zero for all examples: there is nothing to learn from")
         if class_weight is not None:
             s *= self._class_weight(class_weight, codes)[codes]
+        if not s.any():
+            raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
         return s
 
     def _class_weight(self, class_weight: Mapping[Any, float] | str, codes: NDArray[np.int64]) -> FloatArray:
@@ -205,21 +218,31 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
     ) -> list[Result]:
         with report_progress(self, X, y, len(problems)) as observer:
+            interrupt = Event()
 
             def solve(k: int) -> Result:
                 solver, reason = self._solver(), "asked for"
                 if solver is None:
                     name, reason = automatic(problems[k])
                     solver = get(name, max_iter=getattr(self, "max_iter", 1000))
-                result = solver.solve(problems[k], start=starts[k], seed=seed, observer=observer(k))
+                listen = stop_when(interrupt, observer(k))
+                result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)
+                if result.interrupted:
+                    interrupt.set()  # the classes that are left take one iteration each
                 result.history.solver = solver.name
                 result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
-                return result
+                return replace(result, interrupted=interrupt.is_set())
 
-            n_jobs = getattr(self, "n_jobs", None) or _core.threads()
+            n_jobs = thread_count(getattr(self, "n_jobs", None))
             if len(problems) == 1 or n_jobs == 1:
                 return [solve(k) for k in range(len(problems))]
-            return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(k) for k in range(len(problems))))
+            with ThreadPoolExecutor(min(n_jobs, len(problems))) as pool:
+                tasks = [pool.submit(solve, k) for k in range(len(problems))]
+                try:
+                    wait(tasks)
+                except KeyboardInterrupt:
+                    interrupt.set()
+                return [task.result() for task in tasks]
 
     def _starts(self, classes: NDArray[Any]) -> list[Start | None] | None:
         """Return the planes of the last fit, where it was on the same classes and features."""
@@ -248,7 +271,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             return
         advice = next((result.advice for result in failed if result.advice), "")
         message = advice or failed[0].message
-        if not advice and failed[0].message == "stopped by a callback":
+        if not advice and failed[0].message == STOPPED_BY_OBSERVER:
             return
         warnings.warn(
             f"{type(self).__name__} did not converge: {message}{self._remedy(bool(advice))}.",
@@ -263,7 +286,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = self._check_X(X, reset=False)
         scores = Rows(X).matvec(self.coef_)
         scores += self.intercept_
@@ -277,7 +300,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
         """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
@@ -290,7 +313,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def summary(self) -> str:
         """Return a few lines: what was minimised, how it ended, and the heaviest weights."""
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         histories = self.history_ if isinstance(self.history_, list) else [self.history_]
         ended = "converged" if self.converged_ else "NOT converged"
         lines = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
+__all__ = ["CallbackSupport", "report_progress", "stop_when", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -25,6 +26,16 @@ except ImportError:  # before scikit-learn 1.9
     def with_callbacks(method: Any) -> Any:
         """Return the method as it is."""
         return method
+
+
+def stop_when(event: Event, observer: Observer | None) -> Observer:
+    """Return an observer that also stops the run once the event is set."""
+
+    def observe(iteration: int, theta: FloatArray, objective: float) -> bool:
+        stop = observer is not None and observer(iteration, theta, objective)
+        return stop or event.is_set()
+
+    return observe
 
 
 @contextmanager

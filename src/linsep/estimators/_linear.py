@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from .. import losses, penalties
 from ..losses import Loss
 from ..penalties import Penalty
-from ..solvers import LeastSquares, Solver, StochasticDescent, get
-from ._base import LinearEstimator, check_C, check_count
+from ..solvers import LeastSquares, Solver, StochasticDescent, check_count, get
+from ._base import LinearEstimator, check_C
 from ._stochastic import StreamingEstimator, _is_logistic, check_slope, probabilities
 
 FloatArray = NDArray[np.float64]

@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses, penalties, schedules, stopping
-from .._core import Rows, is_sparse
+from .._core import is_sparse
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..schedules import Schedule
-from ..solvers import PerceptronRule, Result, Solver, Start, StochasticDescent, Votes, stream
+from ..solvers import PerceptronRule, Result, Solver, Start, StochasticDescent, Votes, check_choice, check_count, stream
 from ..stopping import Rule
-from ._base import LinearEstimator, check_batch_labels, check_C, check_choice, check_count
+from ._base import LinearEstimator, check_batch_labels, check_C
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class StreamingEstimator(LinearEstimator):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from one batch of a stream: one pass over it, going on from where the last one ended.
+        """Learn from one batch of a stream: one pass over it (for ``order="worst"``, one step), going on from the last.
 
         Nothing is remembered of earlier batches, so there is no best iterate to speak of: ``coef_`` is the current
         plane, or the mean of all planes so far with ``keep="average"``.
@@ -60,19 +60,19 @@ class StreamingEstimator(LinearEstimator):
         self._check_parameters()
         if getattr(self, "keep", "best") == "vote":
             raise ValueError("keep='vote' needs all planes of a fit; a stream has no end. Use keep='average'")
-        first = not hasattr(self, "_stream")
-        X, y = self._check_X(X, y, reset=first)
-        if first:
-            self._begin_stream(y, classes)
-        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} differ from those of the first partial_fit, {list(self.classes_)}")
+        fitted = hasattr(self, "coef_")
+        X, y = self._check_X(X, y, reset=not fitted)
+        if fitted and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} differ from those learned so far, {list(self.classes_)}")
+        if not hasattr(self, "_stream"):
+            self._begin_stream(classes)
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
         codes = check_batch_labels(self.classes_, y)
         weight = self._weights(codes, sample_weight, X.shape[0])
         method = self._solver()
         assert isinstance(method, StochasticDescent)
-        problems = self._problems(Rows(X), codes, weight)
+        problems = self._problems(self._rows(X), codes, weight)
         random_state = check_random_state(getattr(self, "random_state", None))
         # A fixed seed must not draw the same places in every batch.
         seed = int(random_state.randint(2**31 - 1)) + self._stream[0].step
@@ -85,7 +85,7 @@ class StreamingEstimator(LinearEstimator):
         self.objective_ = problems[0].formula
         return self
 
-    def _begin_stream(self, y: ArrayLike, classes: ArrayLike | None) -> None:
+    def _begin_stream(self, classes: ArrayLike | None) -> None:
         if hasattr(self, "coef_"):  # fitted before: go on from there
             planes = zip(self.coef_, self.intercept_, strict=True)
             self._stream = [Start(w.copy(), float(b)) for w, b in planes]
@@ -254,7 +254,8 @@ class Perceptron(StreamingEstimator):
     Parameters
     ----------
     order : {"random", "cyclic", "worst"}, default="random"
-        Draw examples at random, take them as they come, or take the worst violator each time.
+        Draw examples at random, take them as they come, or take the worst violator each time. In cyclic order a row of
+        weight two takes one step of double length; in the others it is the same as two rows.
     keep : {"best", "last", "average", "vote"}, default="best"
         Report the plane with the fewest mistakes at the end of a pass (the pocket algorithm), the last one, the mean of
         all (the averaged perceptron), or let all of them vote, each as often as it survived.
@@ -276,7 +277,8 @@ class Perceptron(StreamingEstimator):
     mistakes_ : int
         Updates made (by the class with the most).
     update_counts_ : array of shape (n,) or (classes, n)
-        How often each example caused an update: the dual variables, since ``w = Σ countᵢ yᵢ xᵢ`` of the last plane.
+        How often each example caused an update: the dual variables, since ``w = Σ countᵢ yᵢ xᵢ`` of the last plane
+        (of a fit without weights that began at w = 0).
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
         (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate).

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Problem
+from ._checks import check_choice, check_count
 from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
 from .least_squares import LeastSquares
-from .result import Result, Start, Votes
+from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
 
 __all__ = [
     "SOLVERS",
+    "STOPPED_BY_OBSERVER",
     "Descent",
     "GradientDescent",
     "LeastSquares",
@@ -30,6 +32,8 @@ __all__ = [
     "StochasticDescent",
     "Votes",
     "automatic",
+    "check_choice",
+    "check_count",
     "get",
     "minimize",
     "stream",

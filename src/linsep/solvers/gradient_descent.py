@@ -15,8 +15,9 @@ from .. import stopping as stopping_rules
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, Schedule
-from ..stopping import ParameterChange, Progress, Rule
-from .result import Result, Start
+from ..stopping import NoProgress, ParameterChange, Progress, Rule
+from ._checks import check_choice, check_count
+from .result import STOPPED_BY_OBSERVER, Result, Start
 from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
@@ -90,6 +91,9 @@ def descend(
     rules: list[Rule],
     max_iter: int,
     *,
+    stable: float | None = None,
+    smooth: bool = True,
+    first_step: int = 0,
     start_counts: bool = True,
     keep_iterates: bool = False,
     observer: Observer | None = None,
@@ -99,7 +103,7 @@ def descend(
     Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
     an answer.
     """
-    history, watch = History(), StepWatch(schedule)
+    history, watch = History(), StepWatch(schedule, stable=stable, smooth=smooth)
     watchers = [(rule, rule.begin()) for rule in rules]
     theta, value, k = start, function.value(start), 0
     best, best_value = theta, value if start_counts else np.inf
@@ -107,18 +111,20 @@ def descend(
 
     def record(gradient: FloatArray) -> float:
         norm = float(np.linalg.norm(gradient))
-        measures = function.risk(theta), function.zero_one(theta), norm, float(schedule(k))
+        measures = function.risk(theta), function.zero_one(theta), norm, float(schedule(first_step + k))
         best_so_far = best_value if np.isfinite(best_value) else np.nan
-        history.add(Record(k, k, value, *measures, best_so_far, iterate=theta.copy() if keep_iterates else None))
+        history.add(
+            Record(first_step + k, k, value, *measures, best_so_far, iterate=theta.copy() if keep_iterates else None)
+        )
         return norm
 
-    watch.blown_up(value)
+    watch.begin(value)
     gradient = function.gradient(theta)
     norm = record(gradient)
     try:
         while k < max_iter:
             with np.errstate(over="ignore", invalid="ignore"):
-                new = theta - schedule(k) * gradient
+                new = theta - schedule(first_step + k) * gradient
                 new_value = function.value(new)
                 new_gradient = function.gradient(new)
             if watch.blown_up(new_value) or not np.isfinite(new_gradient).all():
@@ -127,17 +133,18 @@ def descend(
             previous, theta, value, gradient, k = theta, new, new_value, new_gradient, k + 1
             if value < best_value:
                 best, best_value = theta, value
-            watch.see(theta, gradient)
+            watch.see(first_step + k, theta, gradient, value)
             norm = record(gradient)
             progress = Progress(k, theta, previous, value, norm, function.zero_one(theta))
             if (rule := stopping_rules.fired(watchers, progress)) is not None:
-                converged, message = rule.converged, f"stopped by {rule}"
+                advice = watch.advice(first_step + k) if rule.needs_good_steps else ""
+                converged, message = rule.converged and not advice, f"stopped by {rule}"
                 break
             if observer is not None and observer(k, theta, value):
-                message = "stopped by a callback"
+                message = STOPPED_BY_OBSERVER
                 break
         else:
-            advice = watch.after_max_iter(k)
+            advice = watch.advice(first_step + k)
     except KeyboardInterrupt:
         interrupted, message = True, "interrupted"
     reached = best_value if np.isfinite(best_value) else value
@@ -237,7 +244,7 @@ class GradientDescent:
         The step sizes. None: 1/L for a smooth loss, where L bounds the curvature, else 1/(R √(k + 1)), where R is the
         root mean square length of the (augmented) examples.
     stopping : rule, str, list of these, or None
-        When to stop before `max_iter`.
+        When to stop before `max_iter`; by default when a step is negligible or the objective falls no more.
     max_iter : int
         How many steps at the most.
     record : {"pass", "update"}
@@ -255,17 +262,21 @@ class GradientDescent:
     """
 
     schedule: str | float | Schedule | None = None
-    stopping: Stopping = ParameterChange(1e-4)  # noqa: RUF009 (a frozen record)
+    stopping: Stopping = (ParameterChange(1e-4), NoProgress(1e-4, 20))
     max_iter: int = 1000
     record: str = "pass"
     name = "gradient_descent"
+
+    def __post_init__(self) -> None:
+        check_choice("record", self.record, ("pass", "update"))
+        check_count("max_iter", self.max_iter)
 
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; `seed` is not used, since nothing is random."""
         function = MeanObjective(problem)
-        rules = stopping_rules.get(self.stopping)
+        rules = stopping_rules.without_gap(stopping_rules.get(self.stopping), self.name)
         schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)
         theta = np.zeros(function.size) if start is None else function.join(start.w, start.b)
         run = descend(
@@ -274,21 +285,30 @@ class GradientDescent:
             schedule,
             rules,
             self.max_iter,
+            stable=stable_step(problem),
+            smooth=problem.loss.smooth,
+            first_step=0 if start is None else start.step,
             start_counts=False,
             keep_iterates=self.record == "update",
             observer=observer,
         )
-        (w, b), last = function.split(run.x), Start(*function.split(run.last), step=run.n_iter)
+        (w, b), taken = function.split(run.x), run.n_iter + (0 if start is None else start.step)
+        last = Start(*function.split(run.last), step=taken)
         ended = run.converged, run.message, run.history
         return Result(w.copy(), b, run.n_iter, *ended, last, run.advice, run.interrupted)
 
 
 def automatic_schedule(problem: Problem) -> Schedule:
     """Return steps that suit a full gradient: see `GradientDescent`."""
-    squares = problem.rows.squared_norms() + problem.fit_intercept
-    mean_square = problem.mean(squares)
-    penalty = problem.strength * problem.penalty.l2
     if problem.loss.smooth:
-        # The largest eigenvalue of the mean of x xᵀ is at most its trace, the mean of ‖x‖².
-        return Constant(1.0 / (problem.loss.max_curvature * mean_square + penalty or 1.0))
-    return InverseSqrt(1.0 / np.sqrt(mean_square or 1.0))
+        return Constant(stable_step(problem))
+    return InverseSqrt(problem.mean_square_length**-0.5)
+
+
+def stable_step(problem: Problem) -> float:
+    """Return a step that a full gradient can take without climbing: 1/L.
+
+    The largest eigenvalue of the mean of x xᵀ is at most its trace, the mean of ‖x‖².
+    """
+    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
+    return 1.0 / (curvature * problem.mean_square_length + problem.strength * problem.penalty.l2)

@@ -116,7 +116,7 @@ class _System:
         moment = self.rows.rmatvec(self.s * self.t) - self.x_mean * float(self.s @ self.t)
         gram[np.diag_indices_from(gram)] += self.ridge
         scale = np.sqrt(np.diag(gram))
-        used = scale > 0  # an all-constant column gets weight zero, the smallest there is
+        used = ~self._constant(np.diag(gram))
         scaled = gram[np.ix_(used, used)] / np.outer(scale[used], scale[used])
         if scaled.size == 0:
             return np.zeros(self.rows.d)
@@ -132,8 +132,13 @@ class _System:
         w[used] = scipy.linalg.cho_solve(factor, moment[used] / scale[used], check_finite=False) / scale[used]
         return w
 
+    def _constant(self, squares: FloatArray) -> NDArray[np.bool_]:
+        """Return which columns are constant: what is left of them after centring is rounding. Their weight is zero."""
+        return squares <= (100 * np.finfo(np.float64).eps) ** 2 * self.problem.total_weight * self.x_mean**2
+
     def _by_svd(self) -> FloatArray:
         A, t = np.vstack(list(self._blocks())), np.sqrt(self.s) * self.t
+        A[:, self._constant(np.einsum("ij,ij->j", A, A))] = 0.0
         if self.ridge > 0:
             A = np.vstack([A, np.sqrt(self.ridge) * np.eye(self.rows.d)])
             t = np.append(t, np.zeros(self.rows.d))

@@ -12,7 +12,10 @@ from ..history import History
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Result", "Start", "Votes"]
+__all__ = ["STOPPED_BY_OBSERVER", "Result", "Start", "Votes"]
+
+#: The message of a run that its observer ended.
+STOPPED_BY_OBSERVER = "stopped by a callback"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Watching whether a step size is right, and the words to say when it is not.
 
-Near a minimum a function bends by some curvature L; steps much smaller than 1/L crawl, steps larger than 2/L climb.
-L is read off the run itself: how much the gradient changed over how far the point moved.
+A step is measured against a stable one: 1/L for a function that bends by L, where L is either known or read off the run
+(how much the gradient changed over how far the point moved). Steps that together are no longer than a few stable ones
+cannot have arrived anywhere; steps much longer than a stable one climb, or jump over the minimum for ever.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schedules import InverseSqrt, Schedule
+from ..schedules import Constant, InverseSqrt, Schedule
 
 FloatArray = NDArray[np.float64]
 
@@ -30,61 +31,88 @@ class StepWatch:
         1 for gradient descent, the number of examples for a stochastic method.
     stable : float or None
         A step size known to be safe; where None, 1/L as measured.
+    smooth : bool
+        Whether constant steps can arrive: over a kink they jump back and forth, whatever their size.
     """
 
-    def __init__(self, schedule: Schedule, steps_per_iteration: int = 1, stable: float | None = None) -> None:
-        self.schedule = schedule
-        self.steps = steps_per_iteration
-        self._stable = stable
-        self._first: float | None = None
-        self._curvature = 0.0
-        self._first_curvature = 0.0
+    def __init__(
+        self, schedule: Schedule, steps_per_iteration: int = 1, stable: float | None = None, smooth: bool = True
+    ) -> None:
+        self.schedule, self._steps, self._known_stable, self._smooth = schedule, steps_per_iteration, stable, smooth
+        self._curvatures: list[float] = []
         self._reversals: list[bool] = []
+        self._travelled = 0.0
+        self._start = self._best = self._last = np.inf
         self._point: tuple[FloatArray, FloatArray] | None = None
         self._move: FloatArray | None = None
 
+    def begin(self, objective: float) -> None:
+        """Note where the run starts."""
+        self._start = self._best = self._last = objective
+
     def blown_up(self, objective: float) -> bool:
         """Whether the run is lost: not a number, or beyond all bounds."""
-        if self._first is None:
-            self._first = objective
-        return not np.isfinite(objective) or abs(objective) > BLOWN_UP * (1.0 + abs(self._first))
+        scale = 1.0 + abs(self._start)
+        if self._known_stable is not None:  # a step moves an agreement by about this much
+            scale += float(self.schedule(0)) / self._known_stable
+        return not np.isfinite(objective) or abs(objective) > BLOWN_UP * scale
 
-    def see(self, theta: FloatArray, gradient: FloatArray) -> None:
-        """Note a point and its gradient."""
+    def see(self, step: int, theta: FloatArray, gradient: FloatArray, objective: float) -> None:
+        """Note a point, its gradient and its objective after `step` steps."""
+        self._last, self._best = objective, min(self._best, objective)
+        self._travelled += self._steps * float(self.schedule(max(0, step - 1)))
         if self._point is not None:
             move, change = theta - self._point[0], gradient - self._point[1]
             length = float(np.linalg.norm(move))
             if length > 0:
-                self._curvature = float(np.linalg.norm(change)) / length
-                self._first_curvature = self._first_curvature or self._curvature
+                self._curvatures.append(float(np.linalg.norm(change)) / length)
                 if self._move is not None:
                     self._reversals.append(bool(move @ self._move < 0))
                 self._move = move
         self._point = theta.copy(), gradient.copy()
 
-    def _suggest(self, eta: float, curvature: float) -> float:
-        stable = self._stable or (1.0 / curvature if curvature > 0 else eta / 10.0)
-        return float(f"{stable:.1g}")
+    @property
+    def _stable(self) -> float | None:
+        if self._known_stable is not None:
+            return self._known_stable
+        curvature = max(self._curvatures[:1] + self._curvatures[-1:], default=0.0)
+        return 1.0 / curvature if curvature > 0 else None
 
     def after_blow_up(self) -> str:
         """Say that the step size is too large."""
-        eta = float(self.schedule(0))
-        smaller = min(self._suggest(eta, self._first_curvature), float(f"{eta / 2:.1g}"))
-        return (
-            f"the step size {self.schedule} is too large: the objective grew without bound. "
-            f"Try {self.schedule.with_first(smaller)}"
-        )
+        first = float(self.schedule(0))
+        return f"the step size {self.schedule} is too large: the objective grew without bound. {self._smaller(first)}"
 
-    def after_max_iter(self, step: int) -> str:
-        """Say what is wrong with the step size of a run that used up its iterations; empty if nothing is."""
-        eta, first = float(self.schedule(step)), float(self.schedule(0))
+    def advice(self, step: int) -> str:
+        """Say what was wrong with the steps of a run that has ended after `step` of them; empty if nothing was."""
+        eta, first, stable = float(self.schedule(step)), float(self.schedule(0)), self._stable
+        if stable is None:
+            return ""
+        if self._travelled < 3 * stable and first < 0.1 * stable:
+            larger = self._suggest(stable)
+            return f"the step size {self.schedule} is too small: all steps together lead nowhere. Try {larger}"
         recent = self._reversals[-max(1, len(self._reversals) // 4) :]
-        if len(recent) >= 5 and np.mean(recent) > 0.5 and eta > 0.5 * first:
+        back_and_forth = len(recent) >= 5 and float(np.mean(recent)) > 0.5 and eta > 0.5 * first
+        if self._known_stable is None and back_and_forth:
+            smaller = self.schedule.with_first(_round(first / 10))
             return (
                 f"the step size {self.schedule} is too large near the minimum: the point jumps back and forth over it. "
-                f"Try {InverseSqrt(first)}, or {self.schedule.with_first(float(f'{first / 10:.1g}'))}"
+                f"Try {InverseSqrt(first)}, or {smaller}"
             )
-        if 0 < eta * self.steps * self._curvature < 0.02:
-            larger = max(self._suggest(eta, self._curvature), float(f"{10 * first:.1g}"))
-            return f"the step size {self.schedule} is too small: it crawls. Try {self.schedule.with_first(larger)}"
+        if eta > 2 * stable and (self._best >= self._start or self._last > 1.5 * self._best):
+            return f"the step size {self.schedule} is too large: the objective goes up and down. {self._smaller(first)}"
         return ""
+
+    def _smaller(self, first: float) -> str:
+        return f"Try {self._suggest(min(self._stable or first / 10, first / 2))}"
+
+    def _suggest(self, eta: float) -> Schedule:
+        """Return the same kind of schedule from another first step, or one that decays where a constant would fail."""
+        if self._smooth or not isinstance(self.schedule, Constant):
+            return self.schedule.with_first(_round(eta))
+        return InverseSqrt(_round(eta))
+
+
+def _round(eta: float) -> float:
+    """Return the number to one digit: what a person would try."""
+    return float(f"{eta:.1g}")

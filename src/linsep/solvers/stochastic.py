@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,8 @@ from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
-from .result import Result, Start, Votes
+from ._checks import check_choice, check_count
+from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
@@ -68,6 +70,14 @@ class StochasticDescent:
     max_iter: int = 1000
     record: str = "pass"
     name = "sgd"
+    keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
+    has_free_steps = True  # whether there is a step size to give advice on
+
+    def __post_init__(self) -> None:
+        check_choice("keep", self.keep, self.keeps)
+        check_choice("order", self.order, ("random", "cyclic", "worst"))
+        check_choice("record", self.record, ("pass", "update"))
+        check_count("max_iter", self.max_iter)
 
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
@@ -91,6 +101,8 @@ class PerceptronRule(StochasticDescent):
     schedule: str | float | Schedule | None = Constant(1.0)  # noqa: RUF009 (a frozen record)
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
     name = "perceptron"
+    keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
+    has_free_steps = False
 
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Fewer mistakes, or as many and a lower risk."""
@@ -144,7 +156,8 @@ class _Walk:
         """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
         if self.problem.sample_weight is None or self.method.order == "random":
             return None
-        return self.problem.sample_weight * (self.problem.rows.n / self.problem.total_weight)
+        visited = np.count_nonzero(self.problem.sample_weight)
+        return self.problem.sample_weight * (visited / self.problem.total_weight)
 
     def iterates(self) -> Iterator[Iterate]:
         """Yield the point after every pass, or after every update if these are recorded."""
@@ -212,8 +225,10 @@ class _Run:
     def __init__(self, walk: _Walk, observer: Observer | None) -> None:
         self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problem, observer
         self.function, self.history = MeanObjective(walk.problem), History()
-        self.watch = StepWatch(walk.schedule, walk.problem.rows.n, stable_step(walk.problem))
-        self.watchers = [(rule, rule.begin()) for rule in stopping.get(walk.method.stopping)]
+        smooth = walk.problem.loss.smooth
+        self.watch = StepWatch(walk.schedule, walk.problem.rows.n, stable_step(walk.problem), smooth)
+        rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
+        self.watchers = [(rule, rule.begin()) for rule in rules]
         self.counts = np.zeros(walk.problem.rows.n, dtype=np.int64)
         self.moves: list[tuple[IntArray, IntArray]] = []
         none = np.empty(0, dtype=np.int64)
@@ -223,7 +238,7 @@ class _Run:
         # The start is not an answer: w = 0 minimises the perceptron risk.
         self.best: Evaluation | None = None
         self.best_iterate = self.current
-        self.watch.blown_up(self.seen.objective)
+        self.watch.begin(self.seen.objective)
         self._record()
 
     def result(self) -> Result:
@@ -234,13 +249,13 @@ class _Run:
         try:
             for iterate, seen in evaluated(self.walk.iterates(), self.evaluate, overlap):
                 if self.watch.blown_up(seen.objective) or not np.isfinite(seen.theta).all():
-                    message, advice = "diverged", self.watch.after_blow_up()
+                    message, advice = "diverged", self._advice(self.watch.after_blow_up())
                     break
                 if (verdict := self._take(iterate, seen)) is not None:
-                    converged, message = verdict
+                    converged, message, advice = verdict
                     break
             else:
-                advice = self.watch.after_max_iter(self.current.step)
+                advice = self._advice(self.watch.advice(self.current.step))
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
         w, b = self._reported()
@@ -259,8 +274,11 @@ class _Run:
             self._votes() if self.method.keep == "vote" else None,
         )
 
-    def _take(self, iterate: Iterate, seen: Evaluation) -> tuple[bool, str] | None:
-        """Note a new point; return whether it converged and why, if this is a reason to stop."""
+    def _advice(self, words: str) -> str:
+        return words if self.method.has_free_steps else ""
+
+    def _take(self, iterate: Iterate, seen: Evaluation) -> tuple[bool, str, str] | None:
+        """Note a new point; if there is a reason to stop, return whether it converged, why, and any advice."""
         previous, self.current, self.seen = self.seen, iterate, seen
         self.counts += np.bincount(iterate.moved_by, minlength=self.problem.rows.n)
         if self.method.keep == "vote":
@@ -268,13 +286,14 @@ class _Run:
         if self.best is None or self.method.is_better(seen, self.best):
             self.best, self.best_iterate = seen, iterate
         self._record()
-        self.watch.see(seen.theta, seen.gradient)
+        self.watch.see(iterate.step, seen.theta, seen.gradient, seen.objective)
         norm = float(np.linalg.norm(seen.gradient))
         progress = Progress(iterate.iteration, seen.theta, previous.theta, seen.objective, norm, seen.zero_one)
         if (rule := stopping.fired(self.watchers, progress)) is not None:
-            return rule.converged, f"stopped by {rule}"
+            advice = self._advice(self.watch.advice(iterate.step)) if rule.needs_good_steps else ""
+            return rule.converged and not advice, f"stopped by {rule}", advice
         if self.observer is not None and self.observer(iterate.iteration, seen.theta, seen.objective):
-            return False, "stopped by a callback"
+            return False, STOPPED_BY_OBSERVER, ""
         return None
 
     def evaluate(self, iterate: Iterate) -> Evaluation:
@@ -345,20 +364,15 @@ def average(iterate: Iterate, since: int) -> tuple[FloatArray, float]:
     return iterate.sum_w / steps, iterate.sum_b / steps
 
 
-def mean_square_length(problem: Problem) -> float:
-    """R²: the mean of ‖x‖², with the intercept's 1."""
-    return problem.mean(problem.rows.squared_norms() + problem.fit_intercept) or 1.0
-
-
 def stable_step(problem: Problem) -> float:
     """Return a step at which one example does not overshoot its own minimum."""
     curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
-    return 1.0 / (curvature * mean_square_length(problem))
+    return 1.0 / (curvature * problem.mean_square_length)
 
 
 def automatic_schedule(problem: Problem) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
-    eta = 1.0 / mean_square_length(problem)
+    eta = 1.0 / problem.mean_square_length
     decay = eta * problem.strength * problem.penalty.l2
     return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)
 

@@ -1,0 +1,225 @@
+"""How the race measures: a solver in a process of its own, a ladder of tolerances, time to a suboptimality."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from peers import Case, Peer, find, plane
+
+TARGETS = (1e-4, 1e-6)
+LADDER = tuple(10.0**-k for k in range(1, 10))
+SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
+START_LIMIT = 300.0  # seconds for a process to import, load and warm up
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a single run may take, and whether the runs that count are repeated."""
+
+    run: float
+    repeat: bool
+
+    @property
+    def ladder(self) -> float:
+        """Seconds that all the runs of a ladder may take together."""
+        return 3.0 * self.run
+
+    def repeats(self, seconds: float) -> int:
+        """Return how often a run of so many seconds is made, the best one counting."""
+        if not self.repeat:
+            return 1
+        if seconds > 5.0:
+            return 2
+        return 3 if seconds > 0.05 else 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit: the tolerance it was given, the seconds it took, the objective it reached."""
+
+    tol: float
+    seconds: float
+    objective: float
+
+
+@dataclass
+class Score:
+    """All the runs of one solver on one case."""
+
+    solver: str
+    runs: list[Run] = field(default_factory=list)
+    prepare_seconds: float = 0.0
+    stopped: float | None = None  # seconds a further run would have taken at least, had it not been stopped
+    note: str = ""
+
+    def best(self) -> float:
+        """Return the lowest objective that the solver reached."""
+        return min((run.objective for run in self.runs), default=np.inf)
+
+    def reaching(self, target: float, optimum: float) -> list[Run]:
+        """Return the runs that ended with (P − P*)/P* ≤ target."""
+        return [run for run in self.runs if run.objective <= optimum * (1.0 + target)]
+
+    def seconds(self, target: float, optimum: float) -> float | None:
+        """Return the time of the fastest of those, None where there is none."""
+        return min((run.seconds for run in self.reaching(target, optimum)), default=None)
+
+
+def progress(*words: object) -> None:
+    print(*words, file=sys.stderr, flush=True)
+
+
+def objective(case: Case, X: Any, y: np.ndarray, w: np.ndarray, b: float) -> float:
+    """½‖w‖² + Σ ℓ(z) in float64, the same for every solver."""
+    z = y * (X @ w + b)
+    losses = np.logaddexp(0.0, -z) if case.loss == "logistic" else np.maximum(0.0, 1.0 - z)
+    return float(0.5 * w @ w + losses.sum())
+
+
+def few_rows(X: Any, y: np.ndarray, each: int = 100) -> tuple[Any, np.ndarray]:
+    """Return the first rows of either class: enough to import, compile and start threads with."""
+    rows = np.sort(np.concatenate([np.flatnonzero(y > 0)[:each], np.flatnonzero(y < 0)[:each]]))
+    return X[rows], y[rows]
+
+
+def silence() -> None:
+    """Send what compiled solvers print on their own to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    warnings.simplefilter("ignore")
+
+
+# in the child
+
+
+def timed_run(peer: Peer, case: Case, prepared: tuple[Any, ...], data: tuple[Any, np.ndarray], tol: float) -> Run:
+    estimator = peer.build(case, tol)
+    start = time.perf_counter()
+    estimator.fit(*prepared)
+    seconds = time.perf_counter() - start
+    return Run(tol, seconds, objective(case, *data, *plane(estimator)))
+
+
+def serve(connection: Connection, case: Case, solver: str, path: Path) -> None:
+    """Load, warm up, then answer every tolerance with a `Run`, and a failure with its message."""
+    silence()
+    try:
+        peer = find(solver)
+        X, y = joblib.load(path)
+        peer.build(case, 0.1).fit(*peer.prepare(*few_rows(X, y)))
+        start = time.perf_counter()
+        prepared = peer.prepare(X, y)
+        connection.send(time.perf_counter() - start)
+        while (tol := connection.recv()) is not None:
+            connection.send(timed_run(peer, case, prepared, (X, y), tol))
+    except Exception as error:  # noqa: BLE001 -- whatever a peer raises, the race goes on
+        connection.send(f"{type(error).__name__}: {error}")
+
+
+# in the parent
+
+
+class Worker:
+    """A solver in a process of its own, which can be ended when it takes too long."""
+
+    def __init__(self, case: Case, solver: str, path: Path) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self.connection, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=serve, args=(theirs, case, solver, path), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.problem = ""
+        self.late = False
+        self.prepare_seconds = self._answer(START_LIMIT) or 0.0
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.process.kill()
+        self.process.join()
+
+    def ask(self, tol: float, limit: float) -> Run | None:
+        """Run once at `tol`; None, for good, once a run has failed or taken longer than `limit` seconds."""
+        if self.problem:
+            self.late = False
+            return None
+        self.connection.send(tol)
+        return self._answer(limit)
+
+    def _answer(self, limit: float) -> Any:
+        try:
+            self.late = not self.connection.poll(limit)
+            answer = f"more than {limit:g} s" if self.late else self.connection.recv()
+        except EOFError:
+            answer = "the process died"
+        if isinstance(answer, str):
+            self.problem = answer
+            return None
+        return answer
+
+
+def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> Score:
+    """Run once at every tolerance, until the solver arrives where another one (at `known`) did or time is up."""
+    score = Score(solver)
+    with Worker(case, solver, path) as worker:
+        score.prepare_seconds = worker.prepare_seconds
+        for tol in LADDER:
+            run = worker.ask(tol, limits.run)
+            if run is None:
+                score.stopped = limits.run if worker.late else None
+                break
+            score.runs.append(run)
+            if np.isfinite(known) and abs(run.objective - known) <= SAME_OPTIMUM * known:
+                break
+            if sum(run.seconds for run in score.runs) > limits.ladder:
+                score.stopped = run.seconds
+                break
+        score.note = worker.problem
+    return score
+
+
+def repeat(case: Case, score: Score, path: Path, optimum: float, limits: Limits) -> None:
+    """Add to `score`: half a rung above the loosest run that reaches a target, and the fastest one again."""
+    if not score.reaching(max(TARGETS), optimum):
+        return
+    with Worker(case, score.solver, path) as worker:
+        for target in TARGETS:
+            if score.reaching(target, optimum):
+                repeat_for(score, worker, target, optimum, limits)
+
+
+def repeat_for(score: Score, worker: Worker, target: float, optimum: float, limits: Limits) -> None:
+    def again(tol: float) -> None:
+        run = worker.ask(tol, limits.run)
+        if run is not None:
+            score.runs.append(run)
+
+    again(max(run.tol for run in score.reaching(target, optimum)) * 10**0.5)
+    fastest = min(score.reaching(target, optimum), key=lambda run: run.seconds)
+    for _ in range(limits.repeats(fastest.seconds) - 1):
+        again(fastest.tol)
+
+
+def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[float, list[Score]]:
+    """Let every solver climb its ladder, then repeat the runs that count; the optimum is the best any one reached."""
+    scores: list[Score] = []
+    optimum = np.inf
+    for name in names:
+        score = climb(case, name, path, optimum, limits)
+        optimum = min(optimum, score.best())
+        scores.append(score)
+        progress(f"  {case.title}: {name}, {len(score.runs)} runs, best {score.best():.10g} {score.note}")
+    for score in scores:
+        repeat(case, score, path, optimum, limits)
+        optimum = min(optimum, score.best())
+    return optimum, scores

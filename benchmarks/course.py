@@ -1,0 +1,80 @@
+"""The course of a race, inside its environment: every problem, every loss, every solver, then the extras."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import datasets
+import extras
+import joblib
+import numpy as np
+import report
+import scipy.sparse as sp
+from contest import Limits, contest, progress
+from peers import Case, solvers
+
+PACKAGES = ("linsep", "scikit-learn", "liblinear-official", "snapml", "glum", "skglm", "numpy", "scipy")
+SMALL = "breast-cancer"  # as small as this, memory is what libraries take, and only scikit-learn is a match
+
+
+def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None:
+    limits = Limits(run=args.limit or (10.0 if args.quick else 60.0), repeat=not args.quick)
+    result: report.Fact = dict(
+        machine=machine(), versions=versions(), race=[], runs=[], memory=[], predict=[], growth=[]
+    )
+    with TemporaryDirectory(prefix="linsep-race-") as folder:
+        for name, (loader, intercept) in problems.items():
+            race_problem(args, name, loader, intercept, Path(folder), limits, result)
+            report.write(result, args.out)
+    if not args.no_extras:
+        result["predict"] = extras.predict(100_000 if args.quick else 10_000_000)
+    report.write(result, args.out)
+    print(report.full_text(result))
+    progress(f"written: {args.out}/race.txt, race.json, race.png")
+
+
+def race_problem(
+    args: argparse.Namespace, name: str, loader: str, intercept: bool, folder: Path, limits: Limits, result: report.Fact
+) -> None:
+    """Run one problem with each loss, and add what was measured to `result`."""
+    progress(f"{name}: loading")
+    X, y = getattr(datasets, loader)(args.data)
+    path = folder / "data"
+    joblib.dump((X, np.where(y == y.max(), 1.0, -1.0)), path)
+    cases = [Case(name, loss, intercept and loss == "logistic", *X.shape, sp.issparse(X)) for loss in args.losses]
+    del X, y
+    for case in cases:
+        optimum, scores = contest(case, entrants(case, args.peers), path, limits)
+        result["race"] += report.verdict(case, optimum, scores)
+        result["runs"].append(report.runs(case, optimum, scores))
+        if not args.no_extras and name != SMALL:
+            result["memory"].append(extras.memory(case, path, limits))
+        if not args.no_extras and name == "covtype":
+            result["growth"] += extras.growth(case, path, folder, limits)
+
+
+def entrants(case: Case, words: list[str] | None) -> list[str]:
+    """Return the names of who takes part: for the small data scikit-learn only, as its goal says."""
+    words = ["sklearn"] if case.problem == SMALL else words
+    names = [peer.name for peer in solvers(case)]
+    return [name for name in names if not words or name == "linsep" or any(word in name for word in words)]
+
+
+def machine() -> str:
+    return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def versions() -> dict[str, str | None]:
+    return {package: version(package) for package in PACKAGES}
+
+
+def version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,276 @@
+"""The solvers of the race: one adapter each, all minimising ½‖w‖² + Σ ℓ(y(w·x + b)), which is C = 1.
+
+A solver that minimises the mean of the losses gets its penalty divided by the number of rows.
+Packages are imported when a solver is built, so that one that is not installed is only missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+FOREVER = 1_000_000  # iterations: the tolerance decides when a solver stops, not this
+FACTORISABLE = 2_000  # columns up to which a d × d Hessian is worth forming
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem of the race: a data set, a loss, and whether there is an (unpenalised) intercept."""
+
+    problem: str
+    loss: str
+    intercept: bool
+    rows: int
+    columns: int
+    sparse: bool
+
+    @property
+    def title(self) -> str:
+        """Data set and loss, for people."""
+        return f"{self.problem} {self.loss}"
+
+
+def as_given(X: Any, y: np.ndarray) -> tuple[Any, ...]:
+    return X, y
+
+
+def zero_one(X: Any, y: np.ndarray) -> tuple[Any, ...]:
+    return X, (y > 0).astype(float)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A solver: `build(case, tol)` gives an estimator, whose `fit(*prepare(X, y))` is what the race times."""
+
+    name: str
+    applies: Callable[[Case], bool]
+    build: Callable[[Case, float], Any]
+    prepare: Callable[[Any, np.ndarray], tuple[Any, ...]] = as_given
+
+
+def plane(estimator: Any) -> tuple[np.ndarray, float]:
+    """Return the weights and the intercept in float64, whatever shape and type the estimator keeps them in."""
+    w = np.asarray(estimator.coef_, dtype=float).ravel()
+    b = np.asarray(getattr(estimator, "intercept_", 0.0), dtype=float).ravel()
+    return w, float(b[0]) if b.size else 0.0
+
+
+# linsep
+
+
+def linsep(case: Case, tol: float) -> Any:
+    import linsep
+
+    if case.loss == "logistic":
+        return linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=case.intercept)
+    return linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept)
+
+
+# scikit-learn
+
+
+def sklearn_logistic(solver: str, **options: Any) -> Callable[[Case, float], Any]:
+    def build(case: Case, tol: float) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(
+            C=1.0, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0, **options
+        )
+
+    return build
+
+
+def sklearn_hinge(case: Case, tol: float) -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
+
+
+# LIBLINEAR's own Python interface
+
+
+def liblinear_problem(X: Any, y: np.ndarray) -> tuple[Any, ...]:
+    """Copy the data into LIBLINEAR's linked rows: timed apart from `train`, and reported apart."""
+    from liblinear.liblinearutil import problem
+    from scipy.sparse import csr_matrix
+
+    return problem(y, csr_matrix(X)), X.shape[1]
+
+
+class Liblinear:
+    """`train` of liblinear-official as an estimator on a prepared `problem`."""
+
+    def __init__(self, options: str, intercept: bool) -> None:
+        from liblinear.liblinearutil import parameter
+
+        # -R leaves the bias unpenalised; LIBLINEAR has that for its primal solvers only.
+        self.parameter = parameter(f"{options} -c 1 -q " + ("-B 1 -R" if intercept else "-B -1"))
+        self.intercept = intercept
+
+    def fit(self, prepared: Any, columns: int) -> Liblinear:
+        """Train on what `liblinear_problem` gave."""
+        from liblinear.liblinearutil import train
+
+        self.model, self.columns = train(prepared, self.parameter), columns
+        return self
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Coefficients, then the bias; LIBLINEAR's point to the label it met first, which need not be +1."""
+        w = np.ctypeslib.as_array(self.model.w, (self.columns + self.intercept,))
+        return w * self.model.get_labels()[0]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights."""
+        return self.weights[: self.columns]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The bias, empty where there is none."""
+        return self.weights[self.columns :]
+
+
+def liblinear(kind: int) -> Callable[[Case, float], Any]:
+    return lambda case, tol: Liblinear(f"-s {kind} -e {tol!r}", case.intercept)
+
+
+# snapML, on two threads
+
+
+def snapml_logistic(dual: bool) -> Callable[[Case, float], Any]:
+    def build(case: Case, tol: float) -> Any:
+        from snapml import LogisticRegression
+
+        return LogisticRegression(
+            regularizer=1.0, dual=dual, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
+        )
+
+    return build
+
+
+def snapml_hinge(case: Case, tol: float) -> Any:
+    from snapml import SupportVectorMachine
+
+    return SupportVectorMachine(
+        loss="hinge", regularizer=1.0, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
+    )
+
+
+# glum
+
+
+def glum(solver: str) -> Callable[[Case, float], Any]:
+    def build(case: Case, tol: float) -> Any:
+        from glum import GeneralizedLinearRegressor
+
+        return GeneralizedLinearRegressor(
+            family="binomial",
+            alpha=1.0 / case.rows,
+            l1_ratio=0,
+            solver=solver,
+            gradient_tol=tol,
+            fit_intercept=case.intercept,
+            max_iter=FOREVER,
+        )
+
+    return build
+
+
+# skglm
+
+
+class SkglmSmooth:
+    """skglm's L-BFGS, which its estimators cannot be given: they ask it for a `fit_intercept` it does not have."""
+
+    def __init__(self, alpha: float, tol: float) -> None:
+        self.alpha, self.tol = alpha, tol
+
+    def fit(self, X: Any, y: np.ndarray) -> SkglmSmooth:
+        """Minimise over w; there is no intercept."""
+        from skglm.datafits import Logistic
+        from skglm.penalties import L2
+        from skglm.solvers import LBFGS
+
+        X = X.tocsc() if hasattr(X, "tocsc") else np.asfortranarray(X)
+        solver = LBFGS(max_iter=FOREVER, tol=self.tol)
+        self.coef_ = solver.solve(X, y, Logistic(), L2(self.alpha))[0]
+        return self
+
+
+def skglm_lbfgs(case: Case, tol: float) -> Any:
+    return SkglmSmooth(1.0 / case.rows, tol)
+
+
+def skglm_newton(case: Case, tol: float) -> Any:
+    from skglm import GeneralizedLinearEstimator
+    from skglm.datafits import Logistic
+    from skglm.penalties import L1_plus_L2
+    from skglm.solvers import ProxNewton
+
+    # Its L2 lacks what ProxNewton asks of a penalty; the elastic net without its L1 part is the same.
+    solver = ProxNewton(tol=tol, max_iter=1_000, fit_intercept=case.intercept)
+    return GeneralizedLinearEstimator(Logistic(), L1_plus_L2(1.0 / case.rows, 0.0), solver)
+
+
+def skglm_hinge(case: Case, tol: float) -> Any:
+    from skglm import LinearSVC
+
+    return LinearSVC(C=1.0, tol=tol, max_iter=10_000, fit_intercept=False)
+
+
+# who runs where
+
+
+def logistic(case: Case) -> bool:
+    return case.loss == "logistic"
+
+
+def logistic_narrow(case: Case) -> bool:
+    return logistic(case) and case.columns <= FACTORISABLE
+
+
+def logistic_plain(case: Case) -> bool:
+    """Say whether a solver that cannot leave an intercept unpenalised may take part."""
+    return logistic(case) and not case.intercept
+
+
+def hinge_plain(case: Case) -> bool:
+    return case.loss == "hinge" and not case.intercept
+
+
+LINSEP = Peer("linsep", lambda case: True, linsep)
+
+PEERS = [
+    Peer("sklearn lbfgs", logistic, sklearn_logistic("lbfgs")),
+    Peer("sklearn newton-cg", logistic, sklearn_logistic("newton-cg")),
+    Peer("sklearn newton-cholesky", logistic_narrow, sklearn_logistic("newton-cholesky")),
+    Peer("sklearn sag", logistic, sklearn_logistic("sag")),
+    Peer("sklearn saga", logistic, sklearn_logistic("saga")),
+    Peer("sklearn liblinear", logistic_plain, sklearn_logistic("liblinear")),
+    Peer("sklearn liblinear dual", logistic_plain, sklearn_logistic("liblinear", dual=True)),
+    Peer("sklearn LinearSVC", hinge_plain, sklearn_hinge),
+    Peer("liblinear -s 0", logistic, liblinear(0), liblinear_problem),
+    Peer("liblinear -s 7", logistic_plain, liblinear(7), liblinear_problem),
+    Peer("liblinear -s 3", hinge_plain, liblinear(3), liblinear_problem),
+    Peer("snapml", logistic_plain, snapml_logistic(dual=True)),
+    Peer("snapml primal", logistic_plain, snapml_logistic(dual=False)),
+    Peer("snapml svm", hinge_plain, snapml_hinge),
+    Peer("glum irls", logistic_narrow, glum("irls-ls"), zero_one),
+    Peer("glum lbfgs", logistic, glum("lbfgs"), zero_one),
+    Peer("skglm lbfgs", logistic_plain, skglm_lbfgs),
+    Peer("skglm newton", logistic, skglm_newton),
+    Peer("skglm LinearSVC", hinge_plain, skglm_hinge),
+]
+
+
+def solvers(case: Case) -> list[Peer]:
+    """Return who takes part: linsep first, since its tightest run fixes the optimum the others are held to."""
+    return [LINSEP, *(peer for peer in PEERS if peer.applies(case))]
+
+
+def find(name: str) -> Peer:
+    return next(peer for peer in [LINSEP, *PEERS] if peer.name == name)

@@ -1,0 +1,1 @@
+"""Files and tables in: one reader a format."""

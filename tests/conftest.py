@@ -1,0 +1,22 @@
+"""Data that several test files share."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def overlapping():
+    """Sixty points in three dimensions that no plane separates, labels ±1."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    return X, np.where(X @ [1.0, -2.0, 0.5] + 0.8 * rng.standard_normal(60) > 0.2, 1, -1)
+
+
+@pytest.fixture(scope="session")
+def separable():
+    """Forty points with whole coordinates, so that sums are exact, that a plane separates; labels ±1."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(-9, 10, (400, 3)).astype(np.float64)
+    score = X @ [2.0, -3.0, 1.0] + 4
+    clear = np.flatnonzero(np.abs(score) > 5)[:40]
+    return X[clear], np.where(score[clear] > 0, 1, -1)

@@ -1,0 +1,144 @@
+"""The installed command, run as users run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linsep
+
+COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
+FOLDER = os.environ.get("LINSEP_DATA", "")
+
+
+def run(*arguments, **environment):
+    """Run the command where nothing of the tester's own settings shows; None removes a variable."""
+    settings = {"LINSEP_DATA": None, "NO_COLOR": None, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"}
+    merged = os.environ | settings | environment
+    env = {name: str(value) for name, value in merged.items() if value is not None}
+    return subprocess.run([COMMAND, *arguments], env=env, capture_output=True, encoding="utf-8", timeout=120)
+
+
+def test_demo_prints_to_standard_output_only():
+    done = run("demo")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "perceptron (pocket)" in done.stdout
+    assert "\x1b" not in done.stdout, "no colour in a pipe"
+
+
+def test_demo_in_a_colour_terminal():
+    done = run("demo", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="40")
+    assert "\x1b[38;2;" in done.stdout
+    assert "▀▀" in done.stdout
+    assert "[bold]" not in done.stdout
+    plain = run("demo", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color").stdout
+    assert "▓" in plain
+
+
+def test_demo_for_programs():
+    done = run("demo", "--json", "--seed", "3", "--noise", "0")
+    record = json.loads(done.stdout)
+    assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 8)
+    assert [fit["model"] for fit in record["fits"]] == ["perceptron (pocket)", "least squares"]
+
+
+def test_doctor_tells_versions_kernels_and_threads():
+    facts = json.loads(run("doctor", "--json", LINSEP_NUM_THREADS="3").stdout)
+    assert facts["linsep"] == linsep.__version__
+    assert facts["packages"]["numpy"] == np.__version__
+    assert (facts["kernels"], facts["threads"]) == (linsep._core.kernels_in_use(), 3)
+    text = run("doctor", LINSEP_KERNELS="reference").stdout
+    assert "kernels      reference" in text
+    assert "correct but slow" in text
+
+
+def test_version_and_help():
+    assert run("--version").stdout.strip() == linsep.__version__
+    done = run()
+    assert done.returncode == 0
+    assert all(word in done.stdout for word in ("demo", "doctor", "--debug"))
+    assert "LINSEP_DATA" in run("demo", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["demo", "--seed", "many"], "seed"),
+        (["demo", "--seed", "-1"], "seed=-1 must be a whole number"),
+        (["demo", "--noise", "-1"], "noise=-1.0 must be zero or a positive number"),
+        (["demo", "--data", "nowhere"], "nowhere: no such folder"),
+        (["demo", "--nonsense"], "--nonsense"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_bad_usage_is_one_message_and_exit_code_two(arguments, complaint):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback():
+    done = run("demo", "--data", "nowhere", "--debug")
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b rubbish")
+    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(b"")
+    for done in (run("demo", "--data", tmp_path), run("demo", LINSEP_DATA=tmp_path)):
+        assert done.returncode == 2
+        assert "train-images-idx3-ubyte.gz: the gzip compression is damaged" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_of_other_data_is_noted_and_the_digits_are_used(tmp_path):
+    done = run("demo", LINSEP_DATA=tmp_path)
+    assert done.returncode == 0
+    assert "scikit-learn's digits" in done.stdout
+    assert str(tmp_path) in done.stderr
+
+
+@pytest.mark.parametrize("package", ["cyclopts", "rich"])
+def test_a_missing_extra_is_named_with_the_way_to_get_it(tmp_path, package):
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('No {package}', name='{package}')")
+    done = run("demo", PYTHONPATH=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (f"linsep: {package} is not installed, which this command needs: pip install 'linsep[cli]'\n")
+
+
+def test_a_terminal_without_block_characters_gets_question_marks():
+    done = run("demo", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "??" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
+def test_a_reader_that_leaves_early_causes_no_complaint():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        for arguments in (["doctor"], ["demo"]):
+            done = subprocess.run([COMMAND, *arguments], stdout=closed, stderr=subprocess.PIPE, timeout=120)
+            assert done.stderr == b""
+
+
+def test_importing_linsep_leaves_the_command_line_alone():
+    script = "import sys, linsep; print([m for m in ('linsep.cli', 'linsep.demo', 'cyclopts') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the MNIST files")
+def test_m21_the_command_finds_mnist():
+    by_variable, by_option = run("demo", "--json", LINSEP_DATA=FOLDER), run("demo", "--json", "--data", FOLDER)
+    assert json.loads(by_variable.stdout)["images"] == {"source": "MNIST", "side": 28, "train": 4132, "test": 680}
+    assert by_variable.stdout == by_option.stdout

@@ -1,0 +1,419 @@
+"""The compiled kernels against the plain-Python ones, and `Rows`, the type that hides which are in use."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier, _core, losses
+from linsep._core import Rows, _kernels, compiled_name, kernels_in_use, reference, threads
+from linsep.losses import Hinge, Loss, SquaredHinge
+from linsep.solvers import StochasticDescent
+
+COMPILED = [_kernels]
+if _kernels.has_avx2():
+    from linsep._core import _kernels_avx2
+
+    COMPILED.append(_kernels_avx2)
+
+every_kernel = pytest.mark.parametrize("kernels", COMPILED, ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+every_loss = pytest.mark.parametrize("name", ["perceptron", "hinge", "squared_hinge", "logistic", "square"])
+
+
+def matrix(rng, n, d, kind, dtype):
+    """A random matrix with rows of length about one: dense, or CSR with either width of index."""
+    X = (rng.standard_normal((n, d)) / np.sqrt(d)).astype(dtype)
+    if kind == "dense":
+        return X
+    X = sparse.csr_array(np.where(rng.random((n, d)) < 0.4, X, dtype(0)))
+    X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    return X
+
+
+def handle(kernels, X):
+    return kernels.csr(X.data, X.indices, X.indptr, X.shape[1]) if sparse.issparse(X) else kernels.dense(X)
+
+
+def as_double(X):
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+shapes = dict(n=st.integers(1, 12), d=st.integers(1, 300), seed=st.integers(0, 2**32 - 1))
+formats = dict(
+    kind=st.sampled_from(["dense", np.int32, np.int64]), dtype=st.sampled_from([np.float32, np.float64])
+)  # beyond 128 columns the dense product runs in blocks
+
+
+@every_kernel
+@every_loss
+@given(
+    **shapes,
+    **formats,
+    l2=st.sampled_from([0.0, 0.05, 5.0]),  # 5 shrinks some iterates to zero
+    l1=st.sampled_from([0.0, 0.01]),
+    weighted=st.booleans(),
+    intercept=st.booleans(),
+    summed=st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_compiled_steps_equal_the_reference(
+    kernels, name, n, d, seed, kind, dtype, l2, l1, weighted, intercept, summed
+):
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind, dtype)
+    y = rng.choice([-1.0, 1.0], n)
+    weight = rng.uniform(0.2, 2.0, n) if weighted else None
+    steps = int(rng.integers(0, 30))
+    order, eta = rng.integers(0, n, steps), rng.uniform(0.01, 0.4, steps)
+    begin = rng.standard_normal(d), np.array([rng.standard_normal() * intercept])
+    ran = []
+    for module in (kernels, reference):
+        w, b = (part.copy() for part in begin)
+        sums = (np.ones(d), np.ones(1)) if summed else (None, None)
+        updates = np.empty(steps, dtype=np.int64)
+        matrix_or_handle = X if module is reference else handle(module, X)
+        loss = losses.get(name) if module is reference else name
+        count = module.stochastic_steps(
+            matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, w, b, *sums, updates
+        )
+        ran.append((updates[:count], w, b, *(sums if summed else ())))
+    if name in ("perceptron", "hinge"):  # the slopes of the others may round to zero in one and not in the other
+        np.testing.assert_array_equal(ran[0][0], ran[1][0])
+    for ours, theirs in zip(ran[0][1:], ran[1][1:], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@every_kernel
+@every_loss
+@given(z=st.one_of(st.sampled_from([0.0, -0.0, 1.0, np.nextafter(0, 1), np.nextafter(1, 2)]), st.floats(-600, 600)))
+@settings(max_examples=60, deadline=None)
+def test_compiled_slopes_are_those_of_the_losses(kernels, name, z):
+    # From w = 0 and b = z, a step of size one on x = y = 1 leaves w = −ℓ'(z).
+    w, b, one = np.zeros(1), np.array([z]), np.ones(1)
+    order, updates = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
+    X = kernels.dense(np.ones((1, 1)))
+    kernels.stochastic_steps(X, one, None, order, one, name, 0.0, 0.0, True, w, b, None, None, updates)
+    np.testing.assert_allclose(-w[0], losses.get(name).slope(np.array(z)), rtol=1e-13, atol=0)
+
+
+@every_kernel
+@given(**shapes, **formats, count=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_products_equal_those_of_numpy_and_of_the_reference(kernels, n, d, seed, kind, dtype, count):
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind, dtype)
+    dense, w, u = as_double(X), rng.standard_normal((count, d)), rng.standard_normal(n)
+    expected = dense @ w.T, dense.T @ u, (dense**2).sum(axis=1)
+    for module in (kernels, reference):
+        products = np.full((n, count), np.nan), np.full(d, np.nan), np.full(n, np.nan)
+        first, extra = (X, ()) if module is reference else (handle(module, X), (2,))
+        module.matvec(first, w, products[0], *extra)
+        module.rmatvec(first, u, products[1], *extra)
+        module.squared_norms(first, products[2], *extra)
+        for ours, theirs in zip(products, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
+
+
+@every_kernel
+@pytest.mark.parametrize(
+    "wrong",
+    [dict(y=np.ones(3)), dict(order=2), dict(order=-1), dict(eta=np.ones(2)), dict(name="huber"), dict(w=np.zeros(2))],
+    ids=str,
+)
+def test_compiled_steps_refuse_what_does_not_fit(kernels, wrong):
+    given = dict(y=np.ones(2), order=0, eta=np.ones(1), name="hinge", w=np.zeros(3)) | wrong
+    y, order, eta, name, w = given.values()
+    head = kernels.dense(np.ones((2, 3))), y, None, np.array([order]), eta, name
+    with pytest.raises(ValueError, match=r"shapes|row|step|huber"):
+        kernels.stochastic_steps(*head, 0.0, 0.0, True, w, np.zeros(1), None, None, np.empty(1, dtype=np.int64))
+
+
+# -- Rows -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_do_not_copy_what_the_kernels_can_read(dtype):
+    dense = np.ones((4, 3), dtype=dtype)
+    assert np.shares_memory(Rows(dense).X, dense)
+    for kind in (np.int32, np.int64):
+        csr = matrix(np.random.default_rng(0), 4, 3, kind, dtype)
+        for part in ("data", "indices", "indptr"):
+            assert np.shares_memory(getattr(Rows(csr).X, part), getattr(csr, part))
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(order="cyclic", max_iter=2),
+        SGDClassifier(max_iter=2, stopping="max_iterations"),
+        LeastSquaresClassifier(),
+        LinearClassifier("logistic", solver="gradient_descent", max_iter=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_does_not_copy_the_data(model, dtype, to):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((33_000, 100), dtype=np.float32).astype(dtype), rng.integers(0, 2, 33_000)
+    peaks = []
+    for n in (22_000, 33_000):
+        part = to(X[:n])
+        tracemalloc.start()
+        try:
+            model.fit(part, y[:n])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] - peaks[0] < X[:11_000].nbytes / 2  # what a fit needs may not grow as the data do
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X[::-1][::-1],
+        lambda X: X.astype(">f8"),
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(np.int64),
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.csr_matrix,
+        lambda X: sparse.csr_array(X.astype(np.int8)),
+    ],
+)
+def test_rows_read_any_layout(change):
+    X = np.arange(35.0).reshape(7, 5) % 11
+    rows, w, u = Rows(change(X)), np.arange(5.0), np.arange(7.0)
+    np.testing.assert_array_equal(rows.matvec(w), X @ w)
+    np.testing.assert_array_equal(rows.rmatvec(u), X.T @ u)
+    np.testing.assert_array_equal(rows.squared_norms(), (X**2).sum(axis=1))
+
+
+def test_rows_read_csr_with_entries_stored_twice_and_out_of_order():
+    # [[0, 3, 1], [5, 0, 0]], where the 3 is stored as 1 + 2 and the 5 as 4 + 1
+    data, indices, indptr = np.array([1.0, 1, 2, 4, 1]), np.array([2, 1, 1, 0, 0]), np.array([0, 3, 5])
+    rows = Rows(sparse.csr_array((data, indices, indptr), shape=(2, 3)))
+    np.testing.assert_array_equal(rows.matvec(np.array([1.0, 10, 100])), [130, 5])
+    np.testing.assert_array_equal(rows.rmatvec(np.array([1.0, 10])), [50, 3, 1])
+    np.testing.assert_array_equal(rows.squared_norms(), [10, 25])
+
+
+def test_rows_read_csr_whose_parts_are_not_contiguous():
+    X = sparse.csr_array(np.array([[0.0, 3, 1], [5, 0, 0]]))
+    X.data = np.repeat(X.data, 2)[::2]
+    np.testing.assert_array_equal(Rows(X).matvec(np.array([1.0, 10, 100])), [130, 5])
+
+
+def test_rows_read_csr_with_indices_of_two_widths():
+    X = sparse.csr_array(np.array([[0.0, 3, 1], [5, 0, 0]]))
+    X.indices = X.indices.astype(np.int64)
+    np.testing.assert_array_equal(Rows(X).matvec(np.array([1.0, 10, 100])), [130, 5])
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_rows_read_only_arrays_work_and_stay_as_they_were(to):
+    X = to(np.arange(6.0).reshape(2, 3))
+    parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+    before = [part.copy() for part in parts]
+    for part in parts:
+        part.flags.writeable = False
+    rows = Rows(X)
+    rows.matvec(np.ones(3)), rows.rmatvec(np.ones(2)), rows.squared_norms()
+    order = np.array([0, 1, 1])
+    options = dict(l2=0.1, l1=0.1, intercept=True, w=np.zeros(3), b=np.zeros(1))
+    rows.stochastic_steps(np.array([1.0, -1.0]), None, order, np.ones(3), Hinge(), **options)
+    for part, copy in zip(parts, before, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+DAMAGE = {
+    "negative index": ("indices", 2, -1),
+    "index past the last column": ("indices", 2, 3),
+    "overflowed index": ("indices", 2, -(2**31)),
+    "decreasing row bounds": ("indptr", 1, 4),
+    "row bounds past the end": ("indptr", -1, 10**6),
+    "negative row bound": ("indptr", 1, -2),
+    "row bounds that do not begin with 0": ("indptr", 0, 1),
+}
+
+
+@pytest.mark.parametrize(("part", "at", "value"), DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("kernels", [*COMPILED, reference, None], ids=lambda m: "Rows" if m is None else m.__name__)
+def test_damaged_csr_is_an_error_and_not_a_crash(part, at, value, kind, kernels):
+    X = sparse.csr_array(np.ones((4, 3)))
+    X.indptr, X.indices = np.array([0, 1, 3, 3, 5], dtype=kind), np.array([0, 1, 2, 0, 1], dtype=kind)
+    X.data = np.ones(5)
+    getattr(X, part)[at] = value
+    with pytest.raises(ValueError, match="CSR"):
+        Rows(X) if kernels is None else handle(kernels, X)
+
+
+# -- threads and processes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, to):
+    rng = np.random.default_rng(1)
+    X, y = to(rng.standard_normal((9_000, 200))), rng.integers(0, 3, 9_000)
+    w, u, results = rng.standard_normal((2, 200)), rng.standard_normal(9_000), []
+    for count in ("1", "2", "5"):
+        monkeypatch.setenv("LINSEP_NUM_THREADS", count)
+        rows = Rows(X)
+        model = SGDClassifier(random_state=0, max_iter=2, stopping="max_iterations")
+        with pytest.warns(match="did not converge"):
+            model.set_params(max_iter=2, stopping=None).fit(X, y)
+        results.append([rows.matvec(w), rows.rmatvec(u), rows.squared_norms(), model.coef_])
+    for other in results[1:]:
+        for ours, theirs in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_number_of_threads_is_read_at_every_call(monkeypatch):
+    monkeypatch.setenv("LINSEP_NUM_THREADS", "3")
+    assert threads() == 3
+    monkeypatch.delenv("LINSEP_NUM_THREADS")
+    assert threads() >= 1
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "two", "1.5"])
+def test_a_number_of_threads_that_makes_no_sense_is_an_error(monkeypatch, wrong):
+    monkeypatch.setenv("LINSEP_NUM_THREADS", wrong)
+    with pytest.raises(ValueError, match="LINSEP_NUM_THREADS"):
+        threads()
+
+
+def test_another_thread_runs_while_the_kernels_do():
+    rng = np.random.default_rng(0)
+    X, steps = rng.standard_normal((1000, 200)), 600_000
+    rows, order, eta = Rows(X), rng.integers(0, 1000, steps), np.full(steps, 0.01)
+    options = dict(l2=0.01, l1=0.0, intercept=True, w=np.zeros(200), b=np.zeros(1))
+    y = rng.choice([-1.0, 1.0], 1000)
+    work = threading.Thread(target=rows.stochastic_steps, args=(y, None, order, eta, losses.Logistic()), kwargs=options)
+    ticks, begun = 0, time.perf_counter()
+    work.start()
+    while work.is_alive():
+        time.sleep(0.001)
+        ticks += 1
+    took = time.perf_counter() - begun
+    assert ticks > 20 * took  # a kernel that held the lock would let this thread run once or twice in all
+
+
+class CountingSlope(Hinge):
+    """The squared hinge in the hinge's clothes: were the compiled hinge to run, the result would be another."""
+
+    calls = 0
+
+    def slope(self, z):
+        type(self).calls += 1
+        return SquaredHinge().slope(z)
+
+
+class OwnSquaredHinge(Loss):
+    name, formula = "own", "max(0, 1 − z)²"
+
+    def value(self, z):
+        return SquaredHinge().value(z)
+
+    def slope(self, z):
+        return SquaredHinge().slope(z)
+
+
+@pytest.mark.parametrize("loss", [CountingSlope(), OwnSquaredHinge()], ids=repr)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_loss_of_ones_own_runs_its_own_slope(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 3)), rng.integers(0, 2, 20)
+    solver = StochasticDescent(0.05, None, "last", max_iter=3)
+    model = LinearClassifier(loss, solver=solver, random_state=0).fit(X, y)
+    expected = LinearClassifier("squared_hinge", solver=solver, random_state=0).fit(X, y)
+    assert compiled_name(loss) is None
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-12)
+
+
+def test_a_subclass_of_a_compiled_loss_is_asked_once_a_step():
+    CountingSlope.calls = 0
+    rows, options = Rows(np.ones((2, 1))), dict(l2=0.0, l1=0.0, intercept=True, w=np.zeros(1), b=np.zeros(1))
+    rows.stochastic_steps(np.ones(2), None, np.array([0, 1, 0]), np.full(3, 0.1), CountingSlope(), **options)
+    assert CountingSlope.calls == 3
+
+
+FIT = """
+import json, warnings
+{before}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import linsep
+    from linsep import _core
+    at_import = len(caught)
+    X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 4.0], [4.0, 2.0]], [0, 0, 1, 1]
+    models = [linsep.Perceptron(order="cyclic"), linsep.SGDClassifier(random_state=0), linsep.LeastSquaresClassifier()]
+    fitted = [model.fit(X, y) for model in models]
+    models[0].predict(X)
+found = [(w.category.__name__, str(w.message)) for w in caught]
+planes = [[*m.coef_[0], *m.intercept_] for m in fitted]
+print(json.dumps(dict(kernels=_core.kernels_in_use(), at_import=at_import, warnings=found, planes=planes)))
+"""
+
+
+def fit_elsewhere(before="", **environment):
+    env = {key: value for key, value in os.environ.items() if not key.startswith("LINSEP_")} | environment
+    command = [sys.executable, "-c", FIT.format(before=before)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def fit_here():
+    X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 4.0], [4.0, 2.0]], [0, 0, 1, 1]
+    models = Perceptron(order="cyclic"), SGDClassifier(random_state=0), LeastSquaresClassifier()
+    return [[*model.fit(X, y).coef_[0], *model.intercept_] for model in models]
+
+
+def test_the_reference_kernels_can_be_asked_for_and_give_the_same_fits():
+    ran = fit_elsewhere(LINSEP_KERNELS="reference")
+    assert ran["kernels"] == "reference"
+    assert ran["warnings"] == []
+    np.testing.assert_allclose(ran["planes"], fit_here(), rtol=1e-10, atol=1e-12)
+
+
+def test_without_compiled_kernels_the_first_fit_warns_once_and_says_what_to_do():
+    blocked = "import sys; sys.modules['linsep._core._kernels'] = sys.modules['linsep._core._kernels_avx2'] = None"
+    ran = fit_elsewhere(blocked)
+    assert ran["kernels"] == "reference"
+    assert ran["at_import"] == 0
+    ((category, message),) = ran["warnings"]
+    assert category == "RuntimeWarning"
+    assert "compiler" in message
+    assert "pip install" in message
+    np.testing.assert_allclose(ran["planes"], fit_here(), rtol=1e-10, atol=1e-12)
+
+
+def test_the_environment_chooses_the_kernels(monkeypatch):
+    monkeypatch.setenv("LINSEP_KERNELS", "baseline")
+    assert _core._load() is _kernels
+    monkeypatch.setenv("LINSEP_KERNELS", "reference")
+    assert _core._load() is None
+    monkeypatch.setenv("LINSEP_KERNELS", "fast")
+    with pytest.raises(ImportError, match="LINSEP_KERNELS='fast'"):
+        _core._load()
+
+
+def test_the_compiled_kernels_are_in_use_where_there_is_a_compiler():
+    has_compiler = shutil.which("c++") or shutil.which("g++")
+    assert kernels_in_use() in (("avx2", "baseline") if has_compiler else ("avx2", "baseline", "reference"))

@@ -1,0 +1,542 @@
+"""What users of the scikit-learn classes rely on beyond scikit-learn's own checks."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier, solvers
+from linsep.losses import Loss
+from linsep.schedules import InverseSqrt
+from linsep.solvers import GradientDescent, StochasticDescent
+from linsep.stopping import ParameterChange
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+MODELS = {
+    "perceptron": Perceptron(max_iter=20, random_state=0),
+    "cyclic": Perceptron(order="cyclic", keep="last", max_iter=20),
+    "worst": Perceptron(order="worst", max_iter=50),
+    "averaged": Perceptron(keep="average", max_iter=20, random_state=0),
+    "voted": Perceptron(keep="vote", max_iter=20, random_state=0),
+    "sgd": SGDClassifier(random_state=0),
+    "sgd l1": SGDClassifier("logistic", penalty="l1", random_state=0),
+    "least squares": LeastSquaresClassifier(),
+    "ridge": LeastSquaresClassifier(C=0.5),
+    "hinge": LinearClassifier(random_state=0),
+    "square": LinearClassifier("square"),
+    "gradient descent": LinearClassifier("logistic", solver=GradientDescent()),
+}
+every_model = pytest.mark.parametrize("model", [pytest.param(clone(m), id=name) for name, m in MODELS.items()])
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three classes in four dimensions; every number is exact in single precision."""
+    rng = np.random.default_rng(5)
+    y = np.arange(90) % 3
+    X = rng.standard_normal((90, 4)) + 1.5 * np.eye(4)[y]
+    return X.astype(np.float32).astype(np.float64), np.array(["ant", "bee", "cow"])[y]
+
+
+# -- inputs -----------------------------------------------------------------------------------------------------------
+
+
+@every_model
+@pytest.mark.parametrize("classes", [2, 3])
+def test_dense_equals_sparse_equals_single_precision(model, three, classes):
+    X, y = three
+    X, y = X[y <= "bee"] if classes == 2 else X, y[y <= "bee"] if classes == 2 else y
+    dense = clone(model).fit(X, y)
+    for other in (sparse.csr_array(X), X.astype(np.float32), sparse.csr_array(X.astype(np.float32))):
+        fitted = clone(model).fit(other, y)
+        np.testing.assert_allclose(fitted.coef_, dense.coef_, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(fitted.intercept_, dense.intercept_, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(fitted.decision_function(other), dense.decision_function(X), rtol=1e-7, atol=1e-9)
+        assert fitted.coef_.dtype == np.float64
+
+
+CONTAINERS = {
+    "list": lambda X: X.tolist(),
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "csr matrix": sparse.csr_matrix,
+    "csc array": sparse.csc_array,
+    "csc matrix": sparse.csc_matrix,
+    "coo array": sparse.coo_array,
+    "coo matrix": sparse.coo_matrix,
+    "long indices": lambda X: sparse.csr_array(
+        (sparse.csr_array(X).data, sparse.csr_array(X).indices.astype(np.int64), sparse.csr_array(X).indptr), X.shape
+    ),
+    "fortran": np.asfortranarray,
+    "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "object": lambda X: X.astype(object),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("name", ["perceptron", "sgd", "least squares", "gradient descent"])
+def test_every_container_gives_the_same_fit(container, name, three):
+    X, y = three
+    expected = clone(MODELS[name]).fit(X, y)
+    columns = {f"column_{j}": X[:, j] for j in range(X.shape[1])}
+    data = container(columns) if container in (pd.DataFrame, pl.DataFrame) else container(X)
+    labels = {pd.DataFrame: pd.Series, pl.DataFrame: pl.Series}.get(container, np.asarray)(y)
+    model = clone(MODELS[name]).fit(data, labels)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(data), expected.predict(X))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@every_model
+def test_feature_names_are_kept_and_checked(frame, model, three):
+    X, y = three
+    names = ["size", "weight", "age", "price"]
+    data = frame(dict(zip(names, X.T, strict=True)))
+    model = clone(model).fit(data, y)
+    assert model.feature_names_in_.tolist() == names
+    assert model.n_features_in_ == 4
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(data[names[::-1]])
+    with pytest.warns(UserWarning, match="feature names"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [3, 7], [False, True], ["no", "yes"], np.array(["no", "yes"], dtype=object), [0.0, 1.0]],
+    ids=repr,
+)
+@every_model
+def test_labels_may_be_any_two_values(labels, model, overlapping):
+    X, y = overlapping
+    labels = np.asarray(labels)
+    fitted, plain = clone(model).fit(X, labels[(y > 0).astype(int)]), clone(model).fit(X, y)
+    np.testing.assert_array_equal(fitted.classes_, labels)
+    np.testing.assert_array_equal(fitted.coef_, plain.coef_)
+    np.testing.assert_array_equal(fitted.predict(X), labels[(plain.predict(X) > 0).astype(int)])
+
+
+def test_m1_a_score_of_exactly_zero_goes_to_the_positive_class():
+    model = LeastSquaresClassifier().fit([[-1.0], [1.0]], ["a", "b"])
+    assert model.decision_function([[0.0]])[0] == 0
+    assert model.predict([[0.0]])[0] == "b"
+
+
+# -- reading a model (M22) and more classes (M24) ---------------------------------------------------------------------
+
+
+def test_m22_explain_ranks_by_size_and_signs_by_direction(three):
+    X, y = three
+    two = y != "cow"
+    model = LeastSquaresClassifier().fit(pd.DataFrame(X[two], columns=["size", "weight", "age", "price"]), y[two])
+    explained = model.explain()
+    w = dict(zip(["size", "weight", "age", "price"], model.coef_[0], strict=True))
+    assert explained.features == sorted(w, key=lambda name: -abs(w[name]))
+    assert explained.weights.tolist() == [w[name] for name in explained.features]
+    assert explained.features[:2] in (["size", "weight"], ["weight", "size"])  # what the data were made of
+    assert w["weight"] > 0 > w["size"]
+    assert (explained.towards, explained.away) == ("bee", "ant")
+    assert explained.intercept == model.intercept_[0]
+
+
+def test_m22_explain_reads_well_and_can_be_cut_short(three):
+    X, y = three
+    model = LeastSquaresClassifier().fit(X, y)
+    explanations = model.explain(top=2)
+    assert [part.towards for part in explanations] == ["ant", "bee", "cow"]
+    assert [len(part.features) for part in explanations] == [2, 2, 2]
+    assert [part.features[0] for part in explanations] == ["x0", "x1", "x2"]
+    text = str(explanations[1])
+    assert "speaks for bee (+) or the rest (−)" in text
+    lines = text.splitlines()
+    assert lines[1].startswith("x1")
+    assert lines[1].count("█") == 20 > lines[2].count("█")
+
+
+@every_model
+def test_m24_three_classes_are_three_fits_of_one_against_the_rest(model, three):
+    X, y = three
+    together = clone(model).fit(X, y)
+    assert together.classes_.tolist() == ["ant", "bee", "cow"]
+    scores = []
+    for k, label in enumerate(together.classes_):
+        alone = clone(model).fit(X, np.where(y == label, 1, 0))
+        np.testing.assert_array_equal(together.coef_[k], alone.coef_[0])
+        np.testing.assert_array_equal(together.intercept_[k], alone.intercept_[0])
+        scores.append(alone.decision_function(X))
+    np.testing.assert_array_equal(together.decision_function(X), np.column_stack(scores))
+    np.testing.assert_array_equal(together.predict(X), together.classes_[np.argmax(scores, axis=0)])
+    assert together.score(X, y) > 0.6
+    assert len(together.history_) == 3
+
+
+@every_model
+def test_m24_the_number_of_threads_over_the_classes_changes_nothing(model, three):
+    X, y = three
+    fits = [clone(model).set_params(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, None, -1)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.coef_, fits[0].coef_)
+
+
+@pytest.mark.parametrize("model", [SGDClassifier("logistic", random_state=0), MODELS["gradient descent"]], ids=repr)
+def test_probabilities_follow_from_the_scores(model, three):
+    X, y = three
+    many = clone(model).fit(X, y)
+    np.testing.assert_allclose(many.predict_proba(X).sum(axis=1), 1)
+    np.testing.assert_array_equal(many.predict_proba(X).argmax(axis=1), many.decision_function(X).argmax(axis=1))
+    two = clone(model).fit(X[y != "cow"], y[y != "cow"])
+    odds = two.predict_proba(X)[:, 1] / two.predict_proba(X)[:, 0]
+    np.testing.assert_allclose(np.log(odds), two.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(np.exp(two.predict_log_proba(X)), two.predict_proba(X))
+    assert not hasattr(SGDClassifier("hinge"), "predict_proba")
+
+
+@every_model
+def test_summary_and_repr_say_what_was_minimised(model, three):
+    X, y = three
+    assert "minimised" not in repr(model)
+    model = clone(model).fit(X, y)
+    assert f"# minimised {model.objective_}" in repr(model)
+    summary = model.summary()
+    assert model.objective_ in summary
+    assert "ant, bee, cow" in summary
+    assert f"after {model.n_iter_} iterations" in summary
+    assert ("NOT converged" in summary) != model.converged_
+
+
+@pytest.mark.parametrize(
+    ("model", "formula"),
+    [
+        (SGDClassifier(C=10), "½‖w‖² + 10·Σ max(0, 1 − z)"),
+        (SGDClassifier("logistic", penalty="l1"), "‖w‖₁ + Σ log(1 + e^(−z))"),
+        (SGDClassifier("logistic", penalty="elasticnet", l1_ratio=0.25), "0.75·½‖w‖² + 0.25·‖w‖₁ + Σ log(1 + e^(−z))"),
+        (SGDClassifier(penalty=None), "Σ max(0, 1 − z)"),
+        (LeastSquaresClassifier(), "Σ (1 − z)²"),
+        (LeastSquaresClassifier(class_weight="balanced"), "Σ s·(1 − z)²"),
+        (Perceptron(max_iter=3), "Σ max(0, −z)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_objective_is_printed_as_a_formula(model, formula, overlapping):
+    assert model.fit(*overlapping).objective_ == formula
+
+
+def test_a_history_becomes_a_table(overlapping):
+    history = SGDClassifier(random_state=0).fit(*overlapping).history_
+    table = history.to_frame()
+    assert isinstance(table, pd.DataFrame)
+    assert isinstance(history.to_frame("polars"), pl.DataFrame)
+    assert len(table) == len(history)
+    np.testing.assert_array_equal(table["risk"], history["risk"])
+
+
+# -- weights, warm starts ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["perceptron", "worst", "sgd", "least squares", "ridge", "gradient descent"])
+def test_class_weights_are_sample_weights(name, overlapping):
+    X, y = overlapping
+    weighted = clone(MODELS[name]).set_params(class_weight={-1: 3.0, 1: 0.5}).fit(X, y)
+    sampled = clone(MODELS[name]).fit(X, y, sample_weight=np.where(y < 0, 3.0, 0.5))
+    np.testing.assert_allclose(weighted.coef_, sampled.coef_, rtol=1e-10)
+    counts = np.bincount(y > 0)
+    balanced = clone(MODELS[name]).set_params(class_weight="balanced").fit(X, y)
+    by_hand = clone(MODELS[name]).fit(X, y, sample_weight=(len(y) / (2 * counts))[(y > 0).astype(int)])
+    np.testing.assert_allclose(balanced.coef_, by_hand.coef_, rtol=1e-10)
+
+
+@every_model
+def test_weights_of_zero_leave_rows_out(model, overlapping):
+    X, y = overlapping
+    weight = (np.arange(len(y)) < 40).astype(float)
+    part, zeros = clone(model).fit(X[:40], y[:40]), clone(model).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(zeros.coef_, part.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "cyclic", "worst", "averaged", "voted", "least squares"])
+def test_without_a_penalty_equal_weights_change_nothing(name, overlapping):
+    X, y = overlapping
+    plain, equal = clone(MODELS[name]).fit(X, y), clone(MODELS[name]).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    np.testing.assert_allclose(equal.coef_, plain.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ridge", "sgd", "gradient descent"])
+def test_with_a_penalty_a_weight_is_a_factor_of_C(name, overlapping):
+    X, y = overlapping
+    weighted = clone(MODELS[name]).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    model = clone(MODELS[name])
+    np.testing.assert_allclose(model.set_params(C=2 * model.C).fit(X, y).coef_, weighted.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["sgd", "gradient descent"])
+def test_a_warm_start_begins_where_the_last_fit_ended(name, overlapping):
+    X, y = overlapping
+    model = clone(MODELS[name]).set_params(warm_start=True).fit(X, y)
+    reached = model.history_["best"][-1]
+    again = model.fit(X, y)
+    assert again.history_["objective"][0] == pytest.approx(reached, rel=1e-9)
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(X, np.where(y > 0, "a", "b"))
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(X[:, :2], y)
+
+
+def test_a_warm_start_of_a_perceptron_that_is_right_makes_no_mistakes(separable):
+    model = Perceptron(warm_start=True, random_state=0).fit(*separable)
+    before = model.coef_.copy()
+    assert model.mistakes_ > 0
+    model.fit(*separable)
+    assert model.mistakes_ == 0
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+# -- the scikit-learn machinery ---------------------------------------------------------------------------------------
+
+
+@every_model
+def test_a_pickled_model_predicts_the_same(model, three):
+    X, y = three
+    model = clone(model).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert again.summary() == model.summary()
+
+
+def test_a_clone_has_the_same_parameters_objects_included():
+    solver = GradientDescent(InverseSqrt(2.0), [ParameterChange(1e-3)])
+    model = LinearClassifier("perceptron", solver=solver, C=None)
+    again = clone(model)
+    assert again.get_params() == model.get_params()
+    assert again.solver == solver
+
+
+def test_pipelines_and_searches_work(three):
+    X, y = three
+    pipeline = make_pipeline(StandardScaler(), SGDClassifier("logistic", random_state=0))
+    search = GridSearchCV(
+        pipeline, {"sgdclassifier__C": [1e-4, 1.0], "sgdclassifier__loss": ["hinge", "logistic"]}, cv=3
+    )
+    search.fit(X, y)
+    assert search.best_score_ > 0.6
+    assert search.best_params_["sgdclassifier__C"] == 1.0
+    assert cross_val_score(LeastSquaresClassifier(), X, y, cv=3).min() > 0.5
+    solvers_tried = GridSearchCV(LinearClassifier("square"), {"solver": ["auto", "sgd", GradientDescent()]}, cv=3)
+    assert solvers_tried.fit(X, y).best_score_ > 0.6
+
+
+def test_sample_weights_are_routed_through_pipelines_and_searches(three):
+    X, y = three
+    weight = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    expected = LeastSquaresClassifier(C=2.0).fit(X, y, sample_weight=weight)
+    assert not np.allclose(expected.coef_, LeastSquaresClassifier(C=2.0).fit(X, y).coef_)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LeastSquaresClassifier().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(inner, {"C": [2.0]}, cv=3).fit(X, y, sample_weight=weight)
+        np.testing.assert_allclose(search.best_estimator_.coef_, expected.coef_)
+        pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), clone(inner).set_params(C=2.0))
+        pipeline[0].set_fit_request(sample_weight=False)
+        np.testing.assert_allclose(pipeline.fit(X, y, sample_weight=weight)[-1].coef_, expected.coef_)
+        stream = SGDClassifier().set_partial_fit_request(sample_weight=True, classes=True)
+        assert stream.get_metadata_routing().partial_fit.requests["sample_weight"] is True
+
+
+class Watcher:
+    """A callback that writes down what it hears and stops a fit after some iterations."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.tasks, self.scores, self.begun, self.ended = stop_after, [], [], 0, 0
+
+    def setup(self, estimator, context):
+        self.begun += 1
+
+    def teardown(self, estimator, context):
+        self.ended += 1
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.tasks.append(context.task_name)
+        if context.task_name == "iteration":
+            self.scores.append(fitted_estimator.score(X, y))
+            return self.stop_after is not None and self.tasks.count("iteration") >= self.stop_after
+        return False
+
+
+ITERATIVE = {
+    "sgd": SGDClassifier("logistic", stopping=None, max_iter=30, random_state=0),
+    "perceptron": Perceptron(max_iter=30, random_state=0),
+    "gradient descent": LinearClassifier("logistic", solver=GradientDescent(stopping=None, max_iter=30)),
+}
+every_iterative = pytest.mark.parametrize("model", [pytest.param(clone(m), id=name) for name, m in ITERATIVE.items()])
+
+
+@every_iterative
+def test_a_callback_hears_of_every_iteration_with_a_model_that_can_predict(model, overlapping):
+    X, y = overlapping
+    watcher = Watcher()
+    model = clone(model).set_callbacks(watcher).fit(X, y)
+    assert watcher.tasks == ["iteration"] * 30 + ["problem 0", "fit"]
+    assert (watcher.begun, watcher.ended) == (1, 1)
+    errors = 1 - np.array(watcher.scores)
+    np.testing.assert_allclose(errors, model.history_["zero_one"][1:], atol=1e-12)
+
+
+@every_iterative
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_a_callback_can_stop_a_fit_early_without_a_warning(model, overlapping):
+    model = clone(model).set_callbacks(Watcher(stop_after=4)).fit(*overlapping)
+    assert model.n_iter_ == 4
+    assert not model.converged_
+    assert np.isfinite(model.coef_).all()
+
+
+def test_callbacks_work_with_several_classes_and_threads(three):
+    X, y = three
+    watcher = Watcher()
+    SGDClassifier("logistic", stopping=None, max_iter=5, random_state=0, n_jobs=2).set_callbacks(watcher).fit(X, y)
+    assert watcher.tasks.count("iteration") == 15
+    assert sorted(watcher.tasks[-4:-1]) == ["problem 0", "problem 1", "problem 2"]
+    assert watcher.tasks[-1] == "fit"
+
+
+def test_a_fit_with_callbacks_equals_one_without(three):
+    X, y = three
+    plain = SGDClassifier("logistic", random_state=0).fit(X, y)
+    watched = SGDClassifier("logistic", random_state=0).set_callbacks(Watcher()).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, watched.coef_)
+
+
+def test_scikit_learns_progress_bar_and_monitor_work(overlapping, capsys):
+    X, y = overlapping
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = clone(ITERATIVE["sgd"]).set_callbacks(ProgressBar(), monitor).fit(X, y)
+    assert "SGDClassifier" in capsys.readouterr().out
+    log = monitor.get_logs()
+    iterations = [row["accuracy"] for row in log.data if row["task_name"] == "iteration"]
+    np.testing.assert_allclose(iterations, 1 - model.history_["zero_one"][1:])
+
+
+def test_a_progress_bar_on_a_search_reaches_the_estimators(overlapping, capsys):
+    search = GridSearchCV(clone(ITERATIVE["sgd"]), {"C": [0.1, 1.0]}, cv=2)
+    search.set_callbacks(ProgressBar(max_propagation_depth=2)).fit(*overlapping)
+    assert "SGDClassifier" in capsys.readouterr().out
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+
+
+class Interrupted(Loss):
+    """The logistic loss of a user who presses Ctrl-C at the n-th slope."""
+
+    name, formula = "interrupted", "log(1 + e^(−z))"
+
+    def __init__(self, after):
+        self.after, self.calls = after, 0
+
+    def value(self, z):
+        return np.logaddexp(0, -z)
+
+    def slope(self, z):
+        self.calls += 1
+        if self.calls == self.after:
+            raise KeyboardInterrupt
+        return -1 / (1 + np.exp(z))
+
+
+@pytest.mark.parametrize(
+    ("solver", "after"),
+    [
+        (GradientDescent(0.1, None), 20),
+        (StochasticDescent(0.1, None), 400),
+        (StochasticDescent(0.1, None, "last", "cyclic"), 400),
+    ],
+    ids=["gd", "sgd", "cyclic"],
+)
+def test_an_interrupted_fit_raises_and_leaves_the_best_plane_so_far(solver, after, overlapping):
+    X, y = overlapping
+    model = LinearClassifier(Interrupted(after), solver=solver, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.n_iter_ > 1
+    w, b = model.coef_[0], model.intercept_[0]
+    objective = np.logaddexp(0, -y * (X @ w + b)).mean() + w @ w / (2 * len(y))
+    assert objective == pytest.approx(model.history_["best"][-1])
+    assert model.score(X, y) > 0.8
+
+
+def test_an_interrupted_minimisation_raises():
+    def grad(x):
+        if x[0] < 0.5:
+            raise KeyboardInterrupt
+        return 2 * x
+
+    with pytest.raises(KeyboardInterrupt):
+        solvers.minimize(lambda x: x @ x, grad, [1.0], schedule=0.1)
+
+
+INTERRUPT = """
+import json, os, signal, threading, time
+import numpy as np
+from linsep import LinearClassifier, Perceptron, SGDClassifier
+from linsep.solvers import GradientDescent
+
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((2000, 30)), rng.integers(0, {classes}, 2000)
+outcomes = []
+for model in [{models}]:
+    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun, raised = time.perf_counter(), False
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        raised = True
+    shape = list(model.coef_.shape) if hasattr(model, "coef_") else None
+    outcomes.append(dict(raised=raised, took=time.perf_counter() - begun, shape=shape))
+print(json.dumps(outcomes))
+"""
+
+
+def interrupt(models, classes):
+    script = INTERRUPT.format(models=models, classes=classes)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_ctrl_c_ends_a_compiled_fit_at_once_and_leaves_a_plane():
+    models = """SGDClassifier(stopping=None, max_iter=20_000), Perceptron(max_iter=20_000),
+        LinearClassifier("logistic", solver=GradientDescent(stopping=None, max_iter=40_000))"""
+    for outcome in interrupt(models, 2):
+        assert outcome["raised"]
+        assert outcome["took"] < 2
+        assert outcome["shape"] == [1, 30]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_a_fit_of_several_classes_at_once_and_leaves_their_planes(n_jobs):
+    (outcome,) = interrupt(f"SGDClassifier(stopping=None, max_iter=3000, n_jobs={n_jobs})", 3)
+    assert outcome["raised"]
+    assert outcome["took"] < 1.5
+    assert outcome["shape"] == [3, 30]
+
+
+def test_a_warning_points_at_the_line_that_called_fit(overlapping):
+    with pytest.warns(ConvergenceWarning) as caught:
+        Perceptron(max_iter=2).fit(*overlapping)
+    assert caught[0].filename == __file__
