@@ -54,7 +54,9 @@ def bound(point: Point) -> Bound:
     True
     """
     problem, sums = point.problem, point.sums
-    positive, negative = class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
+    positive, negative = (
+        class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
+    )
     C = problem.weight_of_loss
     v = C * (positive * sums.positive + negative * sums.negative)
     shrink = 1.0

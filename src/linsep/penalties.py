@@ -33,7 +33,7 @@ class Penalty:
 
     def value(self, w: FloatArray) -> float:
         """l2 · ½‖w‖² + l1 · ‖w‖₁."""
-        return float(self.l2 * 0.5 * (w @ w) + self.l1 * np.abs(w).sum())
+        return float(self.l2 * 0.5 * np.einsum("i,i->", w, w) + self.l1 * np.abs(w).sum())
 
     def slope(self, w: FloatArray) -> FloatArray:
         """A subgradient: l2 · w + l1 · sign(w)."""

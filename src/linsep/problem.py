@@ -108,9 +108,10 @@ class Problem:
         """P(w, b)."""
         return self.penalty.value(w) + self.weight_of_loss * self.total(self.loss.value(self.agreements(w, b)))
 
-    def evaluate(self, w: FloatArray, b: float) -> Point:
-        """Return P(w, b), its gradient, and what a dual bound needs, from one pass over the examples."""
-        sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, split=self.fit_intercept)
+    def evaluate(self, w: FloatArray, b: float, *, split: bool = False, curvature: bool = False) -> Point:
+        """Return what one pass over the examples says of (w, b): value, gradient (by class if `split`), curvature."""
+        w = np.ascontiguousarray(w)
+        sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, split=split, curvature=curvature)
         return Point(self, w, b, sums)
 
     def risk(self, w: FloatArray, b: float) -> float:
@@ -155,12 +156,11 @@ class Point:
 
 
 class MeanObjective:
-    """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last z it computed."""
+    """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last point it looked at."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._theta: FloatArray | None = None
-        self._z: FloatArray = np.empty(0)
+        self._seen: tuple[FloatArray, Point] | None = None
 
     @property
     def size(self) -> int:
@@ -175,20 +175,19 @@ class MeanObjective:
         """θ of w and b."""
         return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
-    def agreements(self, theta: FloatArray) -> FloatArray:
-        """Return z at θ, computed once for as long as θ stays the same."""
-        if self._theta is None or not np.array_equal(theta, self._theta):
-            self._z = self.problem.agreements(*self.split(theta))
-            self._theta = theta.copy()
-        return self._z
+    def at(self, theta: FloatArray) -> Point:
+        """Return what a pass over the examples says of θ; made once for as long as θ stays the same."""
+        if self._seen is None or not np.array_equal(theta, self._seen[0]):
+            self._seen = theta.copy(), self.problem.evaluate(*self.split(theta))
+        return self._seen[1]
 
     def risk(self, theta: FloatArray) -> float:
         """Return the mean loss at θ."""
-        return self.problem.mean(self.problem.loss.value(self.agreements(theta)))
+        return self.at(theta).sums.value / self.problem.total_weight
 
     def zero_one(self, theta: FloatArray) -> float:
         """Return the share of mistakes at θ."""
-        return self.problem.mean(ZeroOne().value(self.agreements(theta)))
+        return self.at(theta).sums.mistakes / self.problem.total_weight
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""
@@ -196,9 +195,9 @@ class MeanObjective:
 
     def gradient(self, theta: FloatArray) -> FloatArray:
         """A (sub)gradient of F at θ."""
-        problem = self.problem
-        u = problem.loss.slope(self.agreements(theta)) * problem.y / problem.total_weight
-        if problem.sample_weight is not None:
-            u *= problem.sample_weight
-        grad = problem.rows.rmatvec(u) + problem.strength * problem.penalty.slope(self.split(theta)[0])
-        return np.append(grad, u.sum()) if problem.fit_intercept else grad
+        problem, sums = self.problem, self.at(theta).sums
+        grad = (sums.positive + sums.negative) / problem.total_weight
+        grad += problem.strength * problem.penalty.slope(self.split(theta)[0])
+        if not problem.fit_intercept:
+            return grad
+        return np.append(grad, (sums.positive_total + sums.negative_total) / problem.total_weight)

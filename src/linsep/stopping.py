@@ -111,17 +111,7 @@ class ZeroOneUnchanged(Rule):
 
     def begin(self) -> Watcher:
         """Watch the training error."""
-        best, since = np.inf, 0
-
-        def watch(progress: Progress) -> bool:
-            nonlocal best, since
-            if np.isnan(progress.zero_one):
-                return False
-            improved = progress.zero_one < best
-            best, since = (progress.zero_one, 0) if improved else (best, since + 1)
-            return since >= self.patience
-
-        return watch
+        return _standstill(lambda progress: progress.zero_one, 0.0, self.patience)
 
 
 @dataclass(frozen=True)
@@ -134,17 +124,7 @@ class NoProgress(Rule):
 
     def begin(self) -> Watcher:
         """Watch the objective."""
-        mark, since = np.inf, 0
-
-        def watch(progress: Progress) -> bool:
-            nonlocal mark, since
-            if not np.isfinite(progress.objective):
-                return False
-            fell = progress.objective < mark - self.tol * abs(progress.objective)
-            mark, since = (progress.objective, 0) if fell else (mark, since + 1)
-            return since >= self.patience
-
-        return watch
+        return _standstill(lambda progress: progress.objective, self.tol, self.patience)
 
 
 @dataclass(frozen=True)
@@ -168,6 +148,22 @@ class DualityGap(Rule):
     def begin(self) -> Watcher:
         """Watch the gap."""
         return lambda progress: progress.relative_gap <= self.tol
+
+
+def _standstill(measure: Callable[[Progress], float], share: float, patience: int) -> Watcher:
+    """Return a watcher that stops once a number has not fallen by that share of itself within `patience` steps."""
+    lowest, when = np.inf, 0
+
+    def watch(progress: Progress) -> bool:
+        nonlocal lowest, when
+        value = measure(progress)
+        if not np.isfinite(value):
+            return False
+        if value < lowest - share * abs(value):
+            lowest, when = value, progress.step
+        return progress.step - when >= patience
+
+    return watch
 
 
 RULES: dict[str, type[Rule]] = {

@@ -18,14 +18,15 @@ from .reference import is_sparse
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Rows", "is_sparse", "kernels_in_use", "threads", "warn_if_slow"]
+__all__ = ["Rows", "is_sparse", "kernels_in_use", "length", "threads", "warn_if_slow"]
 
 
 def _load() -> ModuleType | None:
     """Return the compiled kernels that suit this processor, or None: ``LINSEP_KERNELS=reference`` asks for none."""
     wanted = os.environ.get("LINSEP_KERNELS", "")
     if wanted not in ("", "reference", "baseline"):
-        raise ImportError(f"LINSEP_KERNELS={wanted!r} is not known; use 'reference', 'baseline' or leave it unset")
+        known = "use 'reference', 'baseline' or leave it unset"
+        warnings.warn(f"LINSEP_KERNELS={wanted!r} is not known and is ignored; {known}", RuntimeWarning, stacklevel=2)
     baseline = None if wanted == "reference" else _import("_kernels")
     if baseline is None or wanted == "baseline" or not baseline.has_avx2():
         return baseline
@@ -42,6 +43,11 @@ def _import(name: str) -> ModuleType | None:
 
 _compiled = _load()
 _warned = False
+
+
+def length(v: FloatArray) -> float:
+    """‖v‖, without a BLAS: its threads would have to wait for ours."""
+    return float(np.sqrt(np.einsum("i,i->", v, v)))
 
 
 def kernels_in_use() -> str:
@@ -196,17 +202,28 @@ class Rows:
         return updates[:count]
 
     def evaluate(
-        self, y: FloatArray, weight: FloatArray | None, loss: Any, w: FloatArray, b: float, *, split: bool
+        self,
+        y: FloatArray,
+        weight: FloatArray | None,
+        loss: Any,
+        w: FloatArray,
+        b: float,
+        *,
+        split: bool = False,
+        curvature: bool = False,
     ) -> Sums:
         """Return the sum of losses at (w, b) with its gradient, by class if `split`, and each example's share in it."""
-        sums, u, h = np.empty(2 * self.d + 3), np.empty(self.n), np.empty(self.n)
+        sums, u = np.empty(2 * self.d + 4), np.empty(self.n)
+        h = np.empty(self.n) if curvature else None
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
             args = self._handle, y, weight, kernel, loss.parameter, w, b, split, u, h, sums
             _compiled.evaluate(*args, threads())
         else:
             reference.evaluate(self.X, y, weight, loss, w, b, split, u, h, sums)
-        return Sums(sums[: self.d], sums[self.d : 2 * self.d], *sums[2 * self.d :], u, h)
+        positive_total, negative_total, value, mistakes = (float(total) for total in sums[2 * self.d :])
+        totals = positive_total, negative_total, value, mistakes
+        return Sums(sums[: self.d], sums[self.d : 2 * self.d], *totals, u, np.empty(0) if h is None else h)
 
     def hessian_product(self, h: FloatArray, v: FloatArray, c: float) -> FloatArray:
         """Σ h (x·v + c) [x, 1]: the Hessian of the sum of losses times (v, c)."""
@@ -242,7 +259,9 @@ class Rows:
     ) -> int:
         """One pass of dual coordinate descent, changing `alpha`, `w`, `order` and `slopes`; see `dual.hpp`."""
         assert _compiled is not None
-        return int(_compiled.dual_pass(self._handle, y, c, compiled_name(loss), q, b, order, active, seed, alpha, w, slopes))
+        return int(
+            _compiled.dual_pass(self._handle, y, c, compiled_name(loss), q, b, order, active, seed, alpha, w, slopes)
+        )
 
 
 def conjugate_sum(
@@ -264,5 +283,6 @@ class Sums:
     positive_total: float  # Σ u
     negative_total: float
     value: float  # Σ s ℓ(z)
+    mistakes: float  # Σ s over the examples with z ≤ 0
     u: FloatArray  # s ℓ'(z) y of each example
-    h: FloatArray  # s ℓ''(z)
+    h: FloatArray  # s ℓ''(z); empty if not asked for

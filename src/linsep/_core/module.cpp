@@ -153,15 +153,16 @@ std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, Optio
 }
 
 void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, const std::string &loss, double parameter,
-                   Vector<const double> w, double b, bool split, Vector<double> u, Vector<double> h, Vector<double> sums,
-                   std::size_t threads) {
+                   Vector<const double> w, double b, bool split, Vector<double> u, std::optional<Vector<double>> h,
+                   Vector<double> sums, std::size_t threads) {
     X.visit([&](const auto &rows) {
-        require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && h.shape(0) == rows.n &&
-                    sums.shape(0) == 2 * rows.d + 3 && (!weight || weight->shape(0) == rows.n),
+        require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && (!h || h->shape(0) == rows.n) &&
+                    sums.shape(0) == 2 * rows.d + 4 && (!weight || weight->shape(0) == rows.n),
                 "shapes do not match");
         with_loss(loss, parameter, [&](auto chosen) {
             nb::gil_scoped_release release;
-            evaluate(rows, y.data(), pointer(weight), chosen, w.data(), b, split, u.data(), h.data(), sums.data(), threads);
+            evaluate(rows, y.data(), pointer(weight), chosen, w.data(), b, split, u.data(),
+                     h ? h->data() : nullptr, sums.data(), threads);
         });
     });
 }
@@ -231,7 +232,7 @@ NB_MODULE(LINSEP_MODULE, m) {
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "w"_a.noconvert(), "b"_a.noconvert(),
           "sum_w"_a.none(), "sum_b"_a.none(), "updates"_a.noconvert());
     m.def("evaluate", &bind_evaluate, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
-          "w"_a.noconvert(), "b"_a, "split"_a, "u"_a.noconvert(), "h"_a.noconvert(), "sums"_a.noconvert(), "threads"_a);
+          "w"_a.noconvert(), "b"_a, "split"_a, "u"_a.noconvert(), "h"_a.none(), "sums"_a.noconvert(), "threads"_a);
     m.def("conjugate_sum", &bind_conjugate_sum, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
           "u"_a.noconvert(), "positive"_a, "negative"_a, "threads"_a);
     m.def("hessian_product", &bind_hessian_product, "X"_a, "h"_a.noconvert(), "v"_a.noconvert(), "c"_a,

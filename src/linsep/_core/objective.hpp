@@ -9,28 +9,31 @@
 
 namespace linsep {
 
-// For each example u = s ℓ'(z) y and h = s ℓ''(z). In `sums`, of length 2d + 3: Σ u x over the positive class and over
-// the negative class, Σ u over each, and Σ s ℓ(z). Without `split` everything counts as positive.
+// For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`, of length 2d + 4: Σ u x over the
+// positive class and over the negative class, Σ u over each, Σ s ℓ(z), and Σ s over the mistakes (z ≤ 0). Without
+// `split` everything counts as positive.
 template <class Loss, class Rows>
 void evaluate(const Rows &X, const double *y, const double *weight, const Loss &loss, const double *w, double b,
               bool split, double *u, double *h, double *sums, std::size_t threads) {
-    const std::size_t size = 2 * X.d + 3, blocks = block_count(X, size);
+    const std::size_t size = 2 * X.d + 4, blocks = block_count(X, size);
     std::vector<double> parts(blocks * size, 0.0);
     parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
         double *sum = parts.data() + block * size;
         double *side[2] = {sum, split ? sum + X.d : sum};
-        double total[2] = {0, 0}, value = 0;
+        double total[2] = {0, 0}, value = 0, mistakes = 0;
         for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
             const auto row = X.row(i);
             const double z = y[i] * (row.dot(w) + b), s = weight ? weight[i] : 1.0;
             value += s * loss.value(z);
+            mistakes += z <= 0 ? s : 0.0;
             u[i] = s * loss.slope(z) * y[i];
-            h[i] = s * loss.curvature(z);
+            if (h) h[i] = s * loss.curvature(z);
             const int which = split && y[i] < 0;
             total[which] += u[i];
             if (u[i] != 0) row.add_to(side[which], u[i]);
         }
         sum[2 * X.d] = total[0], sum[2 * X.d + 1] = total[1], sum[2 * X.d + 2] = value;
+        sum[2 * X.d + 3] = mistakes;
     });
     add_blocks(parts.data(), blocks, size);
     std::copy(parts.begin(), parts.begin() + size, sums);

@@ -136,21 +136,25 @@ def evaluate(
     b: float,
     split: bool,
     u: FloatArray,
-    h: FloatArray,
+    h: FloatArray | None,
     sums: FloatArray,
 ) -> None:
-    """u = s ℓ'(z) y and h = s ℓ''(z) of each example; in `sums` the gradient by class, Σ u by class, and Σ s ℓ(z)."""
+    """U = s ℓ'(z) y and h = s ℓ''(z) of each example.
+
+    In `sums` go the gradient by class, Σ u by class, Σ s ℓ(z), and Σ s over the mistakes.
+    """
     g = np.empty((X.shape[0], 1))
     matvec(X, w[None, :], g)
     z = y * (g[:, 0] + b)
     s = np.ones(len(y)) if weight is None else weight
     u[:] = s * loss.slope(z) * y
-    h[:] = s * loss.curvature(z)
+    if h is not None:
+        h[:] = s * loss.curvature(z)
     positive = (y > 0) if split else np.ones(len(y), dtype=bool)
     d = X.shape[1]
     rmatvec(X, np.where(positive, u, 0.0), sums[:d])
     rmatvec(X, np.where(positive, 0.0, u), sums[d : 2 * d])
-    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z)
+    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[z <= 0].sum()
 
 
 def conjugate_sum(
@@ -164,7 +168,7 @@ def conjugate_sum(
 
 
 def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatArray) -> None:
-    """out = Σ h (x·v + c) [x, 1]."""
+    """Out = Σ h (x·v + c) [x, 1]."""
     g = np.empty((X.shape[0], 1))
     matvec(X, v[None, :], g)
     t = h * (g[:, 0] + c)
@@ -173,7 +177,7 @@ def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatAr
 
 
 def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
-    """out += Σ h [x, 1][x, 1]ᵀ over the rows `which`, in single precision: it shapes a step, not an answer."""
+    """Out += Σ h [x, 1][x, 1]ᵀ over the rows `which`, in single precision: it shapes a step, not an answer."""
     size = max(1, 2**21 // X.shape[1])
     root = np.sqrt(h).astype(np.float32)
     for first in range(0, len(which), size):

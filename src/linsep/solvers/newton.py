@@ -73,7 +73,7 @@ class _Run:
         try:
             if start is None:
                 w, b = self._from_sample()
-            point = problem.evaluate(w, b)
+            point = self._evaluate(w, b)
             accuracy = 0.3
             for k in range(method.max_iter + 1):
                 proof = bound(point)
@@ -93,12 +93,15 @@ class _Run:
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
         if point is None:
-            point = problem.evaluate(w, b)
+            point = self._evaluate(w, b)
         if proof is None or proof.primal != point.objective:
             proof = bound(point)
         converged = proof.relative_gap <= method.tol
         last = Start(point.w, point.b, k)
         return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted)
+
+    def _evaluate(self, w: FloatArray, b: float) -> Point:
+        return self.problem.evaluate(w, b, split=self.problem.fit_intercept, curvature=True)
 
     def _from_sample(self) -> tuple[FloatArray, float]:
         """Return the optimum on a sample of the examples, roughly: a better start than zero."""
@@ -128,7 +131,7 @@ class _Run:
         t = 1.0
         while t > 1e-10:
             w = point.w + t * step[:d]
-            new = problem.evaluate(w, point.b + t * float(step[d]) if problem.fit_intercept else 0.0)
+            new = self._evaluate(w, point.b + t * float(step[d]) if problem.fit_intercept else 0.0)
             if new.objective <= point.objective + 1e-4 * t * slope:
                 return new
             t *= 0.5
@@ -221,5 +224,3 @@ def conjugate_gradients(point: Point, metric: _Factor | _Diagonal, accuracy: flo
             break
         direction, size = towards + (new / size) * direction, new
     return p
-
-

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import length
 from ..schedules import Constant, InverseSqrt, Schedule
 
 FloatArray = NDArray[np.float64]
@@ -63,11 +64,11 @@ class StepWatch:
         self._travelled += self._steps * float(self.schedule(max(0, step - 1)))
         if self._point is not None:
             move, change = theta - self._point[0], gradient - self._point[1]
-            length = float(np.linalg.norm(move))
-            if length > 0:
-                self._curvatures.append(float(np.linalg.norm(change)) / length)
+            far = length(move)
+            if far > 0:
+                self._curvatures.append(length(change) / far)
                 if self._move is not None:
-                    self._reversals.append(bool(move @ self._move < 0))
+                    self._reversals.append(bool(np.einsum("i,i->", move, self._move) < 0))
                 self._move = move
         self._point = theta.copy(), gradient.copy()
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import schedules, stopping
+from .._core import length
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
@@ -28,8 +29,9 @@ Stopping = str | Rule | Iterable[str | Rule] | None
 
 __all__ = ["PerceptronRule", "StochasticDescent", "stream"]
 
-#: From this many stored numbers on, an iterate is evaluated in a second thread while the next pass runs.
-WORTH_OVERLAPPING = 200_000
+#: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
+#: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
+LARGE = 200_000
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -46,8 +48,8 @@ class StochasticDescent:
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass.
     keep : {"best", "last", "average"}
-        Which iterate is reported: the one with the lowest objective at the end of a pass, the current one, or the mean
-        of all of them.
+        Which iterate is reported: of those measured the one with the lowest objective, the current one, or the mean of
+        all of them.
     order : {"random", "cyclic", "worst"}
         Draw examples at random, take them as they come, or take the one with the lowest agreement each time.
     max_iter : int
@@ -165,6 +167,15 @@ class _Walk:
             return islice(self._worst_first(), self.method.max_iter)
         return self._update_by_update() if self.by_update else self._pass_by_pass()
 
+    def is_measured(self, done: int) -> bool:
+        """Whether the point after so many passes is looked at."""
+        if self.problem.rows.stored < LARGE or done == self.method.max_iter:
+            return True
+        measured = 1
+        while measured < done:
+            measured += max(1, measured // 2)
+        return measured == done
+
     def _passes(self) -> Iterator[tuple[int, IntArray]]:
         cyclic = self.method.order == "cyclic"
         orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problem, self.seed)
@@ -172,10 +183,13 @@ class _Walk:
 
     def _pass_by_pass(self) -> Iterator[Iterate]:
         size = max(1, int(WORK_PER_CALL // max(1.0, self.problem.rows.stored / self.problem.rows.n)))
+        moves: list[tuple[IntArray, IntArray]] = []
         for done, order in self._passes():
-            moves = [self._advance(order[first : first + size]) for first in range(0, len(order), size)]
-            by, at = (np.concatenate(parts) for parts in zip(*moves, strict=True))
-            yield self._now(done, done, by, at)
+            moves += [self._advance(order[first : first + size]) for first in range(0, len(order), size)]
+            if self.is_measured(done):
+                by, at = (np.concatenate(parts) for parts in zip(*moves, strict=True))
+                yield self._now(done, done, by, at)
+                moves = []
 
     def _update_by_update(self) -> Iterator[Iterate]:
         for done, order in self._passes():
@@ -245,7 +259,7 @@ class _Run:
         """Walk until there is a reason to stop."""
         converged, message, advice = False, f"stopped after max_iter={self.method.max_iter}", ""
         interrupted = False
-        overlap = self.problem.rows.stored >= WORTH_OVERLAPPING and not self.walk.by_update
+        overlap = self.problem.rows.stored >= LARGE and not self.walk.by_update
         try:
             for iterate, seen in evaluated(self.walk.iterates(), self.evaluate, overlap):
                 if self.watch.blown_up(seen.objective) or not np.isfinite(seen.theta).all():
@@ -287,7 +301,7 @@ class _Run:
             self.best, self.best_iterate = seen, iterate
         self._record()
         self.watch.see(iterate.step, seen.theta, seen.gradient, seen.objective)
-        norm = float(np.linalg.norm(seen.gradient))
+        norm = length(seen.gradient)
         progress = Progress(iterate.iteration, seen.theta, previous.theta, seen.objective, norm, seen.zero_one)
         if (rule := stopping.fired(self.watchers, progress)) is not None:
             advice = self._advice(self.watch.advice(iterate.step)) if rule.needs_good_steps else ""
@@ -329,7 +343,7 @@ class _Run:
                 objective=seen.objective,
                 risk=seen.risk,
                 zero_one=seen.zero_one,
-                gradient_norm=float(np.linalg.norm(seen.gradient)),
+                gradient_norm=length(seen.gradient),
                 step_size=float(self.walk.schedule(max(0, iterate.step - 1))),
                 best=np.nan if self.best is None else self.best.objective,
                 example=int(iterate.moved_by[-1]) if by_update and len(iterate.moved_by) else -1,
