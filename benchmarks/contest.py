@@ -18,6 +18,7 @@ from peers import Case, Peer, find, plane
 
 TARGETS = (1e-4, 1e-6)
 LADDER = tuple(10.0**-k for k in range(1, 10))
+LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
 SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
 START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
@@ -51,6 +52,10 @@ class Run:
     seconds: float
     objective: float
 
+    def reaches(self, target: float, optimum: float) -> bool:
+        """Say whether (P − P*)/P* ≤ target."""
+        return self.objective <= optimum * (1.0 + target)
+
 
 @dataclass
 class Score:
@@ -67,8 +72,8 @@ class Score:
         return min((run.objective for run in self.runs), default=np.inf)
 
     def reaching(self, target: float, optimum: float) -> list[Run]:
-        """Return the runs that ended with (P − P*)/P* ≤ target."""
-        return [run for run in self.runs if run.objective <= optimum * (1.0 + target)]
+        """Return the runs that came this close."""
+        return [run for run in self.runs if run.reaches(target, optimum)]
 
     def seconds(self, target: float, optimum: float) -> float | None:
         """Return the time of the fastest of those, None where there is none."""
@@ -119,17 +124,36 @@ def serve(connection: Connection, case: Case, solver: str, path: Path) -> None:
         start = time.perf_counter()
         prepared = peer.prepare(X, y)
         connection.send(time.perf_counter() - start)
-        while (tol := connection.recv()) is not None:
-            connection.send(timed_run(peer, case, prepared, (X, y), tol))
     except Exception as error:  # noqa: BLE001 -- whatever a peer raises, the race goes on
-        connection.send(f"{type(error).__name__}: {error}")
+        connection.send(describe(error))
+        return
+    while True:
+        tol = connection.recv()
+        try:
+            connection.send(timed_run(peer, case, prepared, (X, y), tol))
+        except Exception as error:  # noqa: BLE001
+            connection.send(describe(error))
+
+
+def describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 # in the parent
 
 
 class Worker:
-    """A solver in a process of its own, which can be ended when it takes too long."""
+    """A solver in a process of its own, which can be ended when it takes too long.
+
+    Attributes
+    ----------
+    problem : str
+        What was wrong with the last answer, if anything.
+    late : bool
+        Whether the last run was still going on when its time was up.
+    alive : bool
+        Whether it can be asked again.
+    """
 
     def __init__(self, case: Case, solver: str, path: Path) -> None:
         spawn = multiprocessing.get_context("spawn")
@@ -137,9 +161,9 @@ class Worker:
         self.process = spawn.Process(target=serve, args=(theirs, case, solver, path), daemon=True)
         self.process.start()
         theirs.close()
-        self.problem = ""
-        self.late = False
+        self.problem, self.late, self.alive = "", False, True
         self.prepare_seconds = self._answer(START_LIMIT) or 0.0
+        self.alive, self.late = not self.problem, False
 
     def __enter__(self) -> Worker:
         return self
@@ -149,9 +173,8 @@ class Worker:
         self.process.join()
 
     def ask(self, tol: float, limit: float) -> Run | None:
-        """Run once at `tol`; None, for good, once a run has failed or taken longer than `limit` seconds."""
-        if self.problem:
-            self.late = False
+        """Run once at `tol`; None where that fails or takes longer than `limit` seconds."""
+        if not self.alive:
             return None
         self.connection.send(tol)
         return self._answer(limit)
@@ -160,12 +183,11 @@ class Worker:
         try:
             self.late = not self.connection.poll(limit)
             answer = f"more than {limit:g} s" if self.late else self.connection.recv()
+            self.alive = not self.late
         except EOFError:
-            answer = "the process died"
-        if isinstance(answer, str):
-            self.problem = answer
-            return None
-        return answer
+            self.alive, answer = False, "the process died"
+        self.problem = answer if isinstance(answer, str) else ""
+        return None if self.problem else answer
 
 
 def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> Score:
@@ -189,25 +211,34 @@ def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> 
 
 
 def repeat(case: Case, score: Score, path: Path, optimum: float, limits: Limits) -> None:
-    """Add to `score`: half a rung above the loosest run that reaches a target, and the fastest one again."""
+    """Add to `score`, for each target: looser runs by half rungs while they reach it, then the fastest run again."""
     if not score.reaching(max(TARGETS), optimum):
         return
     with Worker(case, score.solver, path) as worker:
         for target in TARGETS:
-            if score.reaching(target, optimum):
-                repeat_for(score, worker, target, optimum, limits)
+            loosen(score, worker, target, optimum, limits)
+            again(score, worker, target, optimum, limits)
 
 
-def repeat_for(score: Score, worker: Worker, target: float, optimum: float, limits: Limits) -> None:
-    def again(tol: float) -> None:
+def loosen(score: Score, worker: Worker, target: float, optimum: float, limits: Limits) -> None:
+    """Go up from the loosest tolerance that reaches the target: some solvers are exact at any sensible one."""
+    tol = max((run.tol for run in score.reaching(target, optimum)), default=LOOSEST)
+    reached = True
+    while reached and tol < LOOSEST:
+        tol *= 10**0.5
         run = worker.ask(tol, limits.run)
+        reached = run is not None and run.reaches(target, optimum)
+        score.runs += [run] if run else []
+
+
+def again(score: Score, worker: Worker, target: float, optimum: float, limits: Limits) -> None:
+    fastest = min(score.reaching(target, optimum), key=lambda run: run.seconds, default=None)
+    if fastest is None:
+        return
+    for _ in range(limits.repeats(fastest.seconds) - 1):
+        run = worker.ask(fastest.tol, limits.run)
         if run is not None:
             score.runs.append(run)
-
-    again(max(run.tol for run in score.reaching(target, optimum)) * 10**0.5)
-    fastest = min(score.reaching(target, optimum), key=lambda run: run.seconds)
-    for _ in range(limits.repeats(fastest.seconds) - 1):
-        again(fastest.tol)
 
 
 def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[float, list[Score]]:

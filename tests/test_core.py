@@ -410,8 +410,8 @@ def test_the_environment_chooses_the_kernels(monkeypatch):
     monkeypatch.setenv("LINSEP_KERNELS", "reference")
     assert _core._load() is None
     monkeypatch.setenv("LINSEP_KERNELS", "fast")
-    with pytest.raises(ImportError, match="LINSEP_KERNELS='fast'"):
-        _core._load()
+    with pytest.warns(RuntimeWarning, match="LINSEP_KERNELS='fast' is not known"):
+        assert _core._load() is not None
 
 
 def test_the_compiled_kernels_are_in_use_where_there_is_a_compiler():

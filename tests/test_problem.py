@@ -169,7 +169,7 @@ def test_m5_risk_is_the_mean_loss(loss, seed):
     parts = losses_by_hand(loss, X, y, w, b)
     problem = Problem(Rows(X), y, loss, C=4.0)
     assert problem.risk(w, b) == pytest.approx(sum(parts) / len(parts))
-    assert MeanObjective(problem).risk(np.append(w, b)) == problem.risk(w, b)
+    assert MeanObjective(problem).risk(np.append(w, b)) == pytest.approx(problem.risk(w, b))
 
 
 @SETTINGS
@@ -180,7 +180,7 @@ def test_m5_zero_one_risk_is_one_minus_the_accuracy(seed):
     problem = Problem(Rows(X), y, ZeroOne(), sample_weight=s)
     assert problem.risk(w, b) == pytest.approx(1 - accuracy, abs=1e-12)
     assert problem.zero_one(w, b) == problem.risk(w, b)
-    assert MeanObjective(problem).zero_one(np.append(w, b)) == problem.risk(w, b)
+    assert MeanObjective(problem).zero_one(np.append(w, b)) == pytest.approx(pytest.approx(problem.risk(w, b)))
 
 
 def test_m5_zero_one_is_known_whatever_the_loss():
@@ -292,19 +292,19 @@ def test_remembered_agreements_follow_a_point_changed_in_place():
     np.testing.assert_array_equal(F.gradient(theta), MeanObjective(problem).gradient(theta))
 
 
-def test_agreements_at_one_point_are_computed_once():
+def test_a_point_is_looked_at_once():
     class CountingRows(Rows):
-        products = 0
+        looks = 0
 
-        def matvec(self, w):
-            self.products += 1
-            return super().matvec(w)
+        def evaluate(self, *args, **options):
+            self.looks += 1
+            return super().evaluate(*args, **options)
 
     X, y, _, w, b = data(15)
     rows, theta = CountingRows(X), np.append(w, b)
     F = MeanObjective(Problem(rows, y, Logistic(), C=1.0))
     F.value(theta), F.gradient(theta), F.risk(theta), F.zero_one(theta)
-    assert rows.products == 1
+    assert rows.looks == 1
 
 
 def test_asking_twice_gives_the_same_answer():

@@ -1,6 +1,7 @@
 """The stopping rules: when each fires, when it must not, and how they are named."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def progress(step=1, theta=(0.0,), previous=(9.0,), objective=1.0, **numbers):
 def first_stop(rule, states):
     """Number of states a rule sees before it says stop, or None."""
     watch = rule.begin()
-    return next((k for k, state in enumerate(states) if watch(state)), None)
+    return next((k for k, state in enumerate(states) if watch(replace(state, step=k + 1))), None)
 
 
 # --- by name
@@ -202,18 +203,18 @@ def test_m19_of_two_successes_the_first_named_is_told():
 def test_m19_every_watcher_sees_every_step():
     # the patience of the second rule runs on while the first one fires
     both = watchers(GradientNorm(0.1), ZeroOneUnchanged(2))
-    for _ in range(2):
-        assert isinstance(stopping.fired(both, progress(gradient_norm=0.0, zero_one=0.5)), GradientNorm)
-    assert isinstance(stopping.fired(both, progress(gradient_norm=1.0, zero_one=0.5)), ZeroOneUnchanged)
+    for step in (1, 2):
+        assert isinstance(stopping.fired(both, progress(step, gradient_norm=0.0, zero_one=0.5)), GradientNorm)
+    assert isinstance(stopping.fired(both, progress(3, gradient_norm=1.0, zero_one=0.5)), ZeroOneUnchanged)
 
 
 @pytest.mark.parametrize("rule", [ZeroOneUnchanged(3), NoProgress(patience=3)], ids=repr)
 def test_m19_one_rule_object_watches_many_runs(rule):
     one, other = rule.begin(), rule.begin()
-    stand = progress(objective=1.0, zero_one=0.5)
-    assert [one(stand) for _ in range(4)] == [False, False, False, True]
-    assert [other(stand) for _ in range(4)] == [False, False, False, True]
-    assert first_stop(rule, [stand] * 9) == 3
+    stand = [progress(step, objective=1.0, zero_one=0.5) for step in range(1, 10)]
+    assert [one(state) for state in stand[:4]] == [False, False, False, True]
+    assert [other(state) for state in stand[:4]] == [False, False, False, True]
+    assert first_stop(rule, stand) == 3
 
 
 # --- parameters

@@ -50,10 +50,12 @@ def bound(point: Point) -> Bound:
     >>> from linsep.losses import Logistic
     >>> from linsep.problem import Problem
     >>> problem = Problem(Rows(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0]), Logistic(), C=1.0)
-    >>> bound(problem.evaluate(np.array([0.6]), 0.0)).relative_gap < 0.01
+    >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
     True
     """
     problem, sums = point.problem, point.sums
+    if problem.fit_intercept and not point.split:
+        raise ValueError("a bound with a free intercept needs the sums by class: evaluate(w, b, split=True)")
     positive, negative = (
         class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
     )

@@ -340,10 +340,10 @@ def picture(weights: FloatArray, *, color: bool = False) -> str:
     ████████
     ████████
     ████████
-    ▒▒▒▒▒▒▒▒########
-    ▒▒▒▒▒▒▒▒########
-    ▒▒▒▒▒▒▒▒########
-    ▒▒▒▒▒▒▒▒########
+    ░░░░░░░░########
+    ░░░░░░░░########
+    ░░░░░░░░########
+    ░░░░░░░░########
     """
     image = _enlarged(weights)
     # A few pixels that are almost never inked may have huge weights: the strongest fiftieth are drawn alike.

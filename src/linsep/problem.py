@@ -112,7 +112,7 @@ class Problem:
         """Return what one pass over the examples says of (w, b): value, gradient (by class if `split`), curvature."""
         w = np.ascontiguousarray(w)
         sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, split=split, curvature=curvature)
-        return Point(self, w, b, sums)
+        return Point(self, w, b, sums, split)
 
     def risk(self, w: FloatArray, b: float) -> float:
         """Return the empirical risk: the mean loss."""
@@ -139,6 +139,7 @@ class Point:
     w: FloatArray
     b: float
     sums: Sums
+    split: bool  # whether the sums are by class
 
     @cached_property
     def objective(self) -> float:

@@ -100,7 +100,9 @@ class StepWatch:
                 f"the step size {self.schedule} is too large near the minimum: the point jumps back and forth over it. "
                 f"Try {InverseSqrt(first)}, or {smaller}"
             )
-        if eta > 2 * stable and (self._best >= self._start or self._last > 1.5 * self._best):
+        # An objective that begins or ends at zero has no scale of its own: the perceptron's.
+        has_scale = self._start > 0 and self._best > 0
+        if eta > 2 * stable and has_scale and (self._best >= self._start or self._last > 1.5 * self._best):
             return f"the step size {self.schedule} is too large: the objective goes up and down. {self._smaller(first)}"
         return ""
 
