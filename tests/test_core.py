@@ -134,7 +134,7 @@ def test_compiled_steps_refuse_what_does_not_fit(kernels, wrong):
     given = dict(y=np.ones(2), order=0, eta=np.ones(1), name="hinge", w=np.zeros(3)) | wrong
     y, order, eta, name, w = given.values()
     head = kernels.dense(np.ones((2, 3))), y, None, np.array([order]), eta, name
-    with pytest.raises(ValueError, match=r"shapes|row|step|huber"):
+    with pytest.raises(ValueError, match=r"shapes|example|step|huber"):
         kernels.stochastic_steps(*head, 0.0, 0.0, True, w, np.zeros(1), None, None, np.empty(1, dtype=np.int64))
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import conjugate_sum
-from .problem import Point
+from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Bound", "bound"]
+__all__ = ["Bound", "bound", "dual_bound"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,18 @@ def bound(point: Point) -> Bound:
         problem.y, problem.sample_weight, problem.loss, sums.u, shrink * positive, shrink * negative
     )
     return Bound(point.objective, -problem.penalty.conjugate(shrink * v) - C * conjugates)
+
+
+def dual_bound(problem: Problem, alpha: FloatArray) -> float:
+    """Return D(α), with the heavier class scaled down first where the intercept is free."""
+    y = problem.y
+    if problem.fit_intercept:
+        scales = class_scales(float(alpha[y > 0].sum()), float(alpha[y < 0].sum()))
+        alpha = alpha * np.where(y > 0, *scales)
+    u = -alpha * y / problem.weight_of_loss
+    conjugates = conjugate_sum(y, problem.sample_weight, problem.loss, u, 1.0, 1.0)
+    v = problem.rows.rmatvec(alpha * y)
+    return -problem.penalty.conjugate(v) - problem.weight_of_loss * conjugates
 
 
 def class_scales(positive: float, negative: float) -> tuple[float, float]:

@@ -20,6 +20,7 @@ ITERATE_BYTES = 64 * 2**20
 class Record:
     """One recorded step.
 
+    `objective` is what the run descends: the mean objective F of a problem (see `linsep.problem`), or a plain function.
     Numbers that were not measured are NaN. `best` is the objective of the best point so far, the one that would be
     reported; `example` is the one that caused the update, −1 where no single one did.
     """

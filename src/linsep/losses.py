@@ -36,6 +36,8 @@ class Loss:
         Whether ℓ is convex; whether ℓ' is Lipschitz.
     max_curvature : float
         The Lipschitz constant of ℓ' (infinite if the loss is not smooth).
+    is_likelihood : bool
+        Whether e^(−ℓ(z)) is a probability of y given x.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
 
@@ -56,14 +58,12 @@ class Loss:
     smooth: ClassVar[bool] = False
     max_curvature: ClassVar[float] = np.inf
     quadratic: ClassVar[bool] = False
+    is_likelihood: ClassVar[bool] = False
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
-    parameter: float = 0.0  # of the compiled twin, if it has one
 
-    def smoothed(self, width: float) -> Loss:
-        """Return a smooth loss that is at most `width` lower; a loss that is smooth already returns itself."""
-        if self.smooth:
-            return self
-        raise TypeError(f"{type(self).__name__} does not define smoothed(width), which this solver needs")
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """Return argmin_a ½ q (a − α)² + z (a − α) + c ℓ*(−a/c): the optimum of one dual variable."""
+        raise TypeError(f"{type(self).__name__} does not define dual_step, which solver 'dual' needs")
 
     def value(self, z: FloatArray) -> FloatArray:
         """ℓ(z)."""
@@ -163,39 +163,9 @@ class Hinge(Loss):
         """ℓ*(a) = a for −1 ≤ a ≤ 0."""
         return _within(a, -1.0, 0.0, np.asarray(a, dtype=np.float64))
 
-    def smoothed(self, width: float) -> SmoothedHinge:
-        """SmoothedHinge(width)."""
-        return SmoothedHinge(width)
-
-
-class SmoothedHinge(Loss):
-    """The hinge with its corner rounded off by a parabola from 1 − h to 1: (1 − z)²/2h there, 1 − z − h/2 below."""
-
-    name, formula, kernel = "smoothed_hinge", "smoothed max(0, 1 − z)", "smoothed_hinge"
-    smooth = True
-
-    def __init__(self, width: float) -> None:
-        self.parameter = self.width = width
-        self.max_curvature = 1.0 / width  # type: ignore[misc]
-
-    def value(self, z: FloatArray) -> FloatArray:
-        """0, (1 − z)²/2h or 1 − z − h/2."""
-        t = Hinge().value(z)
-        return np.where(t >= self.width, t - 0.5 * self.width, t * t / (2.0 * self.width))
-
-    def slope(self, z: FloatArray) -> FloatArray:
-        """−(1 − z)/h, cut off at 0 and −1."""
-        return -np.clip((1.0 - np.asarray(z)) / self.width, 0.0, 1.0)
-
-    def curvature(self, z: FloatArray) -> FloatArray:
-        """1/h inside the rounded corner."""
-        z = np.asarray(z)
-        return ((z < 1.0) & (z > 1.0 - self.width)) / self.width
-
-    def conjugate(self, a: FloatArray) -> FloatArray:
-        """ℓ*(a) = a + h a²/2 for −1 ≤ a ≤ 0."""
-        a = np.asarray(a, dtype=np.float64)
-        return _within(a, -1.0, 0.0, a + 0.5 * self.width * a * a)
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """α − (z − 1)/q, cut off at 0 and c."""
+        return min(c, max(0.0, alpha - (z - 1.0) / q))
 
 
 class SquaredHinge(Loss):
@@ -220,12 +190,16 @@ class SquaredHinge(Loss):
         """ℓ*(a) = a + a²/4 for a ≤ 0."""
         return _within(a, -np.inf, 0.0, Square().conjugate(a))
 
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """(qα + 1 − z)/(q + 1/2c), cut off at 0."""
+        return max(0.0, Square().dual_step(alpha, z, q, c))
+
 
 class Logistic(Loss):
     """log(1 + e^(−z)): the negative log-likelihood of P(y|x) = σ(z)."""
 
     name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
-    smooth, max_curvature = True, 0.25
+    smooth, max_curvature, is_likelihood = True, 0.25, True
 
     def value(self, z: FloatArray) -> FloatArray:
         """log(1 + e^(−z)), without overflow."""
@@ -244,6 +218,13 @@ class Logistic(Loss):
         """ℓ*(a) = p log p + (1 − p) log(1 − p) with p = −a, for 0 ≤ p ≤ 1."""
         p = np.clip(-np.asarray(a, dtype=np.float64), 0.0, 1.0)
         return _within(a, -1.0, 0.0, np.asarray(xlogy(p, p) + xlog1py(1.0 - p, -p), dtype=np.float64))
+
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """C σ(t), where t + z + q (c σ(t) − α) = 0."""
+        from scipy.optimize import brentq  # only the plain-Python kernels come here
+
+        t = brentq(lambda t: t + z + q * (c * expit(t) - alpha), -z - q * (c - alpha) - 1.0, -z + q * alpha + 1.0)
+        return float(c * expit(t))
 
 
 class Square(Loss):
@@ -268,6 +249,10 @@ class Square(Loss):
         """ℓ*(a) = a + a²/4."""
         a = np.asarray(a, dtype=np.float64)
         return a + np.square(a) / 4.0
+
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """(qα + 1 − z)/(q + 1/2c)."""
+        return (q * alpha + 1.0 - z) / (q + 0.5 / c)
 
 
 LOSSES: dict[str, type[Loss]] = {

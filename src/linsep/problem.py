@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Rows, Sums
-from .losses import Loss, ZeroOne
+from .losses import Loss
 from .penalties import L2, NoPenalty, Penalty
 
 FloatArray = NDArray[np.float64]
@@ -76,8 +76,9 @@ class Problem:
 
     @cached_property
     def mean_square_length(self) -> float:
-        """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are zero."""
-        return self.mean(self.rows.squared_norms() + self.fit_intercept) or 1.0
+        """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are (as good as) zero."""
+        square = self.mean(self.rows.squared_norms() + self.fit_intercept)
+        return square if square > 1e-300 else 1.0
 
     @property
     def strength(self) -> float:
@@ -91,13 +92,10 @@ class Problem:
         z *= self.y
         return z
 
-    def total(self, values: FloatArray) -> float:
-        """Σ sᵢ vᵢ."""
-        return float(values.sum() if self.sample_weight is None else self.sample_weight @ values)
-
     def mean(self, values: FloatArray) -> float:
         """Σ sᵢ vᵢ / Σ sᵢ."""
-        return self.total(values) / self.total_weight
+        total = values.sum() if self.sample_weight is None else self.sample_weight @ values
+        return float(total) / self.total_weight
 
     @property
     def weight_of_loss(self) -> float:
@@ -106,7 +104,7 @@ class Problem:
 
     def objective(self, w: FloatArray, b: float) -> float:
         """P(w, b)."""
-        return self.penalty.value(w) + self.weight_of_loss * self.total(self.loss.value(self.agreements(w, b)))
+        return self.evaluate(w, b).objective
 
     def evaluate(self, w: FloatArray, b: float, *, split: bool = False, curvature: bool = False) -> Point:
         """Return what one pass over the examples says of (w, b): value, gradient (by class if `split`), curvature."""
@@ -116,11 +114,11 @@ class Problem:
 
     def risk(self, w: FloatArray, b: float) -> float:
         """Return the empirical risk: the mean loss."""
-        return self.mean(self.loss.value(self.agreements(w, b)))
+        return self.evaluate(w, b).risk
 
     def zero_one(self, w: FloatArray, b: float) -> float:
         """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
-        return self.mean(ZeroOne().value(self.agreements(w, b)))
+        return self.evaluate(w, b).zero_one
 
     @property
     def formula(self) -> str:
@@ -146,8 +144,23 @@ class Point:
         """P(w, b)."""
         return self.problem.penalty.value(self.w) + self.problem.weight_of_loss * self.sums.value
 
+    @property
+    def mean_objective(self) -> float:
+        """F(w, b)."""
+        return self.objective / (self.problem.weight_of_loss * self.problem.total_weight)
+
+    @property
+    def risk(self) -> float:
+        """The mean loss."""
+        return self.sums.value / self.problem.total_weight
+
+    @property
+    def zero_one(self) -> float:
+        """The share of mistakes."""
+        return self.sums.mistakes / self.problem.total_weight
+
     @cached_property
-    def gradient(self) -> FloatArray:
+    def smooth_gradient(self) -> FloatArray:
         """∇P, for the smooth part of the penalty; its last entry is that of b, if b is free."""
         problem, sums = self.problem, self.sums
         g = problem.weight_of_loss * (sums.positive + sums.negative) + problem.penalty.l2 * self.w
@@ -184,15 +197,15 @@ class MeanObjective:
 
     def risk(self, theta: FloatArray) -> float:
         """Return the mean loss at θ."""
-        return self.at(theta).sums.value / self.problem.total_weight
+        return self.at(theta).risk
 
     def zero_one(self, theta: FloatArray) -> float:
         """Return the share of mistakes at θ."""
-        return self.at(theta).sums.mistakes / self.problem.total_weight
+        return self.at(theta).zero_one
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""
-        return self.risk(theta) + self.problem.strength * self.problem.penalty.value(self.split(theta)[0])
+        return self.at(theta).mean_objective
 
     def gradient(self, theta: FloatArray) -> FloatArray:
         """A (sub)gradient of F at θ."""

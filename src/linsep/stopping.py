@@ -25,7 +25,9 @@ __all__ = [
     "Progress",
     "Rule",
     "ZeroOneUnchanged",
+    "fired",
     "get",
+    "without_gap",
 ]
 
 
@@ -187,7 +189,7 @@ def get(stopping: str | Rule | Iterable[str | Rule] | None) -> list[Rule]:
     """
     if stopping is None:
         return []
-    if isinstance(stopping, str | Rule):
+    if isinstance(stopping, str | Rule) or not isinstance(stopping, Iterable):
         stopping = [stopping]
     return [_one(rule) for rule in stopping]
 

@@ -18,7 +18,7 @@ from .reference import is_sparse
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Rows", "is_sparse", "kernels_in_use", "length", "threads", "warn_if_slow"]
+__all__ = ["Rows", "Sums", "conjugate_sum", "is_sparse", "kernels_in_use", "length", "threads", "warn_if_slow"]
 
 
 def _load() -> ModuleType | None:
@@ -34,10 +34,10 @@ def _load() -> ModuleType | None:
 
 
 def _import(name: str) -> ModuleType | None:
-    """Return the compiled module, or None if it was not built."""
+    """Return the compiled module, or None if it was not built. One that was built but does not load is an error."""
     try:
         return import_module(f"{__name__}.{name}")
-    except ImportError:
+    except ModuleNotFoundError:
         return None
 
 
@@ -62,7 +62,9 @@ def threads() -> int:
     wanted = os.environ.get("LINSEP_NUM_THREADS", "")
     if wanted and not (wanted.isdigit() and int(wanted) > 0):
         raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")
-    return int(wanted) if wanted else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if wanted:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def warn_if_slow() -> None:
@@ -75,7 +77,7 @@ def warn_if_slow() -> None:
             "compiler. Install one (Debian: apt-get install g++) and reinstall with 'pip install --force-reinstall "
             "--no-deps linsep'; 'linsep doctor' shows what is in use.",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,  # past fit and the wrapper that serves its callbacks
         )
 
 
@@ -128,10 +130,8 @@ class Rows:
         """The three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
         X = self.X
         width = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
-        # They live as long as this object does, as the kernels only look at them.
-        self._kept = [np.ascontiguousarray(X.data)]
-        self._kept += [np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr)]
-        return self._kept
+        indices = [np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr)]
+        return [np.ascontiguousarray(X.data), *indices]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (self.X,)
@@ -165,11 +165,12 @@ class Rows:
     def squared_norms(self) -> FloatArray:
         """‖xᵢ‖² of every row, computed once."""
         if self._norms is None:
-            self._norms = np.empty(self.n)
+            norms = np.empty(self.n)
             if _compiled is not None:
-                _compiled.squared_norms(self._handle, self._norms, threads())
+                _compiled.squared_norms(self._handle, norms, threads())
             else:
-                reference.squared_norms(self.X, self._norms)
+                reference.squared_norms(self.X, norms)
+            self._norms = norms  # now that it is filled: another thread may be asking
         return self._norms
 
     def stochastic_steps(
@@ -217,7 +218,7 @@ class Rows:
         h = np.empty(self.n) if curvature else None
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            args = self._handle, y, weight, kernel, loss.parameter, w, b, split, u, h, sums
+            args = self._handle, y, weight, kernel, w, b, split, u, h, sums
             _compiled.evaluate(*args, threads())
         else:
             reference.evaluate(self.X, y, weight, loss, w, b, split, u, h, sums)
@@ -248,8 +249,9 @@ class Rows:
         y: FloatArray,
         c: FloatArray,
         loss: Any,
-        q: FloatArray,
-        b: float,
+        *,
+        constant: float,
+        b: FloatArray,
         order: NDArray[np.int32],
         active: int,
         seed: int,
@@ -257,11 +259,13 @@ class Rows:
         w: FloatArray,
         slopes: FloatArray,
     ) -> int:
-        """One pass of dual coordinate descent, changing `alpha`, `w`, `order` and `slopes`; see `dual.hpp`."""
-        assert _compiled is not None
-        return int(
-            _compiled.dual_pass(self._handle, y, c, compiled_name(loss), q, b, order, active, seed, alpha, w, slopes)
-        )
+        """One pass of dual coordinate descent, changing `alpha`, `w`, `b`, `order` and `slopes`; see `dual.hpp`."""
+        kernel, q = compiled_name(loss), self.squared_norms()
+        if _compiled is not None and kernel is not None:
+            loop, rows, chosen = _compiled.dual_pass, self._handle, kernel
+        else:
+            loop, rows, chosen = reference.dual_pass, self.X, loss
+        return int(loop(rows, y, c, chosen, q, constant, b, order, active, seed, alpha, w, slopes))
 
 
 def conjugate_sum(
@@ -270,7 +274,7 @@ def conjugate_sum(
     """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        return float(_compiled.conjugate_sum(y, weight, kernel, loss.parameter, u, positive, negative, threads()))
+        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, threads()))
     return reference.conjugate_sum(y, weight, loss, u, positive, negative)
 
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "losses.hpp"
 
@@ -73,10 +74,11 @@ class Random {
 
 // One pass over the first `active` entries of `order`, in random order. Examples that have settled are moved behind
 // them; returns how many are still active. `slopes` holds the lowest and highest slope of the last pass (what counts as
-// settled) and is replaced by those of this one.
+// settled) and is replaced by those of this one. The intercept moves as the weight of a column of constants whose square
+// is `constant`; zero keeps it where it is.
 template <class Loss, class Rows>
-std::size_t dual_pass(const Rows &X, const double *y, const double *c, const Loss &loss, const double *q, double b,
-                      std::int32_t *order, std::size_t active, std::uint64_t seed, double *alpha, double *w,
+std::size_t dual_pass(const Rows &X, const double *y, const double *c, const Loss &loss, const double *q, double constant,
+                      double *b, std::int32_t *order, std::size_t active, std::uint64_t seed, double *alpha, double *w,
                       double *slopes) {
     Random random(seed);
     for (std::size_t k = 0; k + 1 < active; ++k) std::swap(order[k], order[k + random.below(active - k)]);
@@ -86,18 +88,20 @@ std::size_t dual_pass(const Rows &X, const double *y, const double *c, const Los
         const auto i = static_cast<std::size_t>(order[k]);
         const auto row = X.row(i);
         const auto later = X.row(static_cast<std::size_t>(order[std::min(k + 2, active - 1)]));
-        const double z = y[i] * (row.dot(w, later) + b);
+        const double z = y[i] * (row.dot(w, later) + *b);
         if (settled(loss, alpha[i], z, c[i], low, high)) {
             std::swap(order[k], order[--active]);
             continue;
         }
-        const double a = q[i] > 0 && c[i] > 0 ? dual_step(loss, alpha[i], z, q[i], c[i]) : alpha[i];
+        const double bend = q[i] + constant;
+        const double a = bend > 0 && c[i] > 0 ? dual_step(loss, alpha[i], z, bend, c[i]) : alpha[i];
         const double change = a - alpha[i];
         if (change != 0) {
             row.add_to(w, change * y[i]);
+            *b += constant * change * y[i];
             alpha[i] = a;
         }
-        const double slope = q[i] * change;  // the projected slope, up to sign
+        const double slope = bend * change;  // the projected slope, up to sign
         lowest = std::min(lowest, -slope), highest = std::max(highest, -slope);
         ++k;
     }

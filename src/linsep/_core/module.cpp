@@ -1,4 +1,4 @@
-// The Python names of the kernels. Every function here has a twin of the same meaning in reference.py.
+// The Python names of the kernels. The loops have twins of the same names and meanings in reference.py.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -33,7 +33,7 @@ void require(bool holds, const char *message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-// What Python holds: the view of the rows. The arrays behind it are kept alive by linsep._core.Rows.
+// What Python holds: the view of the rows, which keeps the arrays behind it alive.
 struct Handle {
     Matrix matrix;
     template <class F>
@@ -41,6 +41,12 @@ struct Handle {
         return std::visit(f, matrix);
     }
 };
+
+template <class I>
+void require_rows(const I *order, std::size_t count, std::size_t n) {
+    for (std::size_t k = 0; k < count; ++k)
+        require(order[k] >= 0 && static_cast<std::size_t>(order[k]) < n, "an example is named that does not exist");
+}
 
 template <class T>
 Handle dense(Table<const T> X) {
@@ -65,6 +71,12 @@ Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr
     return {Csr<T, I>{data.data(), j, start, n, d}};
 }
 
+template <class T, class I>
+void bind_csr(nb::module_ &m) {
+    m.def("csr", &csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+}
+
 // Whether some row names a column twice: its entries would have to be added before they are squared.
 bool has_repeated_entries(const Handle &X) {
     return X.visit([](const auto &rows) {
@@ -81,12 +93,11 @@ bool has_repeated_entries(const Handle &X) {
     });
 }
 
-// Calls f with the loss of that name; `parameter` is for the losses that have one.
+// Calls f with the loss of that name.
 template <class F>
-auto with_loss(const std::string &name, double parameter, F f) {
+auto with_loss(const std::string &name, F f) {
     if (name == Perceptron::name) return f(Perceptron{});
     if (name == Hinge::name) return f(Hinge{});
-    if (name == SmoothedHinge::name) return f(SmoothedHinge{parameter});
     if (name == SquaredHinge::name) return f(SquaredHinge{});
     if (name == Logistic::name) return f(Logistic{});
     if (name == Square::name) return f(Square{});
@@ -141,39 +152,38 @@ std::size_t bind_stochastic_steps(const Handle &X, Vector<const double> y, Optio
         require(!weight || weight->shape(0) == rows.n, "one weight a row");
         require(sum_w.has_value() == sum_b.has_value(), "the sums of w and b go together");
         require(!sum_w || (sum_w->shape(0) == rows.d && sum_b->shape(0) == 1), "shapes do not match");
-        for (std::size_t k = 0; k < steps; ++k)
-            require(order.data()[k] >= 0 && static_cast<std::size_t>(order.data()[k]) < rows.n, "no such row");
-        return with_loss(loss, 0.0, [&](auto chosen) {
+        require_rows(order.data(), steps, rows.n);
+        return with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            return stochastic_steps(
-                rows, y.data(), pointer(weight), chosen, order.data(), eta.data(), steps, l2, l1, intercept,
+            return stochastic_steps<decltype(chosen)>(
+                rows, y.data(), pointer(weight), order.data(), eta.data(), steps, l2, l1, intercept,
                 w.data(), b.data(), sum_w ? sum_w->data() : nullptr, sum_b ? sum_b->data() : nullptr, updates.data());
         });
     });
 }
 
-void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, const std::string &loss, double parameter,
+void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, const std::string &loss,
                    Vector<const double> w, double b, bool split, Vector<double> u, std::optional<Vector<double>> h,
                    Vector<double> sums, std::size_t threads) {
     X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && (!h || h->shape(0) == rows.n) &&
                     sums.shape(0) == 2 * rows.d + 4 && (!weight || weight->shape(0) == rows.n),
                 "shapes do not match");
-        with_loss(loss, parameter, [&](auto chosen) {
+        with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            evaluate(rows, y.data(), pointer(weight), chosen, w.data(), b, split, u.data(),
+            evaluate<decltype(chosen)>(rows, y.data(), pointer(weight), w.data(), b, split, u.data(),
                      h ? h->data() : nullptr, sums.data(), threads);
         });
     });
 }
 
-double bind_conjugate_sum(Vector<const double> y, Optional weight, const std::string &loss, double parameter,
+double bind_conjugate_sum(Vector<const double> y, Optional weight, const std::string &loss,
                           Vector<const double> u, double positive, double negative, std::size_t threads) {
     require(u.shape(0) == y.shape(0) && (!weight || weight->shape(0) == y.shape(0)), "shapes do not match");
     const double scale[2] = {positive, negative};
-    return with_loss(loss, parameter, [&](auto chosen) {
+    return with_loss(loss, [&](auto chosen) {
         nb::gil_scoped_release release;
-        return conjugate_sum(y.data(), pointer(weight), chosen, u.data(), scale, y.shape(0), threads);
+        return conjugate_sum<decltype(chosen)>(y.data(), pointer(weight), u.data(), scale, y.shape(0), threads);
     });
 }
 
@@ -190,25 +200,24 @@ void bind_gram(const Handle &X, Vector<const double> h, Vector<const std::int64_
                std::size_t threads) {
     X.visit([&](const auto &rows) {
         require(h.shape(0) == rows.n && out.shape(0) == rows.d + 1 && out.shape(1) == rows.d + 1, "shapes do not match");
-        for (std::size_t k = 0; k < which.shape(0); ++k)
-            require(which.data()[k] >= 0 && static_cast<std::size_t>(which.data()[k]) < rows.n, "no such row");
+        require_rows(which.data(), which.shape(0), rows.n);
         nb::gil_scoped_release release;
         gram(rows, h.data(), which.data(), which.shape(0), out.data(), threads);
     });
 }
 
 std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
-                           Vector<const double> q, double b, Vector<std::int32_t> order, std::size_t active,
+                           Vector<const double> q, double constant, Vector<double> b, Vector<std::int32_t> order,
+                           std::size_t active,
                            std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> slopes) {
     return X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
-                    w.shape(0) == rows.d && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 2,
+                    w.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 2,
                 "shapes do not match");
-        for (std::size_t k = 0; k < active; ++k)
-            require(order.data()[k] >= 0 && static_cast<std::size_t>(order.data()[k]) < rows.n, "no such row");
+        require_rows(order.data(), active, rows.n);
         return with_dual_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            return dual_pass(rows, y.data(), c.data(), chosen, q.data(), b, order.data(), active, seed, alpha.data(),
+            return dual_pass(rows, y.data(), c.data(), chosen, q.data(), constant, b.data(), order.data(), active, seed, alpha.data(),
                              w.data(), slopes.data());
         });
     });
@@ -218,12 +227,12 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
 
 NB_MODULE(LINSEP_MODULE, m) {
     nb::class_<Handle>(m, "Handle");
-    m.def("dense", &dense<float>, "X"_a.noconvert());
-    m.def("dense", &dense<double>, "X"_a.noconvert());
-    m.def("csr", &csr<float, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
-    m.def("csr", &csr<double, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
-    m.def("csr", &csr<float, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
-    m.def("csr", &csr<double, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a);
+    m.def("dense", &dense<float>, "X"_a.noconvert(), nb::keep_alive<0, 1>());
+    m.def("dense", &dense<double>, "X"_a.noconvert(), nb::keep_alive<0, 1>());
+    bind_csr<float, std::int32_t>(m);
+    bind_csr<double, std::int32_t>(m);
+    bind_csr<float, std::int64_t>(m);
+    bind_csr<double, std::int64_t>(m);
     m.def("has_repeated_entries", &has_repeated_entries, "X"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
@@ -231,15 +240,15 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "w"_a.noconvert(), "b"_a.noconvert(),
           "sum_w"_a.none(), "sum_b"_a.none(), "updates"_a.noconvert());
-    m.def("evaluate", &bind_evaluate, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
+    m.def("evaluate", &bind_evaluate, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "loss"_a,
           "w"_a.noconvert(), "b"_a, "split"_a, "u"_a.noconvert(), "h"_a.none(), "sums"_a.noconvert(), "threads"_a);
-    m.def("conjugate_sum", &bind_conjugate_sum, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "parameter"_a,
+    m.def("conjugate_sum", &bind_conjugate_sum, "y"_a.noconvert(), "weight"_a.none(), "loss"_a,
           "u"_a.noconvert(), "positive"_a, "negative"_a, "threads"_a);
     m.def("hessian_product", &bind_hessian_product, "X"_a, "h"_a.noconvert(), "v"_a.noconvert(), "c"_a,
           "out"_a.noconvert(), "threads"_a);
     m.def("gram", &bind_gram, "X"_a, "h"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
-    m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "b"_a,
-          "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
+    m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "constant"_a,
+          "b"_a.noconvert(), "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
     m.def("has_avx2", [] {
 #if defined(__x86_64__) && defined(__GNUC__)
         __builtin_cpu_init();

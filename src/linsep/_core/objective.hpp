@@ -13,7 +13,7 @@ namespace linsep {
 // positive class and over the negative class, Σ u over each, Σ s ℓ(z), and Σ s over the mistakes (z ≤ 0). Without
 // `split` everything counts as positive.
 template <class Loss, class Rows>
-void evaluate(const Rows &X, const double *y, const double *weight, const Loss &loss, const double *w, double b,
+void evaluate(const Rows &X, const double *y, const double *weight, const double *w, double b,
               bool split, double *u, double *h, double *sums, std::size_t threads) {
     const std::size_t size = 2 * X.d + 4, blocks = block_count(X, size);
     std::vector<double> parts(blocks * size, 0.0);
@@ -24,10 +24,10 @@ void evaluate(const Rows &X, const double *y, const double *weight, const Loss &
         for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
             const auto row = X.row(i);
             const double z = y[i] * (row.dot(w) + b), s = weight ? weight[i] : 1.0;
-            value += s * loss.value(z);
-            mistakes += z <= 0 ? s : 0.0;
-            u[i] = s * loss.slope(z) * y[i];
-            if (h) h[i] = s * loss.curvature(z);
+            value += s * Loss::value(z);
+            mistakes += z > 0 ? 0.0 : s;
+            u[i] = s * Loss::slope(z) * y[i];
+            if (h) h[i] = s * Loss::curvature(z);
             const int which = split && y[i] < 0;
             total[which] += u[i];
             if (u[i] != 0) row.add_to(side[which], u[i]);
@@ -42,7 +42,7 @@ void evaluate(const Rows &X, const double *y, const double *weight, const Loss &
 // Σ s ℓ*(a) over all examples, where a = u y / s is scaled by `scale[0]` in the positive and `scale[1]` in the
 // negative class.
 template <class Loss>
-double conjugate_sum(const double *y, const double *weight, const Loss &loss, const double *u, const double *scale,
+double conjugate_sum(const double *y, const double *weight, const double *u, const double *scale,
                      std::size_t n, std::size_t threads) {
     const std::size_t blocks = std::min<std::size_t>(8, n / 20'000 + 1);
     std::vector<double> parts(blocks, 0.0);
@@ -50,7 +50,7 @@ double conjugate_sum(const double *y, const double *weight, const Loss &loss, co
         double sum = 0;
         for (std::size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
             const double s = weight ? weight[i] : 1.0;
-            if (s > 0) sum += s * loss.conjugate(u[i] * y[i] / s * scale[y[i] < 0]);
+            if (s > 0) sum += s * Loss::conjugate(u[i] * y[i] / s * scale[y[i] < 0]);
         }
         parts[block] = sum;
     });
@@ -93,8 +93,8 @@ void gram(const Rows &X, const double *h, const std::int64_t *rows, std::size_t 
             const auto row = X.row(i);
             row.each_entry([&](std::size_t j, double x) {
                 const double c = h[i] * x;
-                row.each_entry([&](std::size_t k, double other) {
-                    if (k <= j) sum[j * width + k] += c * other;
+                row.each_entry([&](std::size_t l, double x_l) {
+                    if (l <= j) sum[j * width + l] += c * x_l;
                 });
                 sum[X.d * width + j] += c;
             });

@@ -1,7 +1,9 @@
 // Splitting a loop over rows among threads.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -12,13 +14,18 @@ namespace linsep {
 template <class Body>
 void parallel_for(std::size_t tasks, std::size_t threads, Body body) {
     threads = std::max<std::size_t>(1, std::min(threads, tasks));
-    auto work = [&](std::size_t t) {
-        for (std::size_t k = t; k < tasks; k += threads) body(k);
+    std::atomic<std::size_t> next{0};
+    auto work = [&] {
+        for (std::size_t k; (k = next++) < tasks;) body(k);
     };
     std::vector<std::thread> helpers;
     helpers.reserve(threads - 1);
-    for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work, t);
-    work(0);
+    try {
+        for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+    } catch (const std::system_error &) {
+        // The system gives no more threads: fewer do the same work.
+    }
+    work();
     for (auto &helper : helpers) helper.join();
 }
 

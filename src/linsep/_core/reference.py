@@ -1,6 +1,6 @@
 """The kernels in plain Python: the lecture's pseudocode, the compiled kernels' oracle, and their stand-in.
 
-Every function has a compiled twin of the same name and meaning. Here the matrix is a NumPy array or a SciPy CSR
+The loops have compiled twins of the same names and meanings. Here the matrix is a NumPy array or a SciPy CSR
 array as the user gave it, and the loss is any object with a ``slope``; this is how a user's own loss runs.
 """
 
@@ -154,7 +154,7 @@ def evaluate(
     d = X.shape[1]
     rmatvec(X, np.where(positive, u, 0.0), sums[:d])
     rmatvec(X, np.where(positive, 0.0, u), sums[d : 2 * d])
-    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[z <= 0].sum()
+    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[~(z > 0)].sum()
 
 
 def conjugate_sum(
@@ -186,3 +186,36 @@ def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
         block = np.hstack([block, np.ones((len(part), 1), np.float32)])
         block *= root[part, None]
         out += block.T @ block
+
+
+def dual_pass(
+    X: Any,
+    y: FloatArray,
+    c: FloatArray,
+    loss: Any,
+    q: FloatArray,
+    constant: float,
+    b: FloatArray,
+    order: NDArray[np.int32],
+    active: int,
+    seed: int,
+    alpha: FloatArray,
+    w: FloatArray,
+    slopes: FloatArray,
+) -> int:
+    """One pass of dual coordinate descent: each example's α to its own optimum, with w = Σ αᵢ yᵢ xᵢ kept up to date.
+
+    Nothing is set aside as settled, so all stay active. Its random order is not the compiled one's.
+    """
+    np.random.default_rng(seed).shuffle(order[:active])
+    for i in order[:active]:
+        x = dense_row(X, i)
+        bend = q[i] + constant
+        if bend == 0 or c[i] == 0:
+            continue
+        change = loss.dual_step(alpha[i], y[i] * (x @ w + b[0]), bend, c[i]) - alpha[i]
+        w += change * y[i] * x
+        b += constant * change * y[i]
+        alpha[i] += change
+    slopes[:] = -np.inf, np.inf
+    return active

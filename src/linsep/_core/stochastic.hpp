@@ -83,7 +83,7 @@ class LazyIterate {
 // Takes one step for each entry of `order`. Writes to `updates` the positions in `order` whose loss had a slope,
 // and returns how many there were. `sum_w` may be null: no average is wanted.
 template <class Loss, class Rows>
-std::size_t stochastic_steps(const Rows &X, const double *y, const double *weight, const Loss &loss, const std::int64_t *order,
+std::size_t stochastic_steps(const Rows &X, const double *y, const double *weight, const std::int64_t *order,
                              const double *eta, std::size_t steps, double l2, double l1, bool intercept, double *w,
                              double *b, double *sum_w, double *sum_b, std::int64_t *updates) {
     LazyIterate iterate(w, X.d, l2, l1, sum_w);
@@ -93,7 +93,7 @@ std::size_t stochastic_steps(const Rows &X, const double *y, const double *weigh
         const auto i = static_cast<std::size_t>(order[k]);
         const auto row = X.row(i);
         const auto later = X.row(static_cast<std::size_t>(order[std::min(k + ahead, steps - 1)]));
-        const double slope = loss.slope(y[i] * (iterate.dot(row, later) + *b));
+        const double slope = Loss::slope(y[i] * (iterate.dot(row, later) + *b));
         iterate.shrink(eta[k]);
         if (slope != 0) {
             const double c = -eta[k] * (weight ? weight[i] : 1.0) * slope * y[i];

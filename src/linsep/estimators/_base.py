@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 from threading import Event
 from typing import Any, Self
 
@@ -45,8 +45,8 @@ def thread_count(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` asks for: None for all, −1 for all, −2 for all but one, as in scikit-learn."""
     if n_jobs is None:
         return _core.threads()
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None or -1 for all threads")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0; None or -1 for all threads")
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
 
 
@@ -72,7 +72,7 @@ class Explanation:
     intercept: float
 
     def __str__(self) -> str:
-        width = max([len(name) for name in self.features] or [0])
+        width = max(len(name) for name in [*self.features, "intercept"])
         longest = float(np.abs(self.weights).max()) if len(self.weights) else 1.0
         rest = "the rest" if self.away is None else self.away
         lines = [f"{'':{width}}   speaks for {self.towards} (+) or {rest} (−)"]
@@ -100,12 +100,19 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _penalty(self) -> Penalty:
         return penalties.NoPenalty()
 
-    def _strength(self) -> float:
+    def _C(self) -> float:
         return np.inf
 
     def _solver(self) -> Solver | None:
         """Return the solver, or None to let the problem decide."""
         return None
+
+    def _limited(self, solver: Solver) -> Solver:
+        """Return the solver with the estimator's own limit on iterations, where both have one."""
+        max_iter = getattr(self, "max_iter", None)
+        if max_iter is None or not hasattr(solver, "max_iter"):
+            return solver
+        return replace(solver, max_iter=max_iter)  # type: ignore[type-var]
 
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense, before anything is computed."""
@@ -134,11 +141,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """
         _core.warn_if_slow()
         self._check_parameters()
-        X, y = self._check_X(X, y, reset=True)
+        goes_on = bool(getattr(self, "warm_start", False)) and hasattr(self, "coef_")
+        X, y = self._check_X(X, y, reset=not goes_on)
         classes, codes = self._encode(y)
-        starts = self._starts(classes) if getattr(self, "warm_start", False) else None
+        starts = self._starts(classes) if goes_on else None
+        weight = self._weights(classes, codes, sample_weight)
         self.classes_ = classes
-        weight = self._weights(codes, sample_weight, X.shape[0])
         problems = self._problems(self._rows(X), codes, weight)
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
         results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
@@ -174,9 +182,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             )
         return classes, codes
 
-    def _weights(self, codes: NDArray[np.int64], sample_weight: ArrayLike | None, n: int) -> FloatArray | None:
+    def _weights(
+        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
+    ) -> FloatArray | None:
         """Return sample weight × class weight, or None where all are one."""
-        class_weight = getattr(self, "class_weight", None)
+        class_weight, n = getattr(self, "class_weight", None), len(codes)
         if sample_weight is None and class_weight is None:
             return None
         if sample_weight is None:
@@ -192,16 +202,18 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if (s < 0).any():
             raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
         if class_weight is not None:
-            s *= self._class_weight(class_weight, codes)[codes]
+            s *= self._class_weight(class_weight, classes, codes)[codes]
         if not s.any():
             raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
         return s
 
-    def _class_weight(self, class_weight: Mapping[Any, float] | str, codes: NDArray[np.int64]) -> FloatArray:
+    def _class_weight(
+        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], codes: NDArray[np.int64]
+    ) -> FloatArray:
         if not isinstance(class_weight, Mapping) and class_weight != "balanced":
             raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
-        labels = self.classes_[codes]
-        weight = np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=labels), dtype=np.float64)
+        weight = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        weight = np.asarray(weight, dtype=np.float64)
         if (weight < 0).any() or not np.isfinite(weight).all():
             raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
         return weight
@@ -209,7 +221,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _problems(self, rows: Rows, codes: NDArray[np.int64], weight: FloatArray | None) -> list[Problem]:
         """Return one problem for two classes, one a class for more."""
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        shared = dict(loss=self._loss(), penalty=self._penalty(), C=self._strength(), sample_weight=weight)
+        shared = dict(loss=self._loss(), penalty=self._penalty(), C=self._C(), sample_weight=weight)
         intercept = bool(getattr(self, "fit_intercept", True))
         labels = [np.where(codes == k, 1.0, -1.0) for k in positive]
         return [Problem(rows, y, fit_intercept=intercept, **shared) for y in labels]  # type: ignore[arg-type]
@@ -224,7 +236,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 solver, reason = self._solver(), "asked for"
                 if solver is None:
                     name, reason = automatic(problems[k])
-                    solver = get(name, max_iter=getattr(self, "max_iter", 1000))
+                    solver = self._limited(get(name))
                 listen = stop_when(interrupt, observer(k))
                 result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)
                 if result.interrupted:
@@ -239,30 +251,33 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             with ThreadPoolExecutor(min(n_jobs, len(problems))) as pool:
                 tasks = [pool.submit(solve, k) for k in range(len(problems))]
                 try:
-                    wait(tasks)
+                    # A signal may land in a worker; the main thread hears of it when it next wakes.
+                    while wait(tasks, timeout=0.1).not_done:
+                        pass
                 except KeyboardInterrupt:
                     interrupt.set()
                 return [task.result() for task in tasks]
 
-    def _starts(self, classes: NDArray[Any]) -> list[Start | None] | None:
-        """Return the planes of the last fit, where it was on the same classes and features."""
-        if not hasattr(self, "coef_"):
-            return None
-        if not np.array_equal(classes, self.classes_) or self.coef_.shape[1] != self.n_features_in_:
+    def _starts(self, classes: NDArray[Any]) -> list[Start | None]:
+        """Return the planes of the last fit, where it was on the same classes."""
+        if not np.array_equal(classes, self.classes_):
             raise ValueError(
-                "warm_start=True goes on from the last fit, but that had other classes or features; "
+                f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "
                 "fit a new estimator, or set warm_start=False"
             )
         return [Start(w.copy(), float(b)) for w, b in zip(self.coef_, self.intercept_, strict=True)]
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
+        self._store_planes(problems, results)
+        self._after_fit(problems, results)
+
+    def _store_planes(self, problems: list[Problem], results: list[Result]) -> None:
         self.coef_ = np.array([result.w for result in results])
         self.intercept_ = np.array([result.b for result in results])
         self.n_iter_ = max(1, max(result.n_iter for result in results))
         self.converged_ = all(result.converged for result in results)
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = problems[0].formula
-        self._after_fit(problems, results)
 
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; a step size that does not work comes first."""
@@ -320,7 +335,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             f"{type(self).__name__} on {self.n_features_in_} features, classes {', '.join(map(str, self.classes_))}",
             f"minimised   {self.objective_}",
             f"solver      {histories[0].solver} ({histories[0].reason})",
-            f"ended       {ended} after {self.n_iter_} iterations",
+            f"ended       {ended} after {self.n_iter_} iteration{'s' * (self.n_iter_ > 1)}",
         ]
         explained = self.explain(top=5)
         for part in explained if isinstance(explained, list) else [explained]:
@@ -345,7 +360,7 @@ def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(
-            f"y has the label {unknown[0]!r}, which is not among the classes {list(classes)} of the first partial_fit; "
+            f"y has the label {unknown[0]}, which is not among the classes {list(classes)} of the first partial_fit; "
             "name all labels in its 'classes'"
         )
     return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)

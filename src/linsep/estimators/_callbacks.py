@@ -30,12 +30,19 @@ except ImportError:  # before scikit-learn 1.9
 
 def stop_when(event: Event, observer: Observer | None) -> Observer:
     """Return an observer that also stops the run once the event is set."""
+    return StoppableObserver(event, observer)
 
-    def observe(iteration: int, theta: FloatArray, objective: float) -> bool:
-        stop = observer is not None and observer(iteration, theta, objective)
-        return stop or event.is_set()
 
-    return observe
+class StoppableObserver:
+    """An observer that stops the run when an event says so; a solver may also ask it between observations."""
+
+    def __init__(self, event: Event, observer: Observer | None) -> None:
+        self.stop_requested = event.is_set
+        self._observer = observer
+
+    def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
+        stop = self._observer is not None and self._observer(iteration, theta, objective)
+        return stop or self.stop_requested()
 
 
 @contextmanager
@@ -53,7 +60,7 @@ def report_progress(estimator: Any, X: Any, y: Any, problems: int) -> Iterator[C
     points: dict[int, FloatArray] = {}
 
     def fitted() -> dict[str, Any]:
-        """Return the attributes with which the estimator could predict now, once every problem has a point."""
+        """Return the attributes with which the estimator could predict now; a class without a point yet gets zeros."""
         intercept = bool(getattr(estimator, "fit_intercept", True))
         d = estimator.n_features_in_
         thetas = [points.get(k, np.zeros(d + intercept)) for k in range(problems)]

@@ -14,7 +14,7 @@ from ..losses import Loss
 from ..penalties import Penalty
 from ..solvers import LeastSquares, Solver, StochasticDescent, check_count, get
 from ._base import LinearEstimator, check_C
-from ._stochastic import StreamingEstimator, _is_logistic, check_slope, probabilities
+from ._streaming import PenalisedEstimator, StreamingEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ def _is_stochastic(estimator: Any) -> bool:
     raise AttributeError(f"partial_fit needs a stochastic solver such as solver='sgd', not {estimator.solver!r}")
 
 
-class LinearClassifier(StreamingEstimator):
+class LinearClassifier(PenalisedEstimator):
     """The general linear classifier: any loss, any penalty, any solver.
 
     It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)``.
@@ -44,8 +44,8 @@ class LinearClassifier(StreamingEstimator):
     solver : "auto", str or solver, default="auto"
         A name (``"gradient_descent"``, ``"sgd"``, ``"perceptron"``, ``"least_squares"``) or an object of
         `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked what it did.
-    max_iter : int, default=1000
-        Iterations at the most, for a solver given by name.
+    max_iter : int, optional
+        Iterations at the most; None for what the solver itself says. A direct solver has none to limit.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
@@ -76,7 +76,7 @@ class LinearClassifier(StreamingEstimator):
         C: float | None = 1.0,
         l1_ratio: float | None = None,
         solver: str | Solver = "auto",
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
         random_state: Any = None,
@@ -96,38 +96,19 @@ class LinearClassifier(StreamingEstimator):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        check_count("max_iter", self.max_iter)
-        check_slope(self._loss(), type(self).__name__)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
         self._solver()
-
-    def _loss(self) -> Loss:
-        return losses.get(self.loss)
-
-    def _penalty(self) -> Penalty:
-        return penalties.get(self.penalty, self.l1_ratio)
-
-    def _strength(self) -> float:
-        return np.inf if self.penalty is None else check_C(self.C)
 
     def _solver(self) -> Solver | None:
         if isinstance(self.solver, str) and self.solver == "auto":
             return None
-        solver = get(self.solver, max_iter=self.max_iter)
+        solver = self._limited(get(self.solver))
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
 
     partial_fit = available_if(_is_stochastic)(StreamingEstimator.partial_fit)
-
-    @available_if(_is_logistic)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
-        return probabilities(self.decision_function(X))
-
-    @available_if(_is_logistic)
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Log P(y|x)."""
-        return np.asarray(np.log(self.predict_proba(X)))
 
 
 class LeastSquaresClassifier(LinearEstimator):
@@ -178,7 +159,7 @@ class LeastSquaresClassifier(LinearEstimator):
     def _penalty(self) -> Penalty:
         return penalties.L2()
 
-    def _strength(self) -> float:
+    def _C(self) -> float:
         return check_C(self.C)
 
     def _solver(self) -> Solver:

@@ -3,114 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
+from numpy.typing import NDArray
 
-from .. import _core, losses, penalties, schedules, stopping
+from .. import losses, schedules, stopping
 from .._core import is_sparse
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..schedules import Schedule
-from ..solvers import PerceptronRule, Result, Solver, Start, StochasticDescent, Votes, check_choice, check_count, stream
+from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
 from ..stopping import Rule
-from ._base import LinearEstimator, check_batch_labels, check_C
+from ._streaming import PenalisedEstimator, StreamingEstimator
 
 FloatArray = NDArray[np.float64]
 
 __all__ = ["Perceptron", "SGDClassifier"]
 
 
-class StreamingEstimator(LinearEstimator):
-    """A linear classifier that can also learn from an endless stream, batch by batch."""
-
-    _stream: list[Start]
-    mistakes_: int
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from one batch of a stream: one pass over it (for ``order="worst"``, one step), going on from the last.
-
-        Nothing is remembered of earlier batches, so there is no best iterate to speak of: ``coef_`` is the current
-        plane, or the mean of all planes so far with ``keep="average"``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, d)
-        y : array of shape (n,)
-        classes : array, optional
-            All labels that the stream can bring; needed the first time.
-        sample_weight : array of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        _core.warn_if_slow()
-        self._check_parameters()
-        if getattr(self, "keep", "best") == "vote":
-            raise ValueError("keep='vote' needs all planes of a fit; a stream has no end. Use keep='average'")
-        fitted = hasattr(self, "coef_")
-        X, y = self._check_X(X, y, reset=not fitted)
-        if fitted and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} differ from those learned so far, {list(self.classes_)}")
-        if not hasattr(self, "_stream"):
-            self._begin_stream(classes)
-        if getattr(self, "class_weight", None) == "balanced":
-            raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
-        codes = check_batch_labels(self.classes_, y)
-        weight = self._weights(codes, sample_weight, X.shape[0])
-        method = self._solver()
-        assert isinstance(method, StochasticDescent)
-        problems = self._problems(self._rows(X), codes, weight)
-        random_state = check_random_state(getattr(self, "random_state", None))
-        # A fixed seed must not draw the same places in every batch.
-        seed = int(random_state.randint(2**31 - 1)) + self._stream[0].step
-        results = [stream(method, problem, at, seed) for problem, at in zip(problems, self._stream, strict=True)]
-        self._stream = [result.last for result in results]
-        self.mistakes_ = self.mistakes_ + max(result.updates for result in results)
-        self.coef_ = np.array([result.w for result in results])
-        self.intercept_ = np.array([result.b for result in results])
-        self.t_ = self._stream[0].step
-        self.objective_ = problems[0].formula
-        return self
-
-    def _begin_stream(self, classes: ArrayLike | None) -> None:
-        if hasattr(self, "coef_"):  # fitted before: go on from there
-            planes = zip(self.coef_, self.intercept_, strict=True)
-            self._stream = [Start(w.copy(), float(b)) for w, b in planes]
-            return
-        if classes is None:
-            raise ValueError("the first call of partial_fit needs 'classes', all labels that the stream can bring")
-        self.classes_, _ = self._encode(np.asarray(classes))
-        planes_needed = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self._stream = [Start(np.zeros(self.n_features_in_)) for _ in range(planes_needed)]
-        self.n_iter_, self.mistakes_ = 1, 0
-
-    def _store(self, problems: list[Problem], results: list[Result]) -> None:
-        super()._store(problems, results)
-        self.__dict__.pop("_stream", None)  # a new fit ends the old stream
-        self.t_ = max(result.last.step for result in results)
-        self.mistakes_ = max(result.updates for result in results)
-
-
-def _is_logistic(estimator: Any) -> bool:
-    if losses.get(estimator.loss) == losses.Logistic():
-        return True
-    raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
-
-
-class SGDClassifier(StreamingEstimator):
+class SGDClassifier(PenalisedEstimator):
     """Linear classifier by stochastic (sub)gradient descent, one random example a step.
 
     It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)`` by steps on the mean objective (that divided by ``C Σ sᵢ``), so a step
@@ -202,48 +115,11 @@ class SGDClassifier(StreamingEstimator):
         check_choice("keep", self.keep, ("best", "last", "average"))
         check_choice("record", self.record, ("pass", "update"))
         check_count("max_iter", self.max_iter)
-        check_slope(self._loss(), type(self).__name__)
-
-    def _loss(self) -> Loss:
-        return losses.get(self.loss)
-
-    def _penalty(self) -> Penalty:
-        return penalties.get(self.penalty, self.l1_ratio)
-
-    def _strength(self) -> float:
-        return np.inf if self.penalty is None else check_C(self.C)
 
     def _solver(self) -> Solver:
         schedule = None if self.schedule is None else schedules.get(self.schedule)
         rules = stopping.get(self.stopping)
         return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
-
-    @available_if(_is_logistic)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
-        return probabilities(self.decision_function(X))
-
-    @available_if(_is_logistic)
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Log P(y|x)."""
-        return np.asarray(np.log(self.predict_proba(X)))
-
-
-def check_slope(loss: Loss, who: str) -> None:
-    """Raise for a loss that is flat: descent would never move."""
-    if not loss.convex and not loss.slope(np.linspace(-2.0, 2.0, 9)).any():
-        raise ValueError(
-            f"{who} cannot use {loss}: it is flat, so no step leads downhill; choose 'hinge' or 'logistic'"
-        )
-
-
-def probabilities(scores: FloatArray) -> FloatArray:
-    """Return σ(g) and its complement, or each class's σ divided by their sum."""
-    if scores.ndim == 1:
-        return np.column_stack([expit(-scores), expit(scores)])
-    shares = expit(scores)
-    total = shares.sum(axis=1, keepdims=True)
-    return np.asarray(np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1]))
 
 
 class Perceptron(StreamingEstimator):
@@ -293,6 +169,8 @@ class Perceptron(StreamingEstimator):
     >>> model.predict(X), model.mistakes_, model.converged_
     (array([0, 0, 1, 1]), 4, True)
     """
+
+    _of_a_whole_fit = ("update_counts_", "radius_", "margin_", "mistake_bound_", "_ballots")
 
     def __init__(
         self,

@@ -79,11 +79,13 @@ def get(solver: str | Solver, **settings: Any) -> Solver:
     if isinstance(solver, str):
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r} is not known; use 'auto', one of {', '.join(SOLVERS)}, or an object")
-        known = getattr(SOLVERS[solver], "__dataclass_fields__", {})
-        chosen: Solver = SOLVERS[solver](**{key: value for key, value in settings.items() if key in known})
+        unknown = [key for key in settings if key not in SOLVERS[solver].__dataclass_fields__]
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)} would be ignored: solver {solver!r} has no such setting")
+        chosen: Solver = SOLVERS[solver](**settings)
         return chosen
-    if not hasattr(solver, "solve"):
-        raise ValueError(f"solver={solver!r} has no method 'solve'; use a name or an object of linsep.solvers")
+    if not (hasattr(solver, "solve") and hasattr(solver, "name")):
+        raise ValueError(f"solver={solver!r} needs 'solve' and 'name'; use a name or an object of linsep.solvers")
     return solver
 
 

@@ -16,7 +16,7 @@ from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, Schedule
 from ..stopping import NoProgress, ParameterChange, Progress, Rule
-from ._checks import check_choice, check_count
+from ._checks import check_choice, check_count, check_slope
 from .result import STOPPED_BY_OBSERVER, Result, Start
 from .step_watch import StepWatch
 
@@ -103,7 +103,7 @@ def descend(
     Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
     an answer.
     """
-    history, watch = History(), StepWatch(schedule, stable=stable, smooth=smooth)
+    history, watch = History(), StepWatch(schedule, stable, smooth)
     watchers = [(rule, rule.begin()) for rule in rules]
     theta, value, k = start, function.value(start), 0
     best, best_value = theta, value if start_counts else np.inf
@@ -118,8 +118,9 @@ def descend(
         )
         return norm
 
-    watch.begin(value)
     gradient = function.gradient(theta)
+    watch.begin(value, first_step)
+    watch.see(first_step, theta, gradient, value)
     norm = record(gradient)
     try:
         while k < max_iter:
@@ -220,8 +221,11 @@ def minimize(
     True
     """
     start = np.array(x0, dtype=np.float64)
-    if not np.isfinite(start).all():
-        raise ValueError(f"x0={x0!r} must be finite")
+    if start.ndim != 1 or not np.isfinite(start).all():
+        raise ValueError(f"x0={x0!r} must be a list of finite numbers")
+    if not np.isfinite(f(start)) or not np.isfinite(grad(start)).all():
+        raise ValueError(f"f or its gradient is not a finite number at x0={x0!r}; begin elsewhere")
+    check_count("max_iter", max_iter)
     chosen = stopping_rules.get(stopping)
     for rule in chosen:
         if rule.needs not in ("", "gradient_norm"):
@@ -275,6 +279,7 @@ class GradientDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; `seed` is not used, since nothing is random."""
+        check_slope(problem.loss, self.name)
         function = MeanObjective(problem)
         rules = stopping_rules.without_gap(stopping_rules.get(self.stopping), self.name)
         schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)

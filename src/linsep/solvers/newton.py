@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from .._core import Rows
+from .._core import Rows, length
 from ..certificate import bound
 from ..history import History, Record
 from ..problem import Point, Problem
-from .result import Result, Start
+from .result import STOPPED_BY_OBSERVER, Result, Start
 
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
@@ -50,7 +51,7 @@ class Newton:
     ) -> Result:
         """Minimise."""
         if not problem.loss.smooth:
-            raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual' or 'interior_point'")
+            raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
         if problem.penalty.l1 > 0:
             raise ValueError("solver 'newton' cannot minimise an L1 penalty; use solver 'sgd'")
         return _Run(self, problem, seed, observer).result(start)
@@ -82,7 +83,7 @@ class _Run:
                     message = f"the duality gap is {proof.relative_gap:.1e}"
                     break
                 if self.observer is not None and k and self.observer(k, np.append(point.w, point.b), point.objective):
-                    message = "stopped by a callback"
+                    message = STOPPED_BY_OBSERVER
                     break
                 step = self._direction(point, accuracy)
                 new = self._line_search(point, step)
@@ -98,7 +99,7 @@ class _Run:
             proof = bound(point)
         converged = proof.relative_gap <= method.tol
         last = Start(point.w, point.b, k)
-        return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted)
+        return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted, proof=proof)
 
     def _evaluate(self, w: FloatArray, b: float) -> Point:
         return self.problem.evaluate(w, b, split=self.problem.fit_intercept, curvature=True)
@@ -121,13 +122,13 @@ class _Run:
     def _direction(self, point: Point, accuracy: float) -> FloatArray:
         metric = _metric(point, self.rng)
         if metric.exact:
-            return -metric.solve(point.gradient)
+            return -metric.solve(point.smooth_gradient)
         return conjugate_gradients(point, metric, accuracy)
 
     def _line_search(self, point: Point, step: FloatArray) -> Point | None:
         """Return the first point along the step, halving it, that lowers the objective enough; None if none does."""
         problem, d = self.problem, self.problem.rows.d
-        slope = float(point.gradient @ step)
+        slope = float(point.smooth_gradient @ step)
         t = 1.0
         while t > 1e-10:
             w = point.w + t * step[:d]
@@ -138,14 +139,25 @@ class _Run:
         return None
 
     def _record(self, k: int, point: Point) -> None:
-        norm = float(np.linalg.norm(point.gradient))
-        risk = point.sums.value / self.problem.total_weight
-        self.history.add(Record(k, k, point.objective, risk, gradient_norm=norm, best=point.objective))
+        norm = length(point.smooth_gradient) / (self.problem.weight_of_loss * self.problem.total_weight)
+        value = point.mean_objective
+        self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
 
 
 def sample_size(d: int) -> int:
     """Return how many examples say enough about d features."""
     return max(2000, 10 * d)
+
+
+def factor(matrix: FloatArray) -> Any:
+    """Return a Cholesky factor, after as small a nudge of the unit diagonal as makes one possible."""
+    nudge = 1e-10
+    while True:
+        try:
+            nudged = matrix + nudge * np.eye(len(matrix))
+            return scipy.linalg.cho_factor(nudged, lower=True, check_finite=False, overwrite_a=True)
+        except scipy.linalg.LinAlgError:
+            nudge *= 100
 
 
 class _Factor:
@@ -168,8 +180,7 @@ class _Factor:
         self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         hessian *= self.scale[:, None]
         hessian *= self.scale
-        diagonal += 1e-10
-        self.factor = scipy.linalg.cho_factor(hessian, lower=True, check_finite=False, overwrite_a=True)
+        self.factor = factor(hessian)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""
@@ -177,7 +188,7 @@ class _Factor:
 
 
 class _Diagonal:
-    """The diagonal of the Hessian, estimated by its trace over the columns."""
+    """The diagonal of the Hessian."""
 
     exact = False
 
@@ -208,14 +219,16 @@ def conjugate_gradients(point: Point, metric: _Factor | _Diagonal, accuracy: flo
         out[:d] += problem.penalty.l2 * v[:d]
         return out if problem.fit_intercept else out[:d]
 
-    residual = -point.gradient
+    residual = -point.smooth_gradient
     p = np.zeros_like(residual)
     towards = metric.solve(residual)
     direction, size = towards, float(residual @ towards)
     first = size
     for _ in range(most):
         bent = hessian(direction)
-        t = size / float(direction @ bent)
+        if not (bend := float(direction @ bent)) > 0:
+            break  # nothing bends this way
+        t = size / bend
         p += t * direction
         residual -= t * bent
         towards = metric.solve(residual)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certificate import Bound
 from ..history import History
 
 FloatArray = NDArray[np.float64]
@@ -20,20 +21,21 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run begins: a point, the step count its schedule goes on from, and the sum of iterates so far."""
+    """Where a run begins: a point, the step count its schedule goes on from, and a sum of iterates."""
 
     w: FloatArray
     b: float = 0.0
     step: int = 0
     sum_w: FloatArray | None = None
     sum_b: float = 0.0
+    sum_from: int = 0
 
 
 @dataclass(frozen=True)
 class Votes:
     """The planes of a voted perceptron, as the examples that were added one after the other.
 
-    Plane k is the sum of the first k updates, `signs[j] · x[examples[j]]`; it stood for `counts[k]` steps.
+    Plane k is the sum of `signs[j] · x[examples[j]]` over j ≤ k; it stood for `counts[k]` steps.
     """
 
     examples: IntArray
@@ -67,6 +69,8 @@ class Result:
     update_counts : array or None
         How often each example did, where that was counted.
     votes : Votes or None
+    proof : Bound or None
+        Between what the optimum is proven to lie, by solvers that know.
     """
 
     w: FloatArray
@@ -81,3 +85,4 @@ class Result:
     updates: int = 0
     update_counts: IntArray | None = None
     votes: Votes | None = None
+    proof: Bound | None = None

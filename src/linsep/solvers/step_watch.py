@@ -28,27 +28,24 @@ class StepWatch:
     ----------
     schedule : Schedule
         What the run steps by.
-    steps_per_iteration : int
-        1 for gradient descent, the number of examples for a stochastic method.
     stable : float or None
         A step size known to be safe; where None, 1/L as measured.
     smooth : bool
         Whether constant steps can arrive: over a kink they jump back and forth, whatever their size.
     """
 
-    def __init__(
-        self, schedule: Schedule, steps_per_iteration: int = 1, stable: float | None = None, smooth: bool = True
-    ) -> None:
-        self.schedule, self._steps, self._known_stable, self._smooth = schedule, steps_per_iteration, stable, smooth
-        self._curvatures: list[float] = []
+    def __init__(self, schedule: Schedule, stable: float | None = None, smooth: bool = True) -> None:
+        self.schedule, self._known_stable, self._smooth = schedule, stable, smooth
+        self._first_curvature = self._last_curvature = 0.0
         self._reversals: list[bool] = []
-        self._travelled = 0.0
+        self._step, self._travelled = 0, 0.0
         self._start = self._best = self._last = np.inf
         self._point: tuple[FloatArray, FloatArray] | None = None
         self._move: FloatArray | None = None
 
-    def begin(self, objective: float) -> None:
+    def begin(self, objective: float, step: int = 0) -> None:
         """Note where the run starts."""
+        self._step = step
         self._start = self._best = self._last = objective
 
     def blown_up(self, objective: float) -> bool:
@@ -61,12 +58,14 @@ class StepWatch:
     def see(self, step: int, theta: FloatArray, gradient: FloatArray, objective: float) -> None:
         """Note a point, its gradient and its objective after `step` steps."""
         self._last, self._best = objective, min(self._best, objective)
-        self._travelled += self._steps * float(self.schedule(max(0, step - 1)))
+        self._travelled += (step - self._step) * float(self.schedule(max(0, step - 1)))
+        self._step = step
         if self._point is not None:
             move, change = theta - self._point[0], gradient - self._point[1]
             far = length(move)
             if far > 0:
-                self._curvatures.append(length(change) / far)
+                self._last_curvature = length(change) / far
+                self._first_curvature = self._first_curvature or self._last_curvature
                 if self._move is not None:
                     self._reversals.append(bool(np.einsum("i,i->", move, self._move) < 0))
                 self._move = move
@@ -76,7 +75,7 @@ class StepWatch:
     def _stable(self) -> float | None:
         if self._known_stable is not None:
             return self._known_stable
-        curvature = max(self._curvatures[:1] + self._curvatures[-1:], default=0.0)
+        curvature = max(self._first_curvature, self._last_curvature)
         return 1.0 / curvature if curvature > 0 else None
 
     def after_blow_up(self) -> str:

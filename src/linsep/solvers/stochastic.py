@@ -18,7 +18,7 @@ from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
-from ._checks import check_choice, check_count
+from ._checks import check_choice, check_count, check_slope
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .step_watch import StepWatch
 
@@ -46,7 +46,7 @@ class StochasticDescent:
         The step sizes. None: η/(1 + η λ k) with η = 1/R² where there is a penalty, else 1/(R² √(k + 1)); R is the root
         mean square length of the (augmented) examples.
     stopping : rule, str, list of these, or None
-        When to stop before `max_iter`; asked after every pass.
+        When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
     keep : {"best", "last", "average"}
         Which iterate is reported: of those measured the one with the lowest objective, the current one, or the mean of
         all of them.
@@ -85,7 +85,10 @@ class StochasticDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise, drawing examples by `seed`."""
-        return _Run(_Walk(self, problem, start or Start(np.zeros(problem.rows.d)), seed), observer).result()
+        check_slope(problem.loss, self.name)
+        walk = _Walk(self, problem, start or Start(np.zeros(problem.rows.d)), seed)
+        walk.stop_requested = getattr(observer, "stop_requested", walk.stop_requested)
+        return _Run(walk, observer).result()
 
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Whether to keep the new point instead of the old."""
@@ -124,10 +127,11 @@ class Iterate:
     moved_at: IntArray
     sum_w: FloatArray | None
     sum_b: float
+    sum_from: int
 
     def as_start(self) -> Start:
         """Return the point as one to go on from."""
-        return Start(self.w, self.b, self.step, self.sum_w, self.sum_b)
+        return Start(self.w, self.b, self.step, self.sum_w, self.sum_b, self.sum_from)
 
 
 @dataclass(frozen=True)
@@ -150,13 +154,15 @@ class _Walk:
         self.by_update = method.record == "update" or method.order == "worst"
         self.w, self.b = start.w.copy(), np.array([start.b])
         self.step, self.factor = start.step, self._factor()
+        self.stop_requested: Callable[[], bool] = lambda: False
         averaging = method.keep in ("average", "vote")
+        self.sum_from = start.step if start.sum_w is None else start.sum_from
         self.sum_w = (np.zeros_like(self.w) if start.sum_w is None else start.sum_w.copy()) if averaging else None
         self.sum_b = np.array([start.sum_b]) if averaging else None
 
     def _factor(self) -> FloatArray | None:
         """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
-        if self.problem.sample_weight is None or self.method.order == "random":
+        if self.problem.sample_weight is None or self.method.order != "cyclic":
             return None
         visited = np.count_nonzero(self.problem.sample_weight)
         return self.problem.sample_weight * (visited / self.problem.total_weight)
@@ -169,7 +175,7 @@ class _Walk:
 
     def is_measured(self, done: int) -> bool:
         """Whether the point after so many passes is looked at."""
-        if self.problem.rows.stored < LARGE or done == self.method.max_iter:
+        if self.problem.rows.stored < LARGE or done == self.method.max_iter or self.stop_requested():
             return True
         measured = 1
         while measured < done:
@@ -230,7 +236,8 @@ class _Walk:
     def _now(self, iteration: int, passes: float, by: IntArray, at: IntArray) -> Iterate:
         sum_w = None if self.sum_w is None else self.sum_w.copy()
         sum_b = 0.0 if self.sum_b is None else float(self.sum_b[0])
-        return Iterate(self.w.copy(), float(self.b[0]), self.step, iteration, passes, by, at, sum_w, sum_b)
+        point = self.w.copy(), float(self.b[0]), self.step
+        return Iterate(*point, iteration, passes, by, at, sum_w, sum_b, self.sum_from)
 
 
 class _Run:
@@ -240,19 +247,20 @@ class _Run:
         self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problem, observer
         self.function, self.history = MeanObjective(walk.problem), History()
         smooth = walk.problem.loss.smooth
-        self.watch = StepWatch(walk.schedule, walk.problem.rows.n, stable_step(walk.problem), smooth)
+        self.watch = StepWatch(walk.schedule, stable_step(walk.problem), smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         self.watchers = [(rule, rule.begin()) for rule in rules]
         self.counts = np.zeros(walk.problem.rows.n, dtype=np.int64)
         self.moves: list[tuple[IntArray, IntArray]] = []
         none = np.empty(0, dtype=np.int64)
         start = walk.start
-        self.current = Iterate(start.w, start.b, start.step, 0, 0.0, none, none, start.sum_w, start.sum_b)
+        sums = start.sum_w, start.sum_b, walk.sum_from
+        self.current = Iterate(start.w, start.b, start.step, 0, 0.0, none, none, *sums)
         self.seen = self.evaluate(self.current)
         # The start is not an answer: w = 0 minimises the perceptron risk.
         self.best: Evaluation | None = None
         self.best_iterate = self.current
-        self.watch.begin(self.seen.objective)
+        self.watch.begin(self.seen.objective, start.step)
         self._record()
 
     def result(self) -> Result:
@@ -321,9 +329,7 @@ class _Run:
         """Return the point the user gets."""
         if self.method.keep == "best":
             return self.best_iterate.w, self.best_iterate.b
-        # The sum goes back to the beginning of a stream, or else to the beginning of this run.
-        since = 0 if self.walk.start.sum_w is not None else self.walk.start.step
-        return average(self.current, since)
+        return mean_or_current(self.current)
 
     def _votes(self) -> Votes:
         nothing = np.empty(0, dtype=np.int64)
@@ -370,9 +376,9 @@ def evaluated(
             yield waiting[0], waiting[1].result()
 
 
-def average(iterate: Iterate, since: int) -> tuple[FloatArray, float]:
-    """Return the mean of all iterates after step `since`, where they were summed, else the iterate itself."""
-    steps = iterate.step - since
+def mean_or_current(iterate: Iterate) -> tuple[FloatArray, float]:
+    """Return the mean of the iterates, where they were summed, else the iterate itself."""
+    steps = iterate.step - iterate.sum_from
     if iterate.sum_w is None or steps == 0:
         return iterate.w, iterate.b
     return iterate.sum_w / steps, iterate.sum_b / steps
@@ -387,15 +393,16 @@ def stable_step(problem: Problem) -> float:
 def automatic_schedule(problem: Problem) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
     eta = 1.0 / problem.mean_square_length
-    decay = eta * problem.strength * problem.penalty.l2
+    decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow
     return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)
 
 
 def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
+    check_slope(problem.loss, method.name)
     walk = _Walk(replace(method, max_iter=1, record="pass"), problem, start, seed)
     iterate = next(walk.iterates())
-    w, b = average(iterate, 0)
+    w, b = mean_or_current(iterate)
     counts = np.bincount(iterate.moved_by, minlength=problem.rows.n)
     report = "one pass over a batch"
     return Result(w, b, 1, False, report, History(), iterate.as_start(), "", False, int(counts.sum()), counts)

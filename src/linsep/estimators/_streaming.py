@@ -1,0 +1,152 @@
+"""Estimators that can learn from a stream, and those among them that minimise any penalised loss."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from .. import _core, losses, penalties
+from ..losses import Loss
+from ..penalties import Penalty
+from ..problem import Problem
+from ..solvers import Result, Start, StochasticDescent, stream
+from ._base import LinearEstimator, check_batch_labels, check_C
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["PenalisedEstimator", "StreamingEstimator", "log_probabilities"]
+
+
+class StreamingEstimator(LinearEstimator):
+    """A linear classifier that can also learn from an endless stream, batch by batch."""
+
+    _stream: list[Start]
+    _mistakes: NDArray[np.int64]
+    mistakes_: int
+    #: Attributes that only a fit on all data can know: a stream takes them away.
+    _of_a_whole_fit: tuple[str, ...] = ()
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one batch of a stream: one pass over it (for ``order="worst"``, one step), going on from the last.
+
+        Nothing is remembered of earlier batches, so there is no best iterate to speak of: ``coef_`` is the current
+        plane, or the mean of all planes so far with ``keep="average"``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d)
+        y : array of shape (n,)
+        classes : array, optional
+            All labels that the stream can bring; needed the first time.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        _core.warn_if_slow()
+        self._check_parameters()
+        if getattr(self, "keep", "best") == "vote":
+            raise ValueError("keep='vote' needs all planes of a fit; a stream has no end. Use keep='average'")
+        fitted = hasattr(self, "coef_")
+        X, y = self._check_X(X, y, reset=not fitted)
+        if fitted and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} differ from those learned so far, {list(self.classes_)}")
+        if getattr(self, "class_weight", None) == "balanced":
+            raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
+        known = self.classes_ if fitted else self._first_classes(classes)
+        codes = check_batch_labels(known, y)
+        weight = self._weights(known, codes, sample_weight)
+        rows = self._rows(X)
+        self.classes_ = known
+        if not hasattr(self, "_stream"):
+            self._begin_stream()
+        method = self._solver()
+        assert isinstance(method, StochasticDescent)
+        problems = self._problems(rows, codes, weight)
+        random_state = check_random_state(getattr(self, "random_state", None))
+        # A fixed seed must not draw the same places in every batch.
+        seed = int(random_state.randint(2**31 - 1)) + self._stream[0].step
+        results = [stream(method, problem, at, seed) for problem, at in zip(problems, self._stream, strict=True)]
+        self._stream = [result.last for result in results]
+        self._mistakes = self._mistakes + np.array([result.updates for result in results], dtype=np.int64)
+        for name in self._of_a_whole_fit:
+            self.__dict__.pop(name, None)
+        self._store_planes(problems, results)
+        self.mistakes_ = int(self._mistakes.max())
+        self.t_ = max(at.step for at in self._stream)
+        return self
+
+    def _first_classes(self, classes: ArrayLike | None) -> NDArray[Any]:
+        if classes is None:
+            raise ValueError("the first call of partial_fit needs 'classes', all labels that the stream can bring")
+        return self._encode(np.asarray(classes))[0]
+
+    def _begin_stream(self) -> None:
+        if hasattr(self, "coef_"):  # fitted before: go on from there
+            planes = zip(self.coef_, self.intercept_, strict=True)
+            self._stream = [Start(w.copy(), float(b)) for w, b in planes]
+            self._mistakes = np.zeros(len(self._stream), dtype=np.int64)
+            return
+        planes_needed = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self._stream = [Start(np.zeros(self.n_features_in_)) for _ in range(planes_needed)]
+        self._mistakes = np.zeros(planes_needed, dtype=np.int64)
+
+    def _store(self, problems: list[Problem], results: list[Result]) -> None:
+        self.__dict__.pop("_stream", None)  # a new fit ends the old stream
+        self.t_ = max(result.last.step for result in results)
+        self.mistakes_ = max(result.updates for result in results)
+        super()._store(problems, results)
+
+
+def _gives_probabilities(estimator: Any) -> bool:
+    if losses.get(estimator.loss).is_likelihood:
+        return True
+    raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
+
+
+class PenalisedEstimator(StreamingEstimator):
+    """An estimator with parameters `loss`, `penalty`, `C` and `l1_ratio`."""
+
+    loss: str | Loss
+    penalty: str | Penalty | None
+    C: float | None
+    l1_ratio: float | None
+
+    def _loss(self) -> Loss:
+        return losses.get(self.loss)
+
+    def _penalty(self) -> Penalty:
+        return penalties.get(self.penalty, self.l1_ratio)
+
+    def _C(self) -> float:
+        return np.inf if self.penalty is None else check_C(self.C)
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @available_if(_gives_probabilities)
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(y|x), also where P itself is too small for a float."""
+        return log_probabilities(self.decision_function(X))
+
+
+def log_probabilities(scores: FloatArray) -> FloatArray:
+    """Return log σ(−g) and log σ(g), or for more than two classes the logarithm of each one's share of the sum of σ."""
+    if scores.ndim == 1:
+        return -losses.Logistic().value(np.column_stack([-scores, scores]))
+    logs = -losses.Logistic().value(scores)
+    return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
