@@ -17,7 +17,6 @@ import numpy as np
 from peers import Case, Peer, find, plane
 
 TARGETS = (1e-4, 1e-6)
-LADDER = tuple(10.0**-k for k in range(1, 10))
 LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
 SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
 START_LIMIT = 300.0  # seconds for a process to import, load and warm up
@@ -190,12 +189,16 @@ class Worker:
         return None if self.problem else answer
 
 
+def ladder(peer: Peer) -> list[float]:
+    return [10.0**-k for k in range(1, peer.rungs + 1)]
+
+
 def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> Score:
     """Run once at every tolerance, until the solver arrives where another one (at `known`) did or time is up."""
     score = Score(solver)
     with Worker(case, solver, path) as worker:
         score.prepare_seconds = worker.prepare_seconds
-        for tol in LADDER:
+        for tol in ladder(find(solver)):
             run = worker.ask(tol, limits.run)
             if run is None:
                 score.stopped = limits.run if worker.late else None

@@ -49,6 +49,7 @@ class Peer:
     applies: Callable[[Case], bool]
     build: Callable[[Case, float], Any]
     prepare: Callable[[Any, np.ndarray], tuple[Any, ...]] = as_given
+    rungs: int = 9  # tolerances 1e-1, 1e-2, …, one for each
 
 
 def plane(estimator: Any) -> tuple[np.ndarray, float]:
@@ -258,7 +259,7 @@ PEERS = [
     Peer("liblinear -s 3", hinge_plain, liblinear(3), liblinear_problem),
     Peer("snapml", logistic_plain, snapml_logistic(dual=True)),
     Peer("snapml primal", logistic_plain, snapml_logistic(dual=False)),
-    Peer("snapml svm", hinge_plain, snapml_hinge),
+    Peer("snapml svm", hinge_plain, snapml_hinge, rungs=13),
     Peer("glum irls", logistic_narrow, glum("irls-ls"), zero_one),
     Peer("glum lbfgs", logistic, glum("lbfgs"), zero_one),
     Peer("skglm lbfgs", logistic_plain, skglm_lbfgs),
