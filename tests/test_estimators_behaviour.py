@@ -289,9 +289,9 @@ def test_a_warm_start_begins_where_the_last_fit_ended(name, overlapping):
     reached = model.history_["best"][-1]
     again = model.fit(X, y)
     assert again.history_["objective"][0] == pytest.approx(reached, rel=1e-9)
-    with pytest.raises(ValueError, match="warm_start|features"):
+    with pytest.raises(ValueError, match="warm_start"):
         model.fit(X, np.where(y > 0, "a", "b"))
-    with pytest.raises(ValueError, match="warm_start|features"):
+    with pytest.raises(ValueError, match="features"):
         model.fit(X[:, :2], y)
 
 
