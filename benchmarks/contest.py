@@ -45,11 +45,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: the tolerance it was given, the seconds it took, the objective it reached."""
+    """One fit: its tolerance, the seconds it took, the objective it reached, and the bound it proved, if it did."""
 
     tol: float
     seconds: float
     objective: float
+    dual: float | None = None
 
     def reaches(self, target: float, optimum: float) -> bool:
         """Say whether (P − P*)/P* ≤ target."""
@@ -110,7 +111,8 @@ def timed_run(peer: Peer, case: Case, prepared: tuple[Any, ...], data: tuple[Any
     start = time.perf_counter()
     estimator.fit(*prepared)
     seconds = time.perf_counter() - start
-    return Run(tol, seconds, objective(case, *data, *plane(estimator)))
+    dual = getattr(getattr(estimator, "certificate_", None), "dual", None)
+    return Run(tol, seconds, objective(case, *data, *plane(estimator)), None if dual is None else float(dual))
 
 
 def serve(connection: Connection, case: Case, solver: str, path: Path) -> None:
@@ -242,6 +244,13 @@ def again(score: Score, worker: Worker, target: float, optimum: float, limits: L
         run = worker.ask(fastest.tol, limits.run)
         if run is not None:
             score.runs.append(run)
+
+
+def settled(optimum: float, scores: list[Score]) -> bool:
+    """Say whether P* is more than one solver's word: two agree on it, or a certificate bounds it from below."""
+    agree = sum(score.best() <= optimum * (1.0 + SAME_OPTIMUM) for score in scores)
+    bounds = [run.dual for score in scores for run in score.runs if run.dual is not None]
+    return agree >= 2 or max(bounds, default=-np.inf) >= optimum * (1.0 - SAME_OPTIMUM)
 
 
 def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[float, list[Score]]:

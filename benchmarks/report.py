@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from contest import TARGETS, Score
+from contest import TARGETS, Score, settled
 from peers import LINSEP, Case
 
 Fact = dict[str, Any]
@@ -17,6 +17,7 @@ HEADER = """\
 Seconds to a relative suboptimality, the fastest run of each solver's ladder of tolerances counting.
 ratio = fastest peer / linsep; — where a solver did not get there, or was not there; > where every peer was stopped.
 liblinear is timed on a prepared problem(), which is kind to it: "+ problem()" adds the time to prepare one.
+P* is sure where two solvers agree on it to 1e-7 or linsep's certificate proves it to that; ? = nobody knows better.
 """
 
 
@@ -40,6 +41,7 @@ def race_row(case: Case, optimum: float, scores: list[Score], target: float) -> 
         peer_seconds=theirs,
         ratio=theirs / ours if theirs and ours else None,
         at_least=fastest is None,
+        settled=settled(optimum, scores),
         goal=goal(case),
         times={LINSEP.name: ours, **times, **with_problem(scores, target, optimum)},
     )
@@ -95,7 +97,7 @@ def mark(value: float | None, met: bool) -> str:
 
 
 def race_text(rows: list[Fact]) -> str:
-    columns = ["problem", "loss", "target", "linsep s", "fastest peer", "peer s", "ratio", "goal", "met"]
+    columns = ["problem", "loss", "target", "linsep s", "fastest peer", "peer s", "ratio", "goal", "met", "P*"]
     return HEADER + table(
         columns,
         (
@@ -109,6 +111,7 @@ def race_text(rows: list[Fact]) -> str:
                 bound(row["ratio"], row["at_least"]),
                 row["goal"],
                 mark(row["ratio"], (row["ratio"] or 0.0) >= row["goal"]),
+                "sure" if row["settled"] else "?",
             )
             for row in rows
         ),

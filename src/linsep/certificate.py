@@ -60,7 +60,9 @@ def bound(point: Point) -> Bound:
         class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
     )
     C = problem.weight_of_loss
-    v = C * (positive * sums.positive + negative * sums.negative)
+    v = C * positive * sums.positive
+    if point.split:
+        v += C * negative * sums.negative
     shrink = 1.0
     if problem.penalty.l2 == 0:  # only a box of v has a finite conjugate: scale α until v fits
         longest = float(np.abs(v).max(initial=0.0))

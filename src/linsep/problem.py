@@ -163,7 +163,7 @@ class Point:
     def smooth_gradient(self) -> FloatArray:
         """∇P, for the smooth part of the penalty; its last entry is that of b, if b is free."""
         problem, sums = self.problem, self.sums
-        g = problem.weight_of_loss * (sums.positive + sums.negative) + problem.penalty.l2 * self.w
+        g = problem.weight_of_loss * sums.gradient + problem.penalty.l2 * self.w
         if not problem.fit_intercept:
             return g
         return np.append(g, problem.weight_of_loss * (sums.positive_total + sums.negative_total))
@@ -210,7 +210,7 @@ class MeanObjective:
     def gradient(self, theta: FloatArray) -> FloatArray:
         """A (sub)gradient of F at θ."""
         problem, sums = self.problem, self.at(theta).sums
-        grad = (sums.positive + sums.negative) / problem.total_weight
+        grad = sums.gradient / problem.total_weight
         grad += problem.strength * problem.penalty.slope(self.split(theta)[0])
         if not problem.fit_intercept:
             return grad

@@ -214,17 +214,17 @@ class Rows:
         curvature: bool = False,
     ) -> Sums:
         """Return the sum of losses at (w, b) with its gradient, by class if `split`, and each example's share in it."""
-        sums, u = np.empty(2 * self.d + 4), np.empty(self.n)
-        h = np.empty(self.n) if curvature else None
+        sums, u = np.empty(4 + (2 if split else 1) * self.d), np.empty(self.n)
+        h = np.empty(self.n if curvature else 0)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            args = self._handle, y, weight, kernel, w, b, split, u, h, sums
-            _compiled.evaluate(*args, threads())
+            into = u, h if curvature else None, sums
+            _compiled.evaluate(self._handle, y, weight, kernel, w, b, split, *into, threads())
         else:
-            reference.evaluate(self.X, y, weight, loss, w, b, split, u, h, sums)
-        positive_total, negative_total, value, mistakes = (float(total) for total in sums[2 * self.d :])
+            reference.evaluate(self.X, y, weight, loss, w, b, split, u, h if curvature else None, sums)
+        positive_total, negative_total, value, mistakes = (float(total) for total in sums[:4])
         totals = positive_total, negative_total, value, mistakes
-        return Sums(sums[: self.d], sums[self.d : 2 * self.d], *totals, u, np.empty(0) if h is None else h)
+        return Sums(*totals, sums[4 : 4 + self.d], sums[4 + self.d :], u, h)
 
     def hessian_product(self, h: FloatArray, v: FloatArray, c: float) -> FloatArray:
         """Σ h (x·v + c) [x, 1]: the Hessian of the sum of losses times (v, c)."""
@@ -282,11 +282,16 @@ def conjugate_sum(
 class Sums:
     """What one pass over the examples gives: see `Rows.evaluate`."""
 
-    positive: FloatArray  # Σ u x over the positive class (over all, if not split)
-    negative: FloatArray
-    positive_total: float  # Σ u
+    positive_total: float  # Σ u over the positive class (over all, if not split)
     negative_total: float
     value: float  # Σ s ℓ(z)
     mistakes: float  # Σ s over the examples with z ≤ 0
+    positive: FloatArray  # Σ u x over the positive class (over all, if not split)
+    negative: FloatArray  # over the negative class; empty if not split
     u: FloatArray  # s ℓ'(z) y of each example
     h: FloatArray  # s ℓ''(z); empty if not asked for
+
+    @property
+    def gradient(self) -> FloatArray:
+        """Σ u x over all examples."""
+        return self.positive + self.negative if len(self.negative) else self.positive

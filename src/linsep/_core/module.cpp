@@ -167,7 +167,7 @@ void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, con
                    Vector<double> sums, std::size_t threads) {
     X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && (!h || h->shape(0) == rows.n) &&
-                    sums.shape(0) == 2 * rows.d + 4 && (!weight || weight->shape(0) == rows.n),
+                    sums.shape(0) == 4 + (split ? 2 : 1) * rows.d && (!weight || weight->shape(0) == rows.n),
                 "shapes do not match");
         with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;

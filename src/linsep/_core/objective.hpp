@@ -9,17 +9,17 @@
 
 namespace linsep {
 
-// For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`, of length 2d + 4: Σ u x over the
-// positive class and over the negative class, Σ u over each, Σ s ℓ(z), and Σ s over the mistakes (z ≤ 0). Without
-// `split` everything counts as positive.
+// For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`: Σ u over the positive and over the
+// negative class, Σ s ℓ(z), Σ s over the mistakes (z ≤ 0), then Σ u x over the positive class and, if `split`, over the
+// negative class; without `split` everything counts as positive. Its length is 4 + d or 4 + 2d.
 template <class Loss, class Rows>
 void evaluate(const Rows &X, const double *y, const double *weight, const double *w, double b,
               bool split, double *u, double *h, double *sums, std::size_t threads) {
-    const std::size_t size = 2 * X.d + 4, blocks = block_count(X, size);
+    const std::size_t size = 4 + (split ? 2 : 1) * X.d, blocks = block_count(X, size);
     std::vector<double> parts(blocks * size, 0.0);
     parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
         double *sum = parts.data() + block * size;
-        double *side[2] = {sum, split ? sum + X.d : sum};
+        double *side[2] = {sum + 4, sum + 4 + (split ? X.d : 0)};
         double total[2] = {0, 0}, value = 0, mistakes = 0;
         for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
             const auto row = X.row(i);
@@ -32,8 +32,7 @@ void evaluate(const Rows &X, const double *y, const double *weight, const double
             total[which] += u[i];
             if (u[i] != 0) row.add_to(side[which], u[i]);
         }
-        sum[2 * X.d] = total[0], sum[2 * X.d + 1] = total[1], sum[2 * X.d + 2] = value;
-        sum[2 * X.d + 3] = mistakes;
+        sum[0] = total[0], sum[1] = total[1], sum[2] = value, sum[3] = mistakes;
     });
     add_blocks(parts.data(), blocks, size);
     std::copy(parts.begin(), parts.begin() + size, sums);

@@ -141,7 +141,7 @@ def evaluate(
 ) -> None:
     """U = s ℓ'(z) y and h = s ℓ''(z) of each example.
 
-    In `sums` go the gradient by class, Σ u by class, Σ s ℓ(z), and Σ s over the mistakes.
+    In `sums` go Σ u by class, Σ s ℓ(z), Σ s over the mistakes, and the gradient, by class if `split`.
     """
     g = np.empty((X.shape[0], 1))
     matvec(X, w[None, :], g)
@@ -151,10 +151,10 @@ def evaluate(
     if h is not None:
         h[:] = s * loss.curvature(z)
     positive = (y > 0) if split else np.ones(len(y), dtype=bool)
-    d = X.shape[1]
-    rmatvec(X, np.where(positive, u, 0.0), sums[:d])
-    rmatvec(X, np.where(positive, 0.0, u), sums[d : 2 * d])
-    sums[2 * d :] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[~(z > 0)].sum()
+    sums[:4] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[~(z > 0)].sum()
+    rmatvec(X, np.where(positive, u, 0.0), sums[4 : 4 + X.shape[1]])
+    if split:
+        rmatvec(X, np.where(positive, 0.0, u), sums[4 + X.shape[1] :])
 
 
 def conjugate_sum(
