@@ -11,7 +11,7 @@ from linsep._core import Rows
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.problem import Problem
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
-from linsep.solvers import GradientDescent, LeastSquares, PerceptronRule, Start, StochasticDescent
+from linsep.solvers import DualDescent, GradientDescent, LeastSquares, Newton, PerceptronRule, Start, StochasticDescent
 from linsep.solvers.step_watch import StepWatch
 
 
@@ -26,6 +26,8 @@ def problem(loss, penalty=None, C=1.0):
         ("sgd", StochasticDescent),
         ("perceptron", PerceptronRule),
         ("least_squares", LeastSquares),
+        ("newton", Newton),
+        ("dual", DualDescent),
     ],
 )
 def test_every_solver_is_found_by_its_name(name, kind):
@@ -37,7 +39,7 @@ def test_every_solver_is_found_by_its_name(name, kind):
     else:
         with pytest.raises(ValueError, match="max_iter would be ignored"):
             solvers.get(name, max_iter=7)
-    assert set(solvers.SOLVERS) == {"gradient_descent", "sgd", "perceptron", "least_squares"}
+    assert set(solvers.SOLVERS) == {"gradient_descent", "sgd", "perceptron", "least_squares", "newton", "dual"}
 
 
 def test_a_solver_object_is_taken_as_it_is():
@@ -45,7 +47,7 @@ def test_a_solver_object_is_taken_as_it_is():
     assert solvers.get(solver, max_iter=3) is solver
 
 
-@pytest.mark.parametrize(("wrong", "words"), [("newton", "not known.*gradient_descent"), (3, "needs 'solve'")])
+@pytest.mark.parametrize(("wrong", "words"), [("simplex", "not known.*gradient_descent"), (3, "needs 'solve'")])
 def test_an_unknown_solver_is_an_error_that_lists_the_known(wrong, words):
     with pytest.raises(ValueError, match=words):
         solvers.get(wrong)
@@ -74,7 +76,7 @@ def test_a_number_of_iterations_that_makes_no_sense_is_an_error(solver, max_iter
         ("square", L1(), 1.0, "sgd"),
         ("square", ElasticNet(0.5), 1.0, "sgd"),
         ("hinge", L2(), 1.0, "sgd"),
-        ("logistic", L2(), 1.0, "sgd"),
+        ("logistic", L2(), 1.0, "newton"),
         ("perceptron", L2(), np.inf, "sgd"),
     ],
 )

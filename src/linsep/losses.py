@@ -81,6 +81,10 @@ class Loss:
         """ℓ*(a) = sup_z (a z − ℓ(z))."""
         raise TypeError(f"{type(self).__name__} does not define conjugate(a), which a duality gap needs")
 
+    def defines(self, *functions: str) -> bool:
+        """Whether this loss has formulas of its own for these functions."""
+        return all(getattr(type(self), name) is not getattr(Loss, name) for name in functions)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 

@@ -177,13 +177,17 @@ def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatAr
 
 
 def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
-    """Out += Σ h [x, 1][x, 1]ᵀ over the rows `which`, in single precision: it shapes a step, not an answer."""
+    """Add Σ h [x, 1][x, 1]ᵀ over the rows `which` to `out`; where that is much work, in single precision.
+
+    A Hessian shapes a step, not the answer.
+    """
+    dtype = np.float64 if len(which) * X.shape[1] ** 2 < 10**9 else np.float32
     size = max(1, 2**21 // X.shape[1])
-    root = np.sqrt(h).astype(np.float32)
+    root = np.sqrt(h).astype(dtype)
     for first in range(0, len(which), size):
         part = which[first : first + size]
-        block = (X[part].toarray() if is_sparse(X) else X[part]).astype(np.float32, copy=False)
-        block = np.hstack([block, np.ones((len(part), 1), np.float32)])
+        block = (X[part].toarray() if is_sparse(X) else X[part]).astype(dtype, copy=False)
+        block = np.hstack([block, np.ones((len(part), 1), dtype)])
         block *= root[part, None]
         out += block.T @ block
 

@@ -107,12 +107,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the solver, or None to let the problem decide."""
         return None
 
-    def _limited(self, solver: Solver) -> Solver:
-        """Return the solver with the estimator's own limit on iterations, where both have one."""
-        max_iter = getattr(self, "max_iter", None)
-        if max_iter is None or not hasattr(solver, "max_iter"):
-            return solver
-        return replace(solver, max_iter=max_iter)  # type: ignore[type-var]
+    def _named(self, name: str) -> Solver:
+        """Return the solver of that name, with the estimator's own limits where both have them."""
+        solver = get(name)
+        limits = {limit: getattr(self, limit, None) for limit in ("max_iter", "tol") if hasattr(solver, limit)}
+        return get(name, **{limit: value for limit, value in limits.items() if value is not None})
 
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense, before anything is computed."""
@@ -236,7 +235,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 solver, reason = self._solver(), "asked for"
                 if solver is None:
                     name, reason = automatic(problems[k])
-                    solver = self._limited(get(name))
+                    solver = self._named(name)
                 listen = stop_when(interrupt, observer(k))
                 result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)
                 if result.interrupted:
@@ -278,6 +277,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = problems[0].formula
+        proofs = [result.proof for result in results]
+        self.dual_gap_ = max(np.inf if proof is None else proof.relative_gap for proof in proofs)
 
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; a step size that does not work comes first."""
@@ -335,12 +336,18 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             f"{type(self).__name__} on {self.n_features_in_} features, classes {', '.join(map(str, self.classes_))}",
             f"minimised   {self.objective_}",
             f"solver      {histories[0].solver} ({histories[0].reason})",
+            f"proven      {self._proven()}",
             f"ended       {ended} after {self.n_iter_} iteration{'s' * (self.n_iter_ > 1)}",
         ]
         explained = self.explain(top=5)
         for part in explained if isinstance(explained, list) else [explained]:
             lines += ["", str(part)]
         return "\n".join(lines)
+
+    def _proven(self) -> str:
+        if np.isfinite(self.dual_gap_):
+            return f"within {max(self.dual_gap_, 0.0):.1e} of the optimum, relative to the objective"
+        return "nothing: this solver computes no duality gap"
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown = str(super().__repr__(N_CHAR_MAX=N_CHAR_MAX))

@@ -42,10 +42,12 @@ class LinearClassifier(PenalisedEstimator):
     l1_ratio : float, optional
         The share of L1 in ``penalty="elasticnet"``.
     solver : "auto", str or solver, default="auto"
-        A name (``"gradient_descent"``, ``"sgd"``, ``"perceptron"``, ``"least_squares"``) or an object of
-        `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked what it did.
+        A name (``"newton"``, ``"dual"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``, ``"perceptron"``) or
+        an object of `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked it.
+    tol : float, default=1e-4
+        The relative duality gap at which a fit stops, for solvers that prove one (``"newton"``, ``"dual"``).
     max_iter : int, optional
-        Iterations at the most; None for what the solver itself says. A direct solver has none to limit.
+        Iterations at the most, for a solver given by name; None for what that solver is used to.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
@@ -59,10 +61,15 @@ class LinearClassifier(PenalisedEstimator):
         As in scikit-learn.
     converged_, history_, objective_
         As for `SGDClassifier`.
+    dual_gap_ : float
+        How far from the optimum the fit can be, as a share of the objective; infinite where the solver proves nothing.
 
     Examples
     --------
     >>> from linsep import LinearClassifier
+    >>> model = LinearClassifier("logistic").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.dual_gap_ <= 1e-4
+    True
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
     >>> LinearClassifier("square", C=None).fit(X, y)
     LinearClassifier(C=None, loss='square')  # minimised Σ (1 − z)²
@@ -76,6 +83,7 @@ class LinearClassifier(PenalisedEstimator):
         C: float | None = 1.0,
         l1_ratio: float | None = None,
         solver: str | Solver = "auto",
+        tol: float = 1e-4,
         max_iter: int | None = None,
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -88,6 +96,7 @@ class LinearClassifier(PenalisedEstimator):
         self.C = C
         self.l1_ratio = l1_ratio
         self.solver = solver
+        self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
@@ -98,12 +107,14 @@ class LinearClassifier(PenalisedEstimator):
     def _check_parameters(self) -> None:
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter)
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol!r} must be positive: it is the relative duality gap at which to stop")
         self._solver()
 
     def _solver(self) -> Solver | None:
         if isinstance(self.solver, str) and self.solver == "auto":
             return None
-        solver = self._limited(get(self.solver))
+        solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from ..problem import Problem
 from ._checks import check_choice, check_count
+from .dual_descent import DualDescent
 from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
 from .least_squares import LeastSquares
+from .newton import FACTORED, Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
 
@@ -22,8 +24,10 @@ __all__ = [
     "SOLVERS",
     "STOPPED_BY_OBSERVER",
     "Descent",
+    "DualDescent",
     "GradientDescent",
     "LeastSquares",
+    "Newton",
     "PerceptronRule",
     "Result",
     "Solver",
@@ -65,6 +69,8 @@ SOLVERS: dict[str, Any] = {
     "sgd": StochasticDescent,
     "perceptron": PerceptronRule,
     "least_squares": LeastSquares,
+    "newton": Newton,
+    "dual": DualDescent,
 }
 
 
@@ -101,4 +107,11 @@ def automatic(problem: Problem) -> tuple[str, str]:
     """
     if problem.loss.quadratic and problem.penalty.l1 == 0:
         return "least_squares", "a quadratic loss has a closed-form minimum"
+    loss, penalty = problem.loss, problem.penalty
+    if loss.smooth and penalty.l2 > 0 and penalty.l1 == 0 and loss.defines("curvature", "conjugate"):
+        if problem.rows.d <= FACTORED:
+            return "newton", "a smooth loss and few enough features to factor the Hessian"
+        if loss.defines("dual_step"):
+            return "dual", "a smooth loss and many features"
+        return "newton", "a smooth loss"
     return "sgd", "stochastic descent suits any loss with a slope"

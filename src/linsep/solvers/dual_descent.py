@@ -73,7 +73,7 @@ class _Run:
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        passes, measured = 0, 0
+        passes, measured, woken = 0, 0, 4
         proof = Bound(np.inf, -np.inf)
         try:
             for passes in range(1, self.method.max_iter + 1):
@@ -88,7 +88,8 @@ class _Run:
                 if self.observer is not None and self.observer(passes, np.append(self.w, self.b), proof.primal):
                     message = STOPPED_BY_OBSERVER
                     break
-                if self.active == 0 or proof.relative_gap < 10 * self.method.tol:
+                if self.active == 0 or proof.relative_gap < 10 * self.method.tol or passes >= 2 * woken:
+                    woken = passes
                     self._wake()
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
@@ -99,6 +100,8 @@ class _Run:
 
     def _pass(self, k: int) -> None:
         problem = self.problem
+        # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it.
+        self.b += self.constant * float(self.alpha @ problem.y)
         self.active = problem.rows.dual_pass(
             problem.y,
             self.c,
@@ -116,7 +119,7 @@ class _Run:
         self.slopes[:] = low if low < 0 else -np.inf, high if high > 0 else np.inf
 
     def _wake(self) -> None:
-        """Look at every example again."""
+        """Look at every example again: one may have been set aside too early."""
         self.active, self.slopes[:] = len(self.order), (-np.inf, np.inf)
 
     def _measure(self, k: int) -> Bound:

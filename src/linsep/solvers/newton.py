@@ -19,6 +19,7 @@ from .._core import Rows, length
 from ..certificate import bound
 from ..history import History, Record
 from ..problem import Point, Problem
+from ._checks import check_count
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
 FloatArray = NDArray[np.float64]
@@ -45,6 +46,9 @@ class Newton:
     tol: float = 1e-4
     max_iter: int = 100
     name = "newton"
+
+    def __post_init__(self) -> None:
+        check_count("max_iter", self.max_iter)
 
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
