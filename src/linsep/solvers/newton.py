@@ -150,7 +150,7 @@ class _Run:
 
 def sample_size(d: int) -> int:
     """Return how many examples say enough about d features."""
-    return max(2000, 10 * d)
+    return max(10_000, 10 * d)
 
 
 def factor(matrix: FloatArray) -> Any:
