@@ -379,7 +379,7 @@ BAD_PARAMETERS = [
     (SGDClassifier(max_iter=-1), "max_iter=-1"),
     (LinearClassifier(max_iter=0), "max_iter=0"),
     (LinearClassifier("zero_one"), "flat"),
-    (LinearClassifier(solver="simplex"), "solver='newton'"),
+    (LinearClassifier(solver="simplex"), "solver='simplex'"),
     (LinearClassifier("hinge", solver="least_squares"), "quadratic"),
     (LeastSquaresClassifier(C=0.0), "C=0.0"),
 ]
