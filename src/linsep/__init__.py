@@ -5,8 +5,12 @@
 array(['yes'], dtype='<U3')
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
-from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+
+if TYPE_CHECKING:
+    from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
 
 __version__ = "0.1.0"
 
@@ -23,3 +27,16 @@ __all__ = [
     "solvers",
     "stopping",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimators, and scikit-learn with them, when one is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'linsep' has no attribute {name!r}")
+    from . import estimators
+
+    return getattr(estimators, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
