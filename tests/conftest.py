@@ -1,7 +1,14 @@
-"""Data that several test files share."""
+"""Data that several test files share, and how hypothesis draws: the same examples every time, unless told otherwise."""
+
+import os
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# HYPOTHESIS_PROFILE=default searches anew on every run.
+settings.register_profile("steady", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
 @pytest.fixture(scope="session")

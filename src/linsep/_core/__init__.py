@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -18,7 +21,17 @@ from .reference import is_sparse
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Rows", "Sums", "conjugate_sum", "is_sparse", "kernels_in_use", "length", "threads", "warn_if_slow"]
+__all__ = [
+    "Rows",
+    "Sums",
+    "conjugate_sum",
+    "is_sparse",
+    "kernels_in_use",
+    "length",
+    "one_thread",
+    "threads",
+    "warn_if_slow",
+]
 
 
 def _load() -> ModuleType | None:
@@ -57,8 +70,29 @@ def kernels_in_use() -> str:
     return "avx2" if _compiled.__name__.endswith("avx2") else "baseline"
 
 
+class _Alone(threading.local):
+    """Whether the kernels that this thread calls shall use no further ones."""
+
+    here = False
+
+
+_alone = _Alone()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the kernels to the calling thread: where fits run side by side, more would be in each other's way."""
+    before, _alone.here = _alone.here, True
+    try:
+        yield
+    finally:
+        _alone.here = before
+
+
 def threads() -> int:
     """How many threads the kernels use: ``LINSEP_NUM_THREADS``, or the processors this process may run on."""
+    if _alone.here:
+        return 1
     wanted = os.environ.get("LINSEP_NUM_THREADS", "")
     if wanted and not (wanted.isdigit() and int(wanted) > 0):
         raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -48,6 +48,24 @@ def thread_count(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0; None or -1 for all threads")
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
+
+
+def side_by_side(solve: Callable[[int], Result], count: int, n_jobs: int, interrupt: Event) -> list[Result]:
+    """Return solve(0), …, solve(count − 1), in several threads; Ctrl-C sets the event and waits for them."""
+
+    def alone(k: int) -> Result:
+        with _core.one_thread():
+            return solve(k)
+
+    with ThreadPoolExecutor(min(n_jobs, count)) as pool:
+        tasks = [pool.submit(alone, k) for k in range(count)]
+        try:
+            # A signal may land in a worker; the main thread hears of it when it next wakes.
+            while wait(tasks, timeout=0.1).not_done:
+                pass
+        except KeyboardInterrupt:
+            interrupt.set()
+        return [task.result() for task in tasks]
 
 
 @dataclass(frozen=True)
@@ -247,15 +265,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             n_jobs = thread_count(getattr(self, "n_jobs", None))
             if len(problems) == 1 or n_jobs == 1:
                 return [solve(k) for k in range(len(problems))]
-            with ThreadPoolExecutor(min(n_jobs, len(problems))) as pool:
-                tasks = [pool.submit(solve, k) for k in range(len(problems))]
-                try:
-                    # A signal may land in a worker; the main thread hears of it when it next wakes.
-                    while wait(tasks, timeout=0.1).not_done:
-                        pass
-                except KeyboardInterrupt:
-                    interrupt.set()
-                return [task.result() for task in tasks]
+            return side_by_side(solve, len(problems), n_jobs, interrupt)
 
     def _starts(self, classes: NDArray[Any]) -> list[Start | None]:
         """Return the planes of the last fit, where it was on the same classes."""

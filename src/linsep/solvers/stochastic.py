@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import schedules, stopping
-from .._core import length
+from .._core import length, threads
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
@@ -267,7 +267,7 @@ class _Run:
         """Walk until there is a reason to stop."""
         converged, message, advice = False, f"stopped after max_iter={self.method.max_iter}", ""
         interrupted = False
-        overlap = self.problem.rows.stored >= LARGE and not self.walk.by_update
+        overlap = self.problem.rows.stored >= LARGE and not self.walk.by_update and threads() > 1
         try:
             for iterate, seen in evaluated(self.walk.iterates(), self.evaluate, overlap):
                 if self.watch.blown_up(seen.objective) or not np.isfinite(seen.theta).all():
