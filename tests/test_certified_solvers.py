@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from linsep import LinearClassifier, losses
 from linsep._core import Rows
+from linsep.penalties import L1
 from linsep.problem import Problem
 from linsep.solvers import DualDescent, Newton
 
@@ -127,8 +128,8 @@ def test_weights_of_two_are_two_rows():
     ("solver", "loss", "options", "words"),
     [
         (Newton(), "hinge", {}, "smooth loss"),
-        (Newton(), "logistic", {"penalty": losses and __import__("linsep").penalties.L1()}, "L1"),
-        (DualDescent(), "hinge", {"penalty": __import__("linsep").penalties.L1()}, "alone"),
+        (Newton(), "logistic", {"penalty": L1()}, "L1"),
+        (DualDescent(), "hinge", {"penalty": L1()}, "alone"),
         (DualDescent(), "perceptron", {}, "dual"),
     ],
 )
