@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from linsep._core import Rows
-from linsep.certificate import Bound, bound, dual_bound
+from linsep.certificate import Bound, balanced, bound, dual_bound
 from linsep.losses import Hinge, Logistic, Square, SquaredHinge
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.problem import Problem
@@ -66,12 +66,12 @@ def test_any_dual_point_bounds_any_primal_point(seed, loss, weighted):
     s = np.ones(25) if problem.sample_weight is None else problem.sample_weight
     alpha = rng.uniform(0.0, problem.C, 25) * s
     w, b = rng.standard_normal(3), rng.standard_normal()
-    assert dual_bound(problem, alpha) <= problem.objective(w, b) + 1e-9
+    assert dual_bound(problem, balanced(problem, alpha)) <= problem.objective(w, b) + 1e-9
 
 
 def test_one_class_without_weight_leaves_the_trivial_bound():
     problem = random_problem(3, Hinge())
-    assert dual_bound(problem, np.where(problem.y > 0, 0.5, 0.0)) == 0.0
+    assert dual_bound(problem, balanced(problem, np.where(problem.y > 0, 0.5, 0.0))) == 0.0
 
 
 def test_a_bound_with_an_intercept_needs_sums_by_class():

@@ -20,7 +20,7 @@ from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Bound", "bound", "dual_bound"]
+__all__ = ["Bound", "balanced", "bound", "dual_bound"]
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,17 @@ def bound(point: Point) -> Bound:
     return Bound(point.objective, -problem.penalty.conjugate(shrink * v) - C * conjugates)
 
 
-def dual_bound(problem: Problem, alpha: FloatArray) -> float:
-    """Return D(α), with the heavier class scaled down first where the intercept is free."""
+def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
+    """Return α with the heavier class scaled down until Σ αᵢ yᵢ = 0, where the intercept is free; never α itself."""
     y = problem.y
-    if problem.fit_intercept:
-        scales = class_scales(float(alpha[y > 0].sum()), float(alpha[y < 0].sum()))
-        alpha = alpha * np.where(y > 0, *scales)
+    if not problem.fit_intercept:
+        return alpha.copy()
+    return alpha * np.where(y > 0, *class_scales(float(alpha[y > 0].sum()), float(alpha[y < 0].sum())))
+
+
+def dual_bound(problem: Problem, alpha: FloatArray) -> float:
+    """Return D(α) of a balanced α."""
+    y = problem.y
     u = -alpha * y / problem.weight_of_loss
     conjugates = conjugate_sum(y, problem.sample_weight, problem.loss, u, 1.0, 1.0)
     v = problem.rows.rmatvec(alpha * y)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Bound, dual_bound
+from ..certificate import Bound, balanced, dual_bound
 from ..history import History, Record
 from ..problem import Problem
 from ._checks import check_count
@@ -67,7 +67,7 @@ class _Run:
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
         self.best: tuple[float, FloatArray, float] = (np.inf, self.w, b)
-        self.highest_dual = -np.inf
+        self.highest: tuple[float, FloatArray] = (-np.inf, self.alpha)
         self._wake()
 
     def result(self) -> Result:
@@ -96,7 +96,8 @@ class _Run:
             proof = self._measure(passes)
         _, w, b = self.best
         converged = proof.relative_gap <= self.method.tol
-        return Result(w, b, passes, converged, message, self.history, Start(w, b, passes), "", interrupted, proof=proof)
+        last, alpha = Start(w, b, passes), self.highest[1]
+        return Result(w, b, passes, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha)
 
     def _pass(self, k: int) -> None:
         problem = self.problem
@@ -130,7 +131,10 @@ class _Run:
         point = problem.evaluate(self.w, float(self.b[0]))
         if point.objective < self.best[0]:
             self.best = point.objective, self.w.copy(), point.b
-        self.highest_dual = max(self.highest_dual, dual_bound(problem, problem.penalty.l2 * self.alpha))
+        alpha = balanced(problem, problem.penalty.l2 * self.alpha)
+        dual = dual_bound(problem, alpha)
+        if dual > self.highest[0]:
+            self.highest = dual, alpha
         best = self.best[0] / (problem.weight_of_loss * problem.total_weight)
         self.history.add(Record(k, k, point.mean_objective, point.risk, point.zero_one, best=best))
-        return Bound(self.best[0], self.highest_dual)
+        return Bound(self.best[0], self.highest[0])

@@ -71,6 +71,8 @@ class Result:
     votes : Votes or None
     proof : Bound or None
         Between what the optimum is proven to lie, by solvers that know.
+    alpha : array or None
+        The dual point behind `proof`, where it does not follow from (w, b): Σ αᵢ yᵢ = 0 up to rounding if b is free.
     """
 
     w: FloatArray
@@ -86,3 +88,4 @@ class Result:
     update_counts: IntArray | None = None
     votes: Votes | None = None
     proof: Bound | None = None
+    alpha: FloatArray | None = None
