@@ -318,7 +318,7 @@ class Rows:
         return sums
 
     def lean(self) -> Rows:
-        """Return the same rows as a sparse matrix, if they are dense and mostly zeros, as images are; else themselves."""
+        """Return the rows as a sparse matrix, if they are dense and mostly zeros, as images are; else themselves."""
         if self.is_sparse or _compiled is None or self.n * self.d < WORTH_COMPRESSING:
             return self
         sample = self.X[:: max(1, self.n // 256)]
@@ -374,9 +374,7 @@ def sprung_line_search(
     """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see `multipliers.hpp`."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        t = _compiled.sprung_line_search(
-            c, kernel, centre, z, dz, width, linear, quadratic, accuracy, threads()
-        )
+        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, linear, quadratic, accuracy, threads())
         return float(t)
     return reference.sprung_line_search(c, loss, centre, z, dz, width, linear, quadratic, accuracy)
 

@@ -55,7 +55,9 @@ def cholesky(matrix: FloatArray) -> Any:
 class _ByColumns:
     """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples."""
 
-    def __init__(self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None) -> None:
+    def __init__(
+        self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
+    ) -> None:
         size = sample_size(problem.rows.d)
         self.exact = rng is None or len(rows) <= 2 * size
         if rng is not None and not self.exact:
@@ -78,9 +80,9 @@ class _ByColumns:
 
 
 class _ByRows:
-    """The same by Woodbury's formula, (l2·I + ZᵀZ)⁻¹ = (I − Zᵀ (l2·I + ZZᵀ)⁻¹ Z) / l2, with Z the rows that bend times √h.
+    """The same by Woodbury's formula, (l2·I + ZᵀZ)⁻¹ = (I − Zᵀ (l2·I + ZZᵀ)⁻¹ Z) / l2.
 
-    The intercept, which has no l2, is eliminated last.
+    Z holds the rows that bend, times √h. The intercept, which has no l2, is eliminated last.
     """
 
     exact = True

@@ -19,13 +19,14 @@ from ..history import History, Record
 from ..problem import Point, Problem
 from ._checks import check_count
 from .metric import FACTORED, Metric, diagonal, factored
-from .sampling import sample, sample_size
 from .result import STOPPED_BY_OBSERVER, Result, Start
+from .sampling import sample, sample_size
 
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
+
 
 @dataclass(frozen=True)
 class Newton:
