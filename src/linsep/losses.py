@@ -38,6 +38,8 @@ class Loss:
         The Lipschitz constant of ℓ' (infinite if the loss is not smooth).
     is_likelihood : bool
         Whether e^(−ℓ(z)) is a probability of y given x.
+    slopes : (float, float)
+        Between what its slopes lie: where ℓ* is finite, and what bounds a dual variable.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
 
@@ -59,6 +61,7 @@ class Loss:
     max_curvature: ClassVar[float] = np.inf
     quadratic: ClassVar[bool] = False
     is_likelihood: ClassVar[bool] = False
+    slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
 
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
@@ -105,6 +108,7 @@ class ZeroOne(Loss):
     """1 if z ≤ 0, else 0: its mean is the error rate. Flat almost everywhere, so no slope leads downhill."""
 
     name, formula, convex = "zero_one", "[z ≤ 0]", False
+    slopes = (0.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """1 where z ≤ 0."""
@@ -128,6 +132,7 @@ class Perceptron(Loss):
     """max(0, −z): zero for every correct answer."""
 
     name, formula, kernel = "perceptron", "max(0, −z)", "perceptron"
+    slopes = (-1.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, −z)."""
@@ -150,6 +155,7 @@ class Hinge(Loss):
     """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
 
     name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
+    slopes = (-1.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)."""
@@ -176,7 +182,7 @@ class SquaredHinge(Loss):
     """max(0, 1 − z)²: the hinge made smooth."""
 
     name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
-    smooth, max_curvature = True, 2.0
+    smooth, max_curvature, slopes = True, 2.0, (-np.inf, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""
@@ -203,7 +209,7 @@ class Logistic(Loss):
     """log(1 + e^(−z)): the negative log-likelihood of P(y|x) = σ(z)."""
 
     name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
-    smooth, max_curvature, is_likelihood = True, 0.25, True
+    smooth, max_curvature, is_likelihood, slopes = True, 0.25, True, (-1.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """log(1 + e^(−z)), without overflow."""
