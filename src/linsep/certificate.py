@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import losses
 from ._core import Rows, conjugate_sum
+from .curvature import gap_below
 from .enclosure import ULPS, Interval, U, agreements, combination, dual_value, feasible, fits, gamma, primal_value
 from .losses import Loss
 from .penalties import Penalty
@@ -216,7 +217,7 @@ class Fingerprint:
     def of(cls, problem: Problem) -> Self:
         """Return the fingerprint of the problem's data."""
         norms = problem.rows.squared_norms()
-        everything, difference = float(norms.sum()), float(norms @ problem.y)
+        everything, difference = float(norms.sum()), float(np.einsum("i,i->", norms, problem.y))
         halves = (everything + difference) / 2, (everything - difference) / 2
         return cls(problem.rows.n, problem.rows.d, *halves, problem.total_weight)
 
@@ -237,14 +238,16 @@ class Fingerprint:
 class DualPoint:
     """αᵢ = −cᵢ ℓ'(zᵢ) times the scale of its class, except at `rows`, where it is one of `values`.
 
-    For a smooth loss near the optimum there are no exceptions: α follows from the plane. For the hinge they are the
-    points on the margin; the others are at 0 or at C by their side of it.
+    z are the agreements with the plane, its intercept moved by `shift`. For a smooth loss near the optimum there are no
+    exceptions: α follows from the plane. For the hinge they are the points on the margin; the others are at 0 or at C
+    by their side of it.
     """
 
     positive: float = 1.0
     negative: float = 1.0
     rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     values: FloatArray = field(default_factory=lambda: np.empty(0))
+    shift: float = 0.0
 
     def expand(self, problem: Problem, z: FloatArray) -> FloatArray:
         """Return α, balanced but for rounding."""
@@ -255,6 +258,7 @@ class DualPoint:
         return balanced(problem, alpha)
 
     def _by_slope(self, problem: Problem, z: FloatArray) -> FloatArray:
+        z = z + self.shift * problem.y
         return -weights(problem) * problem.loss.slope(z) * np.where(problem.y > 0, self.positive, self.negative)
 
     @classmethod
@@ -272,8 +276,8 @@ class DualPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
-        scales = {"positive": self.positive, "negative": self.negative}
-        return {**scales, "rows": self.rows.tolist(), "values": self.values.tolist()}
+        scalars = {"positive": self.positive, "negative": self.negative, "shift": self.shift}
+        return {**scalars, "rows": self.rows.tolist(), "values": self.values.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -281,7 +285,7 @@ class DualPoint:
         rows, values = np.asarray(data["rows"], dtype=np.int64), np.asarray(data["values"], dtype=np.float64)
         if rows.shape != values.shape:
             raise ValueError(f"a dual point needs as many values as rows, not {len(values)} for {len(rows)}")
-        return cls(float(data["positive"]), float(data["negative"]), rows, values)
+        return cls(float(data["positive"]), float(data["negative"]), rows, values, float(data["shift"]))
 
 
 @dataclass(frozen=True)
@@ -388,11 +392,11 @@ def certify(
         The relative gap that was asked for.
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), float(result.b)
-    found, dual_point = _strongest(problem, w, b, result.proof, result.alpha, tol)
-    error = rounding(problem, w, b, found)
-    if found.primal == 0.0:  # no share of nothing is small enough: look closely
-        z, radius = agreements(problem.rows.X, problem.y, w, b)
-        error = primal_value(problem.loss, problem.penalty, weights(problem), w, z, radius).high
+    if penalised(problem):
+        found, dual_point = _strongest(problem, w, b, result.proof, result.alpha, tol)
+        error = rounding(problem, w, b, found)
+    else:
+        (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
     fingerprint = Fingerprint.of(problem)
     return Claim(
@@ -400,18 +404,62 @@ def certify(
     )
 
 
+#: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
+QUICK = 2 * 10**7
+
+
+def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None) -> tuple[Bound, float]:
+    """Return a bound without a penalty, and how far its arithmetic may be off."""
+    if proof is not None and proof.dual > 0:
+        return proof, rounding(problem, w, b, proof)
+    rows = problem.rows
+    found = Bound(problem.objective(w, b), 0.0)
+    quick = rows.n * (rows.d + 1) ** 2 <= QUICK and np.isfinite(problem.loss.self_concordance)
+    if not quick and found.primal > 0:
+        return found, rounding(problem, w, b, found)
+    primal, dual = enclosed_bound(problem, w, b, DualPoint())
+    # Twice the distance that is proven: another machine's rounding must not make the claim false.
+    low = primal.low - 2.0 * (primal.high - dual.low) if dual.low > 0 else dual.low
+    return Bound(primal.high, low), primal.width
+
+
 def _strongest(
     problem: Problem, w: FloatArray, b: float, proof: Bound | None, alpha: FloatArray | None, tol: float
 ) -> tuple[Bound, DualPoint]:
     """Return a bound and its dual point: the plane's own where that is good enough, because it needs no room."""
-    if proof is not None and alpha is None:
-        return proof, DualPoint()
-    if proof is None or problem.loss.smooth:
-        own = bound(problem.evaluate(w, b, split=problem.fit_intercept))
+    if proof is None or (alpha is not None and problem.loss.smooth):
+        own, dual_point = _own(problem, w, b, tol)
         if proof is None or own.relative_gap <= max(tol, proof.relative_gap):
-            return own, DualPoint()
-    assert alpha is not None
+            return own, dual_point
+    if alpha is None:
+        return proof, DualPoint()
     return proof, DualPoint.of(problem, alpha, w, b)
+
+
+def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
+    """Return the bound that the plane itself gives, or one shifted so that the classes balance, or zero's."""
+    point = problem.evaluate(w, b, split=problem.fit_intercept)
+    found, dual_point = bound(point), DualPoint()
+    if problem.fit_intercept and problem.loss.smooth and found.relative_gap > tol:
+        shift = balancing_shift(problem, w, b)
+        moved = bound(problem.evaluate(w, b + shift, split=True)).dual
+        if moved > found.dual:
+            found, dual_point = Bound(found.primal, moved), DualPoint(shift=shift)
+    if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
+        return Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
+    return found, dual_point
+
+
+def balancing_shift(problem: Problem, w: FloatArray, b: float) -> float:
+    """Return δ near which (w, b + δ) has Σ cᵢ ℓ'(zᵢ) yᵢ = 0: the best intercept for w, by a few Newton steps."""
+    z, y, c, shift = problem.agreements(w, b), problem.y, weights(problem), 0.0
+    for _ in range(5):
+        moved = z + shift * y
+        bend = float(c @ problem.loss.curvature(moved))
+        if not bend > 0:
+            break
+        shift -= float((c * y) @ problem.loss.slope(moved)) / bend
+    return shift
 
 
 # -- the certificate --------------------------------------------------------------------------------------------------
@@ -735,13 +783,11 @@ class _Check:
         w, b = np.asarray(self.certificate.coef, dtype=np.float64), float(self.certificate.intercept)
         if b != 0 and not problem.fit_intercept:
             raise _ClaimError(f"the plane has the intercept {b:g}, the objective has none")
-        c, X, y = weights(problem), problem.rows.X, problem.y
-        z, radius = agreements(X, y, w, b)
-        self.primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+        self.primal, self.dual = enclosed_bound(problem, w, b, self.claim.dual_point)
         self.checked.append("the objective at the plane, from every example")
-        self.dual = enclosed_dual(problem, self.claim.dual_point.expand(problem, z))
-        constraint = ", with Σ αᵢyᵢ = 0 in whole numbers" if problem.fit_intercept else ""
-        self.checked.append(f"the lower bound, from a dual point that is exactly feasible{constraint}")
+        exact = ", with Σ αᵢyᵢ = 0 in whole numbers" if problem.fit_intercept else ""
+        how = f"a dual point that is exactly feasible{exact}" if penalised(problem) else "the curvature at the plane"
+        self.checked.append(f"the lower bound, from {how if self.dual.low else 'losses being at least 0'}")
 
     def _claims(self, problem: Problem) -> str:
         """The numbers claimed are those found; return the verdict in words."""
@@ -750,9 +796,14 @@ class _Check:
         claim = self.claim
         w, b = np.asarray(self.certificate.coef, dtype=np.float64), float(self.certificate.intercept)
         slack = 2 * rounding(problem, w, b, Bound(self.primal.high, self.dual.low))
-        for name, claimed, found in (("objective", claim.primal, self.primal), ("bound", claim.dual, self.dual)):
-            if not found.low - slack <= claimed <= found.high + slack:
-                raise _ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.low:.12g}")
+        # Without a penalty the data may prove more than the fit took the time for.
+        least = self.dual.low if penalised(problem) else -np.inf
+        for name, claimed, low, high in (
+            ("objective", claim.primal, self.primal.low, self.primal.high),
+            ("lower bound", claim.dual, least, self.dual.high),
+        ):
+            if not low - slack <= claimed <= high + slack:
+                raise _ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {high:.12g}")
         relative_gap = share(self.primal.high - self.dual.low, self.primal.low)
         if self.certificate.proven and not relative_gap <= claim.tol:
             raise _ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
@@ -763,10 +814,8 @@ class _Check:
 
 
 def enclosed_dual(problem: Problem, alpha: FloatArray) -> Interval:
-    """Enclose D of an exactly feasible point near α."""
+    """Enclose D of an exactly feasible point near α; of zero, where that is the better bound."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
-    if penalty.l2 == penalty.l1 == 0:  # Σ αᵢ yᵢ xᵢ must be zero, which rounding does not give
-        alpha = np.zeros_like(alpha)
     for _ in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
@@ -775,6 +824,24 @@ def enclosed_dual(problem: Problem, alpha: FloatArray) -> Interval:
         # Only a box of v has a finite conjugate: scale α until v fits.
         alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * U))
     return dual_value(loss, penalty, c, alpha, v, radius)
+
+
+def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
+    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown."""
+    c, X, y = weights(problem), problem.rows.X, problem.y
+    z, radius = agreements(X, y, w, b)
+    primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    if not penalised(problem):
+        # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
+        zero = enclosed_dual(problem, np.zeros(len(y)))
+        low = primal.low - gap_below(problem.loss, X, y, c, z, radius, intercept=problem.fit_intercept)
+        return primal, zero if zero.low >= low else Interval(low, low)
+    return primal, enclosed_dual(problem, dual_point.expand(problem, z))
+
+
+def penalised(problem: Problem) -> bool:
+    """Whether there is a penalty at all."""
+    return problem.penalty.l2 > 0 or problem.penalty.l1 > 0
 
 
 def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[Any], FloatArray | None]:

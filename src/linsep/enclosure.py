@@ -43,6 +43,8 @@ U = 2.0**-53
 ULPS = 32
 #: The smallest positive float: what a product may lose by falling below the range.
 SMALLEST = 5e-324
+#: Longer sums are taken in pieces of this many numbers.
+CHUNK = 2048
 #: Units into which the largest dual variable is cut, so that sums of them are sums of whole numbers.
 GRID = 52
 
@@ -66,10 +68,12 @@ class Interval:
     high: float
 
     def __add__(self, other: Interval) -> Interval:
+        if Interval(0.0, 0.0) in (self, other):  # nothing is rounded
+            return self if other == Interval(0.0, 0.0) else other
         return outward(self.low + other.low, self.high + other.high)
 
     def __neg__(self) -> Interval:
-        return Interval(-self.high, -self.low)
+        return Interval(0.0 - self.high, 0.0 - self.low)  # 0, not −0
 
     def __sub__(self, other: Interval) -> Interval:
         return self + -other
@@ -87,8 +91,13 @@ def outward(low: float, high: float) -> Interval:
 
 def total(values: FloatArray, radius: FloatArray) -> Interval:
     """Σ vᵢ of numbers that are known to within a radius each."""
-    # fsum returns the float nearest to the exact sum.
-    middle, reach = math.fsum(values.tolist()), math.fsum(radius.tolist()) * (1.0 + 4 * U)
+    if not (values.any() or radius.any()):
+        return Interval(0.0, 0.0)
+    # fsum returns the float nearest to the exact sum; of many numbers, it is given the sums of short pieces.
+    pieces = np.arange(0, len(values), CHUNK if len(values) > CHUNK else 1)
+    error = gamma(CHUNK) if len(values) > CHUNK else 0.0
+    middle = math.fsum(np.add.reduceat(values, pieces).tolist())
+    reach = math.fsum(np.add.reduceat(radius + error * np.abs(values), pieces).tolist()) * (1.0 + gamma(CHUNK + 8))
     return outward(middle - reach, middle + reach)
 
 
@@ -126,6 +135,8 @@ def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def penalty_value(penalty: Penalty, w: FloatArray) -> Interval:
     """l2 · ½‖w‖² + l1 · ‖w‖₁."""
+    if penalty.l2 == penalty.l1 == 0 or not w.any():
+        return Interval(0.0, 0.0)
     squares, lengths = math.fsum((w * w).tolist()), math.fsum(np.abs(w).tolist())
     value = penalty.l2 * 0.5 * squares + penalty.l1 * lengths
     slack = 8 * U * value + (len(w) + 4) * SMALLEST
@@ -140,7 +151,9 @@ def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> In
     low = middle - np.abs(loss.slope(z)) * radius if loss.convex else np.minimum(left, right)
     spread = np.maximum(high - middle, middle - low)
     rounding = ULPS * U * (np.abs(left) + np.abs(middle) + np.abs(right) + spread)
-    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + SMALLEST)
+    # Exactly zero, where the loss is flat; a likelihood's is not, however small.
+    flat = (left == 0) & (middle == 0) & (right == 0) & (not loss.is_likelihood)
+    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + np.where(flat, 0.0, SMALLEST))
 
 
 def primal_value(
@@ -214,6 +227,8 @@ def exact_sum(units: NDArray[np.int64]) -> int:
 def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
     used = c > 0
+    if loss.conjugate(np.zeros(1))[0] == 0:
+        used &= alpha != 0  # the others add nothing
     alpha, c = alpha[used], c[used]
     a = np.clip(-alpha / c, *loss.slopes)
     # c and the quotient are rounded: the true a lies between these, and a convex ℓ* is highest at an end.
@@ -226,12 +241,14 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
 
 def fits(penalty: Penalty, v: FloatArray, radius: FloatArray) -> bool:
     """Whether |v| ≤ l1 for sure: without a quadratic part the conjugate is finite only there."""
-    return not (v.any() or radius.any()) or bool((np.nextafter(np.abs(v) + radius, np.inf) <= penalty.l1).all())
+    return bool((np.nextafter(np.abs(v) + radius, np.inf) <= penalty.l1).all()) or not (v.any() or radius.any())
 
 
 def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> Interval:
     """sup_w (v·w − penalty(w)) = Σ max(0, |v| − l1)²/(2 l2)."""
     size = np.abs(v)
+    if not (v.any() or radius.any()):
+        return Interval(0.0, 0.0)
     if penalty.l2 == 0:
         return Interval(0.0, 0.0 if fits(penalty, v, radius) else math.inf)
     spread = radius + 4 * U * (size + penalty.l1)

@@ -40,6 +40,8 @@ class Loss:
         Whether e^(−ℓ(z)) is a probability of y given x.
     slopes : (float, float)
         Between what its slopes lie: where ℓ* is finite, and what bounds a dual variable.
+    self_concordance : float
+        The smallest M with |ℓ'''| ≤ M ℓ'': how fast its curvature can change.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
 
@@ -62,6 +64,7 @@ class Loss:
     quadratic: ClassVar[bool] = False
     is_likelihood: ClassVar[bool] = False
     slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    self_concordance: ClassVar[float] = np.inf
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
 
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
@@ -209,7 +212,8 @@ class Logistic(Loss):
     """log(1 + e^(−z)): the negative log-likelihood of P(y|x) = σ(z)."""
 
     name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
-    smooth, max_curvature, is_likelihood, slopes = True, 0.25, True, (-1.0, 0.0)
+    smooth, max_curvature, is_likelihood = True, 0.25, True
+    slopes, self_concordance = (-1.0, 0.0), 1.0
 
     def value(self, z: FloatArray) -> FloatArray:
         """log(1 + e^(−z)), without overflow."""
@@ -241,7 +245,7 @@ class Square(Loss):
     """(1 − z)² = (y − g(x))²: least squares on the labels. It punishes answers that are too correct as well."""
 
     name, formula, kernel = "square", "(1 − z)²", "square"
-    smooth, max_curvature, quadratic = True, 2.0, True
+    smooth, max_curvature, quadratic, self_concordance = True, 2.0, True, 0.0
 
     def value(self, z: FloatArray) -> FloatArray:
         """(1 − z)²."""
