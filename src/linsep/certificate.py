@@ -264,9 +264,8 @@ class DualPoint:
     @classmethod
     def of(cls, problem: Problem, alpha: FloatArray, w: FloatArray, b: float) -> Self:
         """Return the dual point with no more exceptions than α needs."""
-        y, c, z = problem.y, weights(problem), problem.agreements(w, b)
-        share_of_c = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
-        positive, negative = (float(share_of_c[side].max(initial=0.0)) for side in (y > 0, y < 0))
+        c, z = weights(problem), problem.agreements(w, b)
+        positive, negative = _largest_shares(problem, alpha, c)
         # Where rounding could put z on the other side of a kink, the slope there is not to be relied on.
         reach = gamma(problem.rows.d + 8) * (np.sqrt(problem.rows.squared_norms() * float(w @ w)) + abs(b))
         sure = problem.loss.slope(z - reach) == problem.loss.slope(z + reach)
@@ -394,14 +393,15 @@ def certify(
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), float(result.b)
     if penalised(problem):
         found, dual_point = _strongest(problem, w, b, result.proof, result.alpha, tol)
+        if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
+            found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
         error = rounding(problem, w, b, found)
     else:
         (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
     fingerprint = Fingerprint.of(problem)
-    return Claim(
-        statement, labels, positive, found.primal, found.dual, error, tol, digest(w, b), fingerprint, dual_point
-    )
+    dual = min(found.dual, found.primal)  # it is, but for rounding
+    return Claim(statement, labels, positive, found.primal, dual, error, tol, digest(w, b), fingerprint, dual_point)
 
 
 #: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
@@ -433,7 +433,29 @@ def _strongest(
             return own, dual_point
     if alpha is None:
         return proof, DualPoint()
+    if not problem.loss.smooth:
+        proof, alpha = _settled(problem, proof, alpha, tol)
     return proof, DualPoint.of(problem, alpha, w, b)
+
+
+def _settled(problem: Problem, proof: Bound, alpha: FloatArray, tol: float) -> tuple[Bound, FloatArray]:
+    """Put dual variables that are all but at 0 or at c there, where the proof stays as good: they need no room then."""
+    c, near = weights(problem), 1e-3 * tol
+    top = c * np.where(problem.y > 0, *_largest_shares(problem, alpha, c))
+    settled = np.where(alpha < near * c, 0.0, np.where(alpha > top - near * c, top, alpha))
+    if np.array_equal(settled, alpha):
+        return proof, alpha
+    settled = balanced(problem, settled)
+    found = Bound(proof.primal, dual_bound(problem, settled))
+    good_enough = found.relative_gap <= max(tol, proof.relative_gap)
+    return (found, settled) if good_enough else (proof, alpha)
+
+
+def _largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple[float, float]:
+    """Return the largest αᵢ/cᵢ of each class: one, unless the class was scaled down."""
+    shares = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+    positive, negative = (float(shares[side].max(initial=0.0)) for side in (problem.y > 0, problem.y < 0))
+    return positive, negative
 
 
 def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
@@ -445,8 +467,6 @@ def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, 
         moved = bound(problem.evaluate(w, b + shift, split=True)).dual
         if moved > found.dual:
             found, dual_point = Bound(found.primal, moved), DualPoint(shift=shift)
-    if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
-        return Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
     return found, dual_point
 
 
@@ -796,6 +816,8 @@ class _Check:
         claim = self.claim
         w, b = np.asarray(self.certificate.coef, dtype=np.float64), float(self.certificate.intercept)
         slack = 2 * rounding(problem, w, b, Bound(self.primal.high, self.dual.low))
+        if not np.isfinite(slack):  # a loss of the user's own, which does not say how steep or bent it is
+            slack = 1e-9 * abs(self.primal.high)
         # Without a penalty the data may prove more than the fit took the time for.
         least = self.dual.low if penalised(problem) else -np.inf
         for name, claimed, low, high in (
@@ -813,8 +835,8 @@ class _Check:
         return f"the plane is within {relative_gap:.1e} of the optimum, {verdict}"
 
 
-def enclosed_dual(problem: Problem, alpha: FloatArray) -> Interval:
-    """Enclose D of an exactly feasible point near α; of zero, where that is the better bound."""
+def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Interval]:
+    """Return an exactly feasible point near α, and an enclosure of its D."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
     for _ in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
@@ -823,7 +845,7 @@ def enclosed_dual(problem: Problem, alpha: FloatArray) -> Interval:
             break
         # Only a box of v has a finite conjugate: scale α until v fits.
         alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * U))
-    return dual_value(loss, penalty, c, alpha, v, radius)
+    return alpha, dual_value(loss, penalty, c, alpha, v, radius)
 
 
 def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
@@ -833,10 +855,10 @@ def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPo
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     if not penalised(problem):
         # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
-        zero = enclosed_dual(problem, np.zeros(len(y)))
+        _, zero = feasible_dual(problem, np.zeros(len(y)))
         low = primal.low - gap_below(problem.loss, X, y, c, z, radius, intercept=problem.fit_intercept)
         return primal, zero if zero.low >= low else Interval(low, low)
-    return primal, enclosed_dual(problem, dual_point.expand(problem, z))
+    return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
 
 
 def penalised(problem: Problem) -> bool:

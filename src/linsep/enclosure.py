@@ -231,8 +231,10 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
         used &= alpha != 0  # the others add nothing
     alpha, c = alpha[used], c[used]
     a = np.clip(-alpha / c, *loss.slopes)
-    # c and the quotient are rounded: the true a lies between these, and a convex ℓ* is highest at an end.
-    ends = [loss.conjugate(np.clip(a * (1.0 + off), *loss.slopes)) for off in (-4 * U, 4 * U)]
+    # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
+    # highest at an end.
+    off = 4 * U * np.abs(a) + 1e-300
+    ends = [loss.conjugate(np.clip(end, *loss.slopes)) for end in (a - off, a + off)]
     middle = loss.conjugate(a)
     spread = np.maximum(*(np.abs(end - middle) for end in ends))
     rounding = ULPS * U * (np.abs(middle) + np.abs(a) + spread)
