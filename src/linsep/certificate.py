@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import losses
-from ._core import Rows, conjugate_sum
+from ._core import Rows, conjugate_sum, length
 from .curvature import gap_below
 from .enclosure import ULPS, Interval, U, agreements, combination, dual_value, feasible, fits, gamma, primal_value
 from .losses import Loss
@@ -267,7 +267,7 @@ class DualPoint:
         c, z = weights(problem), problem.agreements(w, b)
         positive, negative = _largest_shares(problem, alpha, c)
         # Where rounding could put z on the other side of a kink, the slope there is not to be relied on.
-        reach = gamma(problem.rows.d + 8) * (np.sqrt(problem.rows.squared_norms() * float(w @ w)) + abs(b))
+        reach = gamma(problem.rows.d + 8) * (np.sqrt(problem.rows.squared_norms()) * length(w) + abs(b))
         sure = problem.loss.slope(z - reach) == problem.loss.slope(z + reach)
         expected = cls(positive, negative)._by_slope(problem, z)
         rows = np.flatnonzero(~sure | (np.abs(alpha - expected) > 4 * U * c))
@@ -363,7 +363,7 @@ def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
     losses_sum = max(found.primal, 0.0)
     most = min(steepest * C * np.sqrt(W), np.sqrt(2.0 * loss.max_curvature * C * losses_sum))
     A, a = float(most * np.sqrt(squares)), float(most * np.sqrt(W))
-    length_w = float(np.sqrt(np.einsum("i,i->", w, w)))
+    length_w = length(w)
     # P − D ≥ l2/2 ‖w − v/l2‖²: v cannot be far from w.
     l2 = problem.penalty.l2
     length_v = l2 * length_w + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
@@ -475,10 +475,10 @@ def balancing_shift(problem: Problem, w: FloatArray, b: float) -> float:
     z, y, c, shift = problem.agreements(w, b), problem.y, weights(problem), 0.0
     for _ in range(5):
         moved = z + shift * y
-        bend = float(c @ problem.loss.curvature(moved))
+        bend = float((c * problem.loss.curvature(moved)).sum())
         if not bend > 0:
             break
-        shift -= float((c * y) @ problem.loss.slope(moved)) / bend
+        shift -= float((c * y * problem.loss.slope(moved)).sum()) / bend
     return shift
 
 
@@ -552,6 +552,8 @@ class Certificate:
         The plane as it is now: one that was changed since the fit does not verify.
     statement : Statement
         What the model says now that it minimises.
+    classes : tuple or None
+        The labels that the model gives now; None where it has none of its own.
 
     Examples
     --------
@@ -570,6 +572,7 @@ class Certificate:
     coef: FloatArray
     intercept: float
     statement: Statement
+    classes: tuple[Any, ...] | None = None
 
     @property
     def primal(self) -> float:
@@ -781,6 +784,8 @@ class _Check:
             raise _ClaimError("the plane is not the one that was certified: coef or intercept was changed")
         if not self.certificate.statement.same_as(claim.statement):
             raise _ClaimError("the model's parameters are not those that were certified: fit it again")
+        if self.certificate.classes not in (None, claim.classes):
+            raise _ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
         self.checked.append("the plane and the parameters are those that were certified")
 
     def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> Problem:

@@ -339,9 +339,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
                 "one batch) and a convex loss that defines its conjugate"
             )
-        statement = self._statement()
-        planes = zip(self._claims, self.coef_, self.intercept_, strict=True)
-        certificates = [Certificate(claim, w, float(b), statement) for claim, w, b in planes]
+        statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
+        planes, intercepts = list(self.coef_), list(np.ravel(self.intercept_))
+        if not len(planes) == len(intercepts) == len(self._claims):  # tampered with: no plane is the certified one
+            planes, intercepts = [np.empty(0)] * len(self._claims), [np.float64(0.0)] * len(self._claims)
+        each = zip(self._claims, planes, intercepts, strict=True)
+        certificates = [Certificate(claim, w, float(b), statement, classes) for claim, w, b in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
     def decision_function(self, X: Any) -> FloatArray:
