@@ -319,7 +319,18 @@ def test_the_logistic_loss_falls_no_further_than_its_curvature_says(seed, away):
 def test_columns_that_say_nothing_do_not_spoil_the_proof_without_a_penalty(overlapping):
     X, y = overlapping
     X = np.hstack([X, np.zeros((60, 1)), np.full((60, 1), 7.0)])
-    certificate = fit("logistic", {"C": None, "solver": "newton"}, (X, y, None)).certificate_
+    for loss, options in (("logistic", {"C": None, "solver": "newton"}), ("square", {"C": None})):
+        certificate = fit(loss, options, (X, y, None)).certificate_
+        assert certificate.proven
+        assert certificate.verify(X, y).proven
+
+
+def test_a_large_quadratic_is_proven_at_the_fit_by_its_factor():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 70)) * 10.0 ** rng.uniform(-2, 2, 70)
+    y = X[:, 0] / np.abs(X[:, 0]).mean() + rng.standard_normal(5000) > 0.3
+    certificate = LinearClassifier("square", C=None).fit(X, y).certificate_
+    assert certificate.relative_gap < 1e-12
     assert certificate.proven
     assert certificate.verify(X, y).proven
 
