@@ -540,3 +540,13 @@ def test_a_warning_points_at_the_line_that_called_fit(overlapping):
     with pytest.warns(ConvergenceWarning) as caught:
         Perceptron(max_iter=2).fit(*overlapping)
     assert caught[0].filename == __file__
+
+
+@every_model
+def test_every_model_carries_a_certificate_that_verifies(model, three):
+    X, y = three
+    model = clone(model).fit(X, y)
+    outcome = model.certificate_.verify(X, y)
+    assert outcome, outcome.reason
+    assert model.dual_gap_ == model.certificate_.relative_gap
+    assert pickle.loads(pickle.dumps(model)).certificate_.verify(X, y)

@@ -191,6 +191,27 @@ def test_m4_conjugate_is_infinite_exactly_beyond_the_slopes(loss, low, high):
         assert at(loss.conjugate, np.nextafter(low, -2)) == np.inf
 
 
+@each_loss
+@SETTINGS
+@given(z=agreements)
+def test_m4_slopes_lie_between_their_ends_and_the_conjugate_is_infinite_beyond(loss, z):
+    low, high = loss.slopes
+    assert low <= at(loss.slope, z) <= high
+    for end, beyond in ((low, -np.inf), (high, np.inf)):
+        if np.isfinite(end):
+            assert np.isfinite(at(loss.conjugate, end))
+            assert at(loss.conjugate, np.nextafter(end, beyond)) == np.inf
+
+
+@each_loss
+@SETTINGS
+@given(z=agreements, step=st.floats(-3.0, 3.0))
+def test_m4_curvature_changes_no_faster_than_self_concordance_allows(loss, z, step):
+    if math.isfinite(loss.self_concordance):
+        allowed = math.exp(loss.self_concordance * abs(step))
+        assert at(loss.curvature, z + step) <= allowed * at(loss.curvature, z) * (1 + 1e-9)
+
+
 def test_m4_square_conjugate_is_finite_everywhere():
     # sup_z (a z − (1 − z)²) is at z = 1 + a/2
     for a in (-10.0, -1.0, 0.0, 3.0):

@@ -5,11 +5,13 @@
 array(['yes'], dtype='<U3')
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
 
 if TYPE_CHECKING:
+    from .comparison import compare
     from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
 
 __version__ = "0.1.0"
@@ -19,6 +21,7 @@ __all__ = [
     "LinearClassifier",
     "Perceptron",
     "SGDClassifier",
+    "compare",
     "convexity",
     "geometry",
     "losses",
@@ -29,13 +32,15 @@ __all__ = [
 ]
 
 
+#: Where what is imported late lives, if not among the estimators.
+ROOMS = {"compare": "comparison"}
+
+
 def __getattr__(name: str) -> Any:
     """Import the estimators, and scikit-learn with them, when one is first asked for."""
     if name not in __all__:
         raise AttributeError(f"module 'linsep' has no attribute {name!r}")
-    from . import estimators
-
-    return getattr(estimators, name)
+    return getattr(import_module(f".{ROOMS.get(name, 'estimators')}", __name__), name)
 
 
 def __dir__() -> list[str]:

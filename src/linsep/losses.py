@@ -38,6 +38,10 @@ class Loss:
         The Lipschitz constant of ℓ' (infinite if the loss is not smooth).
     is_likelihood : bool
         Whether e^(−ℓ(z)) is a probability of y given x.
+    slopes : (float, float)
+        Between what its slopes lie: where ℓ* is finite, and what bounds a dual variable.
+    self_concordance : float
+        The smallest M with |ℓ'''| ≤ M ℓ'': how fast its curvature can change.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
 
@@ -59,6 +63,8 @@ class Loss:
     max_curvature: ClassVar[float] = np.inf
     quadratic: ClassVar[bool] = False
     is_likelihood: ClassVar[bool] = False
+    slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    self_concordance: ClassVar[float] = np.inf
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
 
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
@@ -105,6 +111,7 @@ class ZeroOne(Loss):
     """1 if z ≤ 0, else 0: its mean is the error rate. Flat almost everywhere, so no slope leads downhill."""
 
     name, formula, convex = "zero_one", "[z ≤ 0]", False
+    slopes = (0.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """1 where z ≤ 0."""
@@ -128,6 +135,7 @@ class Perceptron(Loss):
     """max(0, −z): zero for every correct answer."""
 
     name, formula, kernel = "perceptron", "max(0, −z)", "perceptron"
+    slopes = (-1.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, −z)."""
@@ -150,6 +158,7 @@ class Hinge(Loss):
     """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
 
     name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
+    slopes = (-1.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)."""
@@ -176,7 +185,7 @@ class SquaredHinge(Loss):
     """max(0, 1 − z)²: the hinge made smooth."""
 
     name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
-    smooth, max_curvature = True, 2.0
+    smooth, max_curvature, slopes = True, 2.0, (-np.inf, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""
@@ -204,6 +213,7 @@ class Logistic(Loss):
 
     name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
     smooth, max_curvature, is_likelihood = True, 0.25, True
+    slopes, self_concordance = (-1.0, 0.0), 1.0
 
     def value(self, z: FloatArray) -> FloatArray:
         """log(1 + e^(−z)), without overflow."""
@@ -235,7 +245,7 @@ class Square(Loss):
     """(1 − z)² = (y − g(x))²: least squares on the labels. It punishes answers that are too correct as well."""
 
     name, formula, kernel = "square", "(1 − z)²", "square"
-    smooth, max_curvature, quadratic = True, 2.0, True
+    smooth, max_curvature, quadratic, self_concordance = True, 2.0, True, 0.0
 
     def value(self, z: FloatArray) -> FloatArray:
         """(1 − z)²."""

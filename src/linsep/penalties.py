@@ -48,7 +48,7 @@ class Penalty:
         excess = np.maximum(np.abs(u) - self.l1, 0.0)
         if self.l2 == 0:
             return np.inf if excess.any() else 0.0
-        return float(excess @ excess / (2.0 * self.l2))
+        return float(np.einsum("i,i->", excess, excess) / (2.0 * self.l2))
 
     @property
     def formula(self) -> str:

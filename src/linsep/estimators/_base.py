@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core, penalties
 from .._core import Rows
+from ..certificate import Certificate, Certificates, Claim, Statement, certify
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
@@ -109,6 +110,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: FloatArray
     intercept_: FloatArray
+    _claims: list[Claim]
 
     # -- what a subclass says -------------------------------------------------------------------------------------
 
@@ -278,7 +280,25 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
+        self._store_claims(problems, results)
         self._after_fit(problems, results)
+
+    def _store_claims(self, problems: list[Problem], results: list[Result]) -> None:
+        """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
+        statement, tol = self._statement(), float(getattr(self, "tol", 1e-4))
+        if not (statement.loss.convex and statement.loss.defines("conjugate")):
+            return
+        positive = [1] if len(problems) == 1 else range(len(problems))
+        self._claims = [
+            certify(problem, result, statement, self.classes_, k, tol)
+            for problem, result, k in zip(problems, results, positive, strict=True)
+        ]
+        self.dual_gap_ = float(self.certificate_.relative_gap)
+
+    def _statement(self) -> Statement:
+        """Return what the parameters say is minimised."""
+        intercept, class_weight = bool(getattr(self, "fit_intercept", True)), getattr(self, "class_weight", None)
+        return Statement(self._loss(), self._penalty(), self._C(), intercept, class_weight)
 
     def _store_planes(self, problems: list[Problem], results: list[Result]) -> None:
         self.coef_ = np.array([result.w for result in results])
@@ -287,8 +307,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = problems[0].formula
-        proofs = [result.proof for result in results]
-        self.dual_gap_ = max(np.inf if proof is None else proof.relative_gap for proof in proofs)
+        self.dual_gap_ = np.inf
+        self.__dict__.pop("_claims", None)
 
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; a step size that does not work comes first."""
@@ -309,6 +329,23 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
 
     # -- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def certificate_(self) -> Certificate | Certificates:
+        """What is proven of the plane as it is now, and how to check it; with more than two classes, one for each."""
+        check_is_fitted(self, "coef_")
+        if not hasattr(self, "_claims"):
+            raise AttributeError(
+                f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
+                "one batch) and a convex loss that defines its conjugate"
+            )
+        statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
+        planes, intercepts = list(self.coef_), list(np.ravel(self.intercept_))
+        if not len(planes) == len(intercepts) == len(self._claims):  # tampered with: no plane is the certified one
+            planes, intercepts = [np.empty(0)] * len(self._claims), [np.float64(0.0)] * len(self._claims)
+        each = zip(self._claims, planes, intercepts, strict=True)
+        certificates = [Certificate(claim, w, float(b), statement, classes) for claim, w, b in each]
+        return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""

@@ -61,8 +61,10 @@ class LinearClassifier(PenalisedEstimator):
         As in scikit-learn.
     converged_, history_, objective_
         As for `SGDClassifier`.
+    certificate_ : Certificate or Certificates
+        What is proven of the plane, and ``certificate_.verify(X, y)``, which proves it again from the data alone.
     dual_gap_ : float
-        How far from the optimum the fit can be, as a share of the objective; infinite where the solver proves nothing.
+        How far from the optimum the fit can be, as a share of the objective; infinite where nothing is proven.
 
     Examples
     --------
@@ -142,6 +144,8 @@ class LeastSquaresClassifier(LinearEstimator):
         As in scikit-learn.
     converged_, history_, objective_
         As for `SGDClassifier`; ``history_.reason`` says which way the equations were solved.
+    certificate_, dual_gap_
+        As for `LinearClassifier`.
 
     Examples
     --------

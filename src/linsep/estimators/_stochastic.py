@@ -69,6 +69,8 @@ class SGDClassifier(PenalisedEstimator):
         How many steps moved the plane (of the class with the most).
     t_ : int
         Steps taken.
+    certificate_, dual_gap_
+        As for `LinearClassifier`; a stream has none.
 
     Examples
     --------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from ..certificate import Bound
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from .result import Result, Start
@@ -50,10 +52,12 @@ class LeastSquares:
         history.reason = route
         function = MeanObjective(problem)
         theta = function.join(w, b)
-        norm = float(np.linalg.norm(function.gradient(theta)))
+        gradient = function.gradient(theta)
+        norm = float(np.linalg.norm(gradient))
         value = function.value(theta)
         history.add(Record(1, 1, value, function.risk(theta), function.zero_one(theta), norm, best=value))
-        return Result(w, b, 1, True, f"solved by {route}", history, Start(w, b, 1))
+        proof = system.proof(function.at(theta).objective, problem.total_weight * gradient)
+        return Result(w, b, 1, True, f"solved by {route}", history, Start(w, b, 1), proof=proof)
 
 
 class _System:
@@ -74,6 +78,8 @@ class _System:
         else:
             self.x_mean, self.t_mean = np.zeros(self.rows.d), 0.0
         self.t = self.target - self.t_mean
+        self.curvature = curvature
+        self.factor: tuple[Any, FloatArray, NDArray[np.bool_]] | None = None  # with the scales of the columns used
 
     def intercept(self, w: FloatArray) -> float:
         """Return the best b for this w."""
@@ -92,6 +98,20 @@ class _System:
         if self.rows.is_sparse:
             return self._by_products(), "LSMR"
         return self._by_svd(), "singular value decomposition"
+
+    def proof(self, objective: float, gradient: FloatArray) -> Bound | None:
+        """Return how far a quadratic can fall, P − P* = ½ gᵀH⁻¹g, where there is no penalty and H has been factored.
+
+        With a penalty the dual says it, and more simply.
+        """
+        if self.factor is None or self.ridge > 0:
+            return None
+        (factor, scale, used), d = self.factor, self.rows.d
+        g_b = float(gradient[d]) if self.problem.fit_intercept else 0.0
+        g = (gradient[:d] - g_b * self.x_mean)[used] / scale[used]
+        # H is the curvature times the Gram matrix of centred columns, and for b the sum of the weights.
+        fall = float(g @ scipy.linalg.cho_solve(factor, g, check_finite=False)) + g_b**2 / self.problem.total_weight
+        return Bound(objective, objective - fall / (2.0 * self.curvature))
 
     def _blocks(self) -> Iterator[FloatArray]:
         """Yield √s (X − x̄) block by block, dense."""
@@ -128,6 +148,8 @@ class _System:
         condition, _ = scipy.linalg.lapack.dpocon(factor[0], norm, uplo="L")
         if condition < WELL_CONDITIONED:
             return None
+        if not scale[~used].any():  # nothing at all is left of the others
+            self.factor = factor, scale, used
         w = np.zeros(self.rows.d)
         w[used] = scipy.linalg.cho_solve(factor, moment[used] / scale[used], check_finite=False) / scale[used]
         return w

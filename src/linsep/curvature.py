@@ -1,0 +1,175 @@
+"""How far below a point the optimum can lie, from the curvature there: the proof where no penalty makes a dual finite.
+
+With x̃ = [x, 1], let g and H be the gradient and the Hessian of P(θ) = Σ cᵢ ℓ(yᵢ θ·x̃ᵢ), λ² = gᵀH⁻¹g, and |ℓ'''| ≤ M ℓ''
+(logistic M = 1, square M = 0). Along any v the curvature falls no faster than e^(−M max|x̃·v|), and
+|x̃ᵢ·v| ≤ ‖x̃ᵢ‖_{H⁻¹} ‖v‖_H. So, with r = ‖v‖_H and m = M maxᵢ ‖x̃ᵢ‖_{H⁻¹} (Bach 2010, *Self-concordant analysis for
+logistic regression*, Proposition 1),
+
+    P(θ + v) ≥ P(θ) − λ r + (e^(−mr) + mr − 1)/m²,
+
+which, if s = mλ < 1, is smallest at e^(−mr) = 1 − s and then worth P(θ) − λ² κ(s), where
+κ(s) = ((1 − s) log(1 − s) + s)/s² = ½ + s/6 + s²/12 + … ≤ (1 + s)/2. An optimum exists, and P(θ) − P* ≤ λ² (1 + s)/2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ._core import is_sparse
+from .enclosure import ULPS, U, blocks, gamma
+from .losses import Loss
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["gap_below"]
+
+#: Beyond this many columns no Hessian is formed.
+MANY_FEATURES = 3000
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What the rows, in coordinates in which H is nearly the identity, add up to."""
+
+    gram: FloatArray  # Σ hᵢ bᵢbᵢᵀ
+    gram_error: float
+    gradient: FloatArray  # Σ uᵢ bᵢ
+    gradient_error: float
+    longest: float  # max ‖bᵢ‖
+
+
+def gap_below(
+    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
+) -> float:
+    """Return a number that P(θ) − P* does not exceed, every rounding accounted for; infinite if none can be shown.
+
+    Parameters
+    ----------
+    loss : Loss
+        One with a finite `self_concordance`.
+    X, y, c : arrays
+        The examples, their labels ±1 and weights.
+    z, radius : arrays
+        The agreements at θ and how far each may be off.
+    intercept : bool
+        Whether θ has an intercept.
+
+    Examples
+    --------
+    >>> from linsep.losses import Square
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> z = y * (X[:, 0] * 0.5 - 0.25)  # P = 1.1875, P* = 8/7
+    >>> gap_below(Square(), X, y, np.ones(3), z, np.zeros(3), intercept=True)
+    0.044642857142...
+    """
+    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
+        return math.inf
+    rows = _Rows(X, intercept)
+    with np.errstate(over="ignore", invalid="ignore"):
+        h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
+        h = np.maximum(h, 0.0)
+        R = _whitening(rows, h)
+        if R is None:
+            return math.inf
+        return _bound(loss.self_concordance, _measure(loss, rows, y, c, z, radius, h, R))
+
+
+class _Rows:
+    """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
+
+    def __init__(self, X: Any, intercept: bool) -> None:
+        ends = X.min(axis=0), X.max(axis=0)
+        first, low, high = (
+            np.asarray(end.toarray() if is_sparse(end) else end, dtype=np.float64).reshape(-1)
+            for end in (X[[0]], *ends)
+        )
+        # A column of zeros, or beside an intercept one of equal numbers, adds nothing that the others cannot do.
+        same = first if intercept else np.zeros_like(first)
+        self.used = (low != same) | (high != same)
+        largest = np.maximum(np.abs(low), np.abs(high))[self.used]
+        self.scale = np.ldexp(1.0, -np.frexp(largest)[1])  # exact, and no column drowns another's errors
+        self.X, self.intercept = X, intercept
+        self.n, self.size = X.shape[0], int(self.used.sum()) + intercept
+
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
+        for part, block in blocks(self.X):
+            dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
+            yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense
+
+    @property
+    def terms(self) -> int:
+        """How many numbers a sum over the examples adds one to the other: those of a block, and the blocks."""
+        heights = [part.stop - part.start for part, _ in blocks(self.X)]
+        return max(heights, default=0) + len(heights) + 16
+
+
+def _whitening(rows: _Rows, h: FloatArray) -> FloatArray | None:
+    """Return R with RᵀHR near the identity, or None where H has no Cholesky factor. How near is measured afterwards."""
+    hessian = np.zeros((rows.size, rows.size))
+    for part, block in rows:
+        hessian += (block * h[part, None]).T @ block
+    diagonal = np.diag(hessian)
+    if rows.size == 0 or not ((diagonal > 0).all() and np.isfinite(hessian).all()):
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    try:
+        factor = scipy.linalg.cholesky(hessian * scale[:, None] * scale, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return None
+    inverse = scipy.linalg.solve_triangular(factor, np.eye(rows.size), check_finite=False)
+    return np.asarray(inverse * scale[:, None])
+
+
+def _measure(
+    loss: Loss,
+    rows: _Rows,
+    y: FloatArray,
+    c: FloatArray,
+    z: FloatArray,
+    radius: FloatArray,
+    h: FloatArray,
+    R: FloatArray,
+) -> _Sizes:
+    """Return the gradient and the Hessian in the coordinates u, θ = Ru, where the rows are bᵢ = Rᵀx̃ᵢ."""
+    slope = loss.slope(z)
+    u = c * slope * y
+    # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
+    off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
+    off *= 1.0 + ULPS * U
+    size, length = len(R), float(np.linalg.norm(R))
+    gram, gradient = np.zeros((size, size)), np.zeros(size)
+    longest, gram_error, gradient_error = 0.0, 0.0, 0.0
+    error, sums = gamma(size + 8), gamma(rows.terms)
+    for part, block in rows:
+        b = block @ R
+        norm = np.linalg.norm(b, axis=1) * (1.0 + error)
+        slip = error * np.linalg.norm(block, axis=1) * length * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
+        gram += (b * h[part, None]).T @ b
+        gradient += u[part] @ b
+        longest = max(longest, float((norm + slip).max()))
+        gram_error += float(h[part] @ (sums * norm**2 + 2.0 * norm * slip + slip**2))
+        gradient_error += float(off[part] @ (norm + slip) + np.abs(u[part]) @ (slip + sums * norm))
+    wider = 1.0 + gamma(rows.n + 8)
+    return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest)
+
+
+def _bound(M: float, sizes: _Sizes) -> float:
+    """λ² (1 + s)/2, from ‖g‖ and a lower bound μ on the eigenvalues of H in the coordinates of `sizes`."""
+    d = len(sizes.gradient)
+    away = float(np.linalg.norm(sizes.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
+    mu = 1.0 - away - sizes.gram_error - 8 * U
+    if not mu > 0:
+        return math.inf
+    norm = (float(np.linalg.norm(sizes.gradient)) * (1.0 + gamma(d + 8)) + sizes.gradient_error) * (1.0 + 8 * U)
+    decrement = norm / math.sqrt(mu) * (1.0 + 8 * U)
+    s = M * sizes.longest / math.sqrt(mu) * decrement * (1.0 + 8 * U)
+    if not s < 1:
+        return math.inf
+    return decrement**2 * (1.0 + s) / 2.0 * (1.0 + 8 * U)

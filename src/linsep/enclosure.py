@@ -1,0 +1,266 @@
+"""Rigorous arithmetic: the numbers between which P(w, b) and D(α) truly lie, every rounding accounted for.
+
+Conventions
+-----------
+The data, w, b, C and the weights are read as the exact numbers that their floats are. u = 2⁻⁵³ is the unit of
+rounding; a sum of k products, in whatever order it is taken, is off by at most γ_k Σ |terms| with γ_k = k u/(1 − k u)
+(Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1). An array with a `radius` stands for all numbers that
+near to it. What is taken on trust is IEEE arithmetic, and `ULPS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import is_sparse
+from .losses import Loss
+from .penalties import Penalty
+
+FloatArray = NDArray[np.float64]
+
+__all__ = [
+    "ULPS",
+    "Interval",
+    "U",
+    "agreements",
+    "combination",
+    "dual_value",
+    "feasible",
+    "fits",
+    "gamma",
+    "primal_value",
+]
+
+#: The unit of rounding.
+U = 2.0**-53
+#: What is not rounded to the nearest float: a loss or its conjugate is trusted to within this many u of its terms.
+ULPS = 32
+#: The smallest positive float: what a product may lose by falling below the range.
+SMALLEST = 5e-324
+#: Longer sums are taken in pieces of this many numbers.
+CHUNK = 2048
+#: Units into which the largest dual variable is cut, so that sums of them are sums of whole numbers.
+GRID = 52
+
+
+def gamma(k: int) -> float:
+    """γ_k = k u/(1 − k u), rounded up: the relative error of a sum of k products."""
+    return k * U / (1.0 - k * U) * (1.0 + 8 * U)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from `low` to `high`.
+
+    Examples
+    --------
+    >>> Interval(1.0, 2.0) - Interval(0.5, 0.75)
+    Interval(low=0.2499..., high=1.5000...)
+    """
+
+    low: float
+    high: float
+
+    def __add__(self, other: Interval) -> Interval:
+        if Interval(0.0, 0.0) in (self, other):  # nothing is rounded
+            return self if other == Interval(0.0, 0.0) else other
+        return outward(self.low + other.low, self.high + other.high)
+
+    def __neg__(self) -> Interval:
+        return Interval(0.0 - self.high, 0.0 - self.low)  # 0, not −0
+
+    def __sub__(self, other: Interval) -> Interval:
+        return self + -other
+
+    @property
+    def width(self) -> float:
+        """The distance between the ends."""
+        return self.high - self.low
+
+
+def outward(low: float, high: float) -> Interval:
+    """Return the interval, a float wider on both sides: for ends that have just been rounded."""
+    return Interval(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
+
+
+def total(values: FloatArray, radius: FloatArray) -> Interval:
+    """Σ vᵢ of numbers that are known to within a radius each."""
+    if not (values.any() or radius.any()):
+        return Interval(0.0, 0.0)
+    # fsum returns the float nearest to the exact sum; of many numbers, it is given the sums of short pieces.
+    pieces = np.arange(0, len(values), CHUNK if len(values) > CHUNK else 1)
+    error = gamma(CHUNK) if len(values) > CHUNK else 0.0
+    middle = math.fsum(np.add.reduceat(values, pieces).tolist())
+    reach = math.fsum(np.add.reduceat(radius + error * np.abs(values), pieces).tolist()) * (1.0 + gamma(CHUNK + 8))
+    return outward(middle - reach, middle + reach)
+
+
+def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Rows of X, a block at a time, in double precision: short sums have small errors."""
+    size = 4096 if is_sparse(X) else max(64, min(4096, 2**22 // max(1, X.shape[1])))
+    for first in range(0, X.shape[0], size):
+        part = slice(first, min(first + size, X.shape[0]))
+        yield part, X[part].astype(np.float64, copy=False)
+
+
+def agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[FloatArray, FloatArray]:
+    """zᵢ = yᵢ (w·xᵢ + b), and how far each may be off: γ_(d+2) (|xᵢ|·|w| + |b|)."""
+    z, size = np.empty(len(y)), np.empty(len(y))
+    for part, block in blocks(X):
+        z[part] = block @ w
+        size[part] = abs(block) @ np.abs(w)
+    longest = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1]
+    return y * (z + b), gamma(longest + 8) * (size + abs(b)) + (longest + 2) * SMALLEST
+
+
+def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Σ uᵢ xᵢ, and how far each entry may be off: γ Σ |uᵢ||xᵢ|."""
+    v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0
+    for part, block in blocks(X):
+        v += block.T @ u[part]
+        size += abs(block).T @ np.abs(u[part])
+        longest, count = max(longest, block.shape[0]), count + 1
+    k = longest + count + 8
+    return v, gamma(k) * (1.0 + gamma(k)) * size + np.count_nonzero(u) * SMALLEST
+
+
+# -- the primal value -------------------------------------------------------------------------------------------------
+
+
+def penalty_value(penalty: Penalty, w: FloatArray) -> Interval:
+    """l2 · ½‖w‖² + l1 · ‖w‖₁."""
+    if penalty.l2 == penalty.l1 == 0 or not w.any():
+        return Interval(0.0, 0.0)
+    squares, lengths = math.fsum((w * w).tolist()), math.fsum(np.abs(w).tolist())
+    value = penalty.l2 * 0.5 * squares + penalty.l1 * lengths
+    slack = 8 * U * value + (len(w) + 4) * SMALLEST
+    return outward(value - slack, value + slack)
+
+
+def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    """Σ cᵢ ℓ(zᵢ): a convex ℓ is highest at an end of [z − r, z + r], and never below its tangent at z."""
+    radius = radius + 4 * U * np.abs(z)  # the ends are rounded too
+    left, middle, right = (loss.value(at) for at in (z - radius, z, z + radius))
+    high = np.maximum(left, right)
+    low = middle - np.abs(loss.slope(z)) * radius if loss.convex else np.minimum(left, right)
+    spread = np.maximum(high - middle, middle - low)
+    rounding = ULPS * U * (np.abs(left) + np.abs(middle) + np.abs(right) + spread)
+    # Exactly zero, where the loss is flat; a likelihood's is not, however small.
+    flat = (left == 0) & (middle == 0) & (right == 0) & (not loss.is_likelihood)
+    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + np.where(flat, 0.0, SMALLEST))
+
+
+def primal_value(
+    loss: Loss, penalty: Penalty, c: FloatArray, w: FloatArray, z: FloatArray, radius: FloatArray
+) -> Interval:
+    """P(w, b), from the agreements and their radius.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge
+    >>> from linsep.penalties import L2
+    >>> one = np.ones(1)
+    >>> P = primal_value(Hinge(), L2(), one, 0.5 * one, 0.1 * one, np.zeros(1))  # ½·0.25 + 0.9
+    >>> P.low <= 1.025 <= P.high, P.width < 1e-13
+    (True, True)
+    """
+    return penalty_value(penalty, w) + loss_sum(loss, z, radius, c)
+
+
+# -- the dual value ---------------------------------------------------------------------------------------------------
+
+
+def feasible(loss: Loss, alpha: FloatArray, y: FloatArray, c: FloatArray, *, balance: bool) -> FloatArray:
+    """Return a dual point near α that is exactly feasible: −αᵢ/cᵢ a slope of the loss and, if asked for, Σ αᵢ yᵢ = 0.
+
+    α is cut down to whole multiples of a power of two; these add up without rounding, and what the heavier class has
+    too much of is taken from its largest.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge
+    >>> alpha = feasible(Hinge(), np.array([0.7, 0.1, 0.3]), np.array([1.0, -1.0, -1.0]), np.ones(3), balance=True)
+    >>> alpha[0] == alpha[1] + alpha[2]
+    np.True_
+    """
+    lowest, highest = loss.slopes
+    below = np.nextafter(c, 0.0)  # c = C s was rounded, perhaps up
+    with np.errstate(invalid="ignore"):
+        ends = [np.where(below > 0, -end * below, 0.0) for end in (highest, lowest)]
+    alpha = np.where(c > 0, np.clip(alpha, *ends), 0.0)
+    largest = float(np.abs(alpha).max(initial=0.0))
+    if not (np.isfinite(largest) and largest > 1e-280):
+        return np.zeros_like(alpha)
+    step = math.ldexp(1.0, math.frexp(largest)[1] - GRID)
+    units = np.trunc(alpha / step).astype(np.int64)
+    if balance:
+        take_surplus(units, y, bounded=highest <= 0)
+    return np.asarray(units * step, dtype=np.float64)
+
+
+def take_surplus(units: NDArray[np.int64], y: FloatArray, *, bounded: bool) -> None:
+    """Make Σ unitsᵢ yᵢ = 0, in place, by taking from the class that has more; `bounded`: nothing below 0."""
+    surplus = exact_sum(units[y > 0]) - exact_sum(units[y < 0])
+    rows = np.flatnonzero(y > 0 if surplus > 0 else y < 0)
+    surplus = abs(surplus)
+    for i in rows[np.argsort(-np.abs(units[rows]), kind="stable")]:
+        if surplus == 0:
+            return
+        taken = min(surplus, int(units[i]) if bounded else 2**GRID + int(units[i]))
+        units[i] -= taken
+        surplus -= taken
+    if surplus:  # only where the class cannot give as much: the point zero is always feasible
+        units[:] = 0
+
+
+def exact_sum(units: NDArray[np.int64]) -> int:
+    """Σ unitsᵢ, of whole numbers of up to 53 bits, in parts that fit into 64."""
+    return sum(int(part.sum()) for part in np.array_split(units, len(units) // 512 + 1))
+
+
+def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
+    """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
+    used = c > 0
+    if loss.conjugate(np.zeros(1))[0] == 0:
+        used &= alpha != 0  # the others add nothing
+    alpha, c = alpha[used], c[used]
+    a = np.clip(-alpha / c, *loss.slopes)
+    # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
+    # highest at an end.
+    off = 4 * U * np.abs(a) + 1e-300
+    ends = [loss.conjugate(np.clip(end, *loss.slopes)) for end in (a - off, a + off)]
+    middle = loss.conjugate(a)
+    spread = np.maximum(*(np.abs(end - middle) for end in ends))
+    rounding = ULPS * U * (np.abs(middle) + np.abs(a) + spread)
+    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + SMALLEST)
+
+
+def fits(penalty: Penalty, v: FloatArray, radius: FloatArray) -> bool:
+    """Whether |v| ≤ l1 for sure: without a quadratic part the conjugate is finite only there."""
+    return bool((np.nextafter(np.abs(v) + radius, np.inf) <= penalty.l1).all()) or not (v.any() or radius.any())
+
+
+def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> Interval:
+    """sup_w (v·w − penalty(w)) = Σ max(0, |v| − l1)²/(2 l2)."""
+    size = np.abs(v)
+    if not (v.any() or radius.any()):
+        return Interval(0.0, 0.0)
+    if penalty.l2 == 0:
+        return Interval(0.0, 0.0 if fits(penalty, v, radius) else math.inf)
+    spread = radius + 4 * U * (size + penalty.l1)
+    low, high = (np.maximum(0.0, size - penalty.l1 + sign * spread) for sign in (-1.0, 1.0))
+    ends = [math.fsum((end * end).tolist()) / (2.0 * penalty.l2) for end in (low, high)]
+    return outward(ends[0] * (1.0 - 8 * U), ends[1] * (1.0 + 8 * U) + len(v) * SMALLEST)
+
+
+def dual_value(
+    loss: Loss, penalty: Penalty, c: FloatArray, alpha: FloatArray, v: FloatArray, r: FloatArray
+) -> Interval:
+    """D(α) = −penalty*(v) − Σ cᵢ ℓ*(−αᵢ/cᵢ), where v = Σ αᵢ yᵢ xᵢ to within r."""
+    return -penalty_conjugate(penalty, v, r) - conjugate_sum(loss, alpha, c)
