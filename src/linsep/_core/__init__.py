@@ -307,14 +307,18 @@ class Rows:
         width: float,
         split: bool,
         a: FloatArray,
+        h: FloatArray,
     ) -> FloatArray:
-        """Replace `a` by each example's dual variable on a spring; return the sums that `multipliers.hpp` names."""
-        sums = np.empty(5 + (2 if split else 1) * self.d)
+        """Replace `a` and `h` by each example's dual variable on a spring, and how it bends; return sums.
+
+        The sums are those that `multipliers.hpp` names.
+        """
+        sums = np.empty(6 + (2 if split else 1) * self.d)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, sums, threads())
+            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, h, sums, threads())
         else:
-            reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, sums)
+            reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, h, sums)
         return sums
 
     def lean(self) -> Rows:
@@ -367,6 +371,7 @@ def sprung_line_search(
     z: FloatArray,
     dz: FloatArray,
     width: float,
+    first: float,
     linear: float,
     quadratic: float,
     accuracy: float,
@@ -374,9 +379,9 @@ def sprung_line_search(
     """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see `multipliers.hpp`."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, linear, quadratic, accuracy, threads())
+        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, threads())
         return float(t)
-    return reference.sprung_line_search(c, loss, centre, z, dz, width, linear, quadratic, accuracy)
+    return reference.sprung_line_search(c, loss, centre, z, dz, width, first, linear, quadratic, accuracy)
 
 
 def conjugate_sum(

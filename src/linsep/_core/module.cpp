@@ -227,28 +227,28 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
 
 void bind_sprung_duals(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
                        Vector<const double> centre, Vector<const double> z, double width, bool split, Vector<double> a,
-                       Vector<double> sums, std::size_t threads) {
+                       Vector<double> h, Vector<double> sums, std::size_t threads) {
     X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && c.shape(0) == rows.n && centre.shape(0) == rows.n && z.shape(0) == rows.n &&
-                    a.shape(0) == rows.n && sums.shape(0) == 5 + (split ? 2 : 1) * rows.d,
+                    a.shape(0) == rows.n && h.shape(0) == rows.n && sums.shape(0) == 6 + (split ? 2 : 1) * rows.d,
                 "shapes do not match");
         with_dual_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            sprung_duals(rows, y.data(), c.data(), chosen, centre.data(), z.data(), width, split, a.data(), sums.data(),
-                         threads);
+            sprung_duals(rows, y.data(), c.data(), chosen, centre.data(), z.data(), width, split, a.data(), h.data(),
+                         sums.data(), threads);
         });
     });
 }
 
 double bind_sprung_line_search(Vector<const double> c, const std::string &loss, Vector<const double> centre,
-                               Vector<const double> z, Vector<const double> dz, double width, double linear,
-                               double quadratic, double accuracy, std::size_t threads) {
+                               Vector<const double> z, Vector<const double> dz, double width, double first,
+                               double linear, double quadratic, double accuracy, std::size_t threads) {
     const std::size_t n = c.shape(0);
     require(centre.shape(0) == n && z.shape(0) == n && dz.shape(0) == n, "shapes do not match");
     return with_dual_loss(loss, [&](auto chosen) {
         nb::gil_scoped_release release;
-        return sprung_line_search(c.data(), chosen, centre.data(), z.data(), dz.data(), n, width, linear, quadratic,
-                                  accuracy, threads);
+        return sprung_line_search(c.data(), chosen, centre.data(), z.data(), dz.data(), n, width, first, linear,
+                                  quadratic, accuracy, threads);
     });
 }
 
@@ -304,10 +304,10 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "constant"_a,
           "b"_a.noconvert(), "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
     m.def("sprung_duals", &bind_sprung_duals, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a,
-          "centre"_a.noconvert(), "z"_a.noconvert(), "width"_a, "split"_a, "a"_a.noconvert(), "sums"_a.noconvert(),
-          "threads"_a);
+          "centre"_a.noconvert(), "z"_a.noconvert(), "width"_a, "split"_a, "a"_a.noconvert(), "h"_a.noconvert(),
+          "sums"_a.noconvert(), "threads"_a);
     m.def("sprung_line_search", &bind_sprung_line_search, "c"_a.noconvert(), "loss"_a, "centre"_a.noconvert(),
-          "z"_a.noconvert(), "dz"_a.noconvert(), "width"_a, "linear"_a, "quadratic"_a, "accuracy"_a, "threads"_a);
+          "z"_a.noconvert(), "dz"_a.noconvert(), "width"_a, "first"_a, "linear"_a, "quadratic"_a, "accuracy"_a, "threads"_a);
     bind_compression<float>(m);
     bind_compression<double>(m);
     m.def("has_avx2", [] {

@@ -241,22 +241,25 @@ def sprung_duals(
     width: float,
     split: bool,
     a: FloatArray,
+    h: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """Replace `a` by the dual variables at z.
+    """Replace `a` by the dual variables at z, and `h` by −da/dz for a loss made of straight pieces.
 
-    In `sums` go Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ a by class, and what Σ a y x gains, by class if `split`.
+    In `sums` go Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ c over the mistakes, Σ a by class, and what Σ a y x gains, by class if
+    `split`.
     """
     now = sprung(loss, centre, z, width, c)
     change = (now - a) * y
     a[:] = now
+    h[:] = np.where((now > 0) & (now < c), c / width, 0.0)
     used = c > 0
     positive = (y > 0) if split else np.ones(len(y), dtype=bool)
     sums[:3] = c @ loss.value(z), c[used] @ loss.conjugate(-now[used] / c[used]), now @ z
-    sums[3:5] = now[positive].sum(), now[~positive].sum()
-    rmatvec(X, np.where(positive, change, 0.0), sums[5 : 5 + X.shape[1]])
+    sums[3:6] = c[~(z > 0)].sum(), now[positive].sum(), now[~positive].sum()
+    rmatvec(X, np.where(positive, change, 0.0), sums[6 : 6 + X.shape[1]])
     if split:
-        rmatvec(X, np.where(positive, 0.0, change), sums[5 + X.shape[1] :])
+        rmatvec(X, np.where(positive, 0.0, change), sums[6 + X.shape[1] :])
 
 
 def sprung_line_search(
@@ -266,6 +269,7 @@ def sprung_line_search(
     z: FloatArray,
     dz: FloatArray,
     width: float,
+    first: float,
     linear: float,
     quadratic: float,
     accuracy: float,
@@ -275,7 +279,6 @@ def sprung_line_search(
     def slope(t: float) -> float:
         return float(linear + t * quadratic - sprung(loss, centre, z + t * dz, width, c) @ dz)
 
-    first = slope(0.0)
     if not first < 0:
         return 0.0
     low, high, t = 0.0, np.inf, 1.0

@@ -43,8 +43,8 @@ SHARE = 8
 #: Up to this many stored numbers a run goes on to this gap whatever was asked: it costs next to nothing, and the same
 #: fit from repeated rows and from weights, say, is then the same to many digits.
 SMALL, EXACT = 20_000, 1e-13
-#: Other runs begin with so many passes of dual coordinate descent.
-PASSES = 100
+#: With so many features other runs begin with so many passes of dual coordinate descent.
+MANY, PASSES = 300, 100
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Run:
         n, d = problem.rows.n, problem.rows.d
         self.c = np.full(n, problem.C) if problem.sample_weight is None else problem.C * problem.sample_weight
         self.w, self.b, self.z = np.zeros(d), 0.0, np.zeros(n)
-        self.a, self.centre, self.width = np.zeros(n), 0.5 * self.c, WIDEST
+        self.a, self.h, self.centre, self.width = np.zeros(n), np.zeros(n), 0.5 * self.c, WIDEST
         self.v, self.totals = np.zeros((2 if problem.fit_intercept else 1, d)), np.zeros(2)
         self.tol = min(method.tol, EXACT) if problem.rows.stored <= SMALL else method.tol
         self._forget()
@@ -119,15 +119,18 @@ class _Run:
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
+        start = start or self._from_sample() or self._from_descent()
         if start is None:
-            start = self._from_sample() or self._from_descent()
+            return
         self.w, self.b, self.width = start.w.copy(), start.b, NEARBY
         self.z = self.problem.agreements(self.w, self.b)
         if start.alpha is not None:
             self.centre = np.clip(start.alpha, 0.0, self.c)
 
-    def _from_descent(self) -> Start:
-        """Return where some passes of dual descent lead: they are cheap, and find most of the band."""
+    def _from_descent(self) -> Start | None:
+        """Return where passes of dual descent lead, where a Newton step costs as much as many: they find the band."""
+        if self.problem.rows.d < MANY:
+            return None
         return DualDescent(tol=self.method.tol, max_iter=PASSES).solve(self.problem, seed=self.seed).last
 
     def _from_sample(self) -> Start | None:
@@ -178,10 +181,11 @@ class _Run:
             width=self.width,
             split=problem.fit_intercept,
             a=self.a,
+            h=self.h,
         )
-        value, conjugate, product = sums[:3]
-        self.totals = sums[3:5]
-        self.v += sums[5:].reshape(self.v.shape)
+        value, conjugate, product, mistakes = (float(total) for total in sums[:4])
+        self.totals = sums[4:6]
+        self.v += sums[6:].reshape(self.v.shape)
         primal = problem.penalty.value(self.w) + value
         scales, v = (1.0, 1.0), self.v[0]
         if problem.fit_intercept:
@@ -192,9 +196,11 @@ class _Run:
         if primal < self.best[0]:
             self.best = primal, self.w, self.b
         if dual > self.highest[0]:
-            self.highest = dual, self.a * np.where(y > 0, *scales)
-        outer = float(value + sums[1] + product)
-        self._record(primal, value)
+            self.highest = dual, self.a * np.where(y > 0, *scales) if problem.fit_intercept else self.a.copy()
+        outer = value + float(sums[1]) + product
+        scale = problem.weight_of_loss * problem.total_weight
+        numbers = primal / scale, value / scale, mistakes / scale
+        self.history.add(Record(self.steps, self.steps, *numbers, best=self.best[0] / scale))
         return Bound(self.best[0], self.highest[0]), primal - dual - outer, outer
 
     def _conjugates(self, scales: tuple[float, float]) -> float:
@@ -202,13 +208,6 @@ class _Run:
         problem = self.problem
         C = problem.weight_of_loss
         return C * conjugate_sum(problem.y, problem.sample_weight, problem.loss, -self.a * problem.y / C, *scales)
-
-    def _record(self, primal: float, value: float) -> None:
-        problem = self.problem
-        scale = problem.weight_of_loss * problem.total_weight
-        mistakes = problem.mean((self.z <= 0).astype(np.float64))
-        best = self.best[0] / scale
-        self.history.add(Record(self.steps, self.steps, primal / scale, value / scale, mistakes, best=best))
 
     def _observed(self, observer: Observer) -> bool:
         return observer(self.steps, np.append(self.w, self.b), self.best[0])
@@ -222,8 +221,7 @@ class _Run:
         gradient = l2 * self.w - self.v.sum(axis=0)
         if problem.fit_intercept:
             gradient = np.append(gradient, self.totals[1] - self.totals[0])
-        band = (self.a > 0) & (self.a < self.c)
-        step = -factored(problem, np.where(band, self.c / self.width, 0.0)).solve(gradient)
+        step = -factored(problem, self.h).solve(gradient)
         dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if problem.fit_intercept else 0.0
         dz = problem.agreements(dw, db)
         t = sprung_line_search(
@@ -233,6 +231,7 @@ class _Run:
             z=self.z,
             dz=dz,
             width=self.width,
+            first=float(gradient @ step),
             linear=l2 * float(self.w @ dw),
             quadratic=l2 * float(dw @ dw),
             accuracy=0.1,

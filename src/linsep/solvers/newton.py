@@ -8,7 +8,7 @@ factor: the diagonal preconditions. A sample of the examples also gives the poin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Newton:
             raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
         if problem.penalty.l1 > 0:
             raise ValueError("solver 'newton' cannot minimise an L1 penalty; use solver 'sgd'")
-        return _Run(self, problem, seed, observer).result(start)
+        return _Run(self, replace(problem, rows=problem.rows.lean()), seed, observer).result(start)
 
 
 class _Run:
