@@ -161,7 +161,7 @@ class Rows:
         if self.is_sparse:
             kernels = _compiled or reference
             self._handle = kernels.csr(*self._parts(), self.d)
-            if not tidy and kernels.has_repeated_entries(self._handle):
+            if not tidy and kernels.has_repeated_entries(self._handle, threads()):
                 self.X = self.X.copy()  # the user's own matrix stays as it is
                 self.X.sum_duplicates()
                 self._handle = kernels.csr(*self._parts(), self.d)

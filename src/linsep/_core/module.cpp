@@ -3,6 +3,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -80,18 +82,25 @@ void bind_csr(nb::module_ &m) {
 }
 
 // Whether some row names a column twice: its entries would have to be added before they are squared.
-bool has_repeated_entries(const Handle &X) {
-    return X.visit([](const auto &rows) {
-        std::vector<std::size_t> last(rows.d, rows.n);
-        for (std::size_t i = 0; i < rows.n; ++i) {
-            bool repeated = false;
-            rows.row(i).each_column([&](std::size_t j) {
-                repeated |= last[j] == i;
-                last[j] = i;
-            });
-            if (repeated) return true;
-        }
-        return false;
+bool has_repeated_entries(const Handle &X, std::size_t threads) {
+    return X.visit([&](const auto &rows) {
+        nb::gil_scoped_release release;
+        threads = useful_threads(rows.stored(), threads);
+        std::vector<char> found(threads, 0);
+        parallel_for(threads, threads, [&](std::size_t part) {
+            std::vector<std::uint32_t> last(rows.d, 0);
+            const std::size_t first = rows.n * part / threads, end = rows.n * (part + 1) / threads;
+            for (std::size_t i = first; i < end && !found[part]; ++i) {
+                const auto mark = static_cast<std::uint32_t>(i - first + 1);
+                bool repeated = false;
+                rows.row(i).each_column([&](std::size_t j) {
+                    repeated |= last[j] == mark;
+                    last[j] = mark;
+                });
+                found[part] = repeated;
+            }
+        });
+        return std::any_of(found.begin(), found.end(), [](char one) { return one != 0; });
     });
 }
 
@@ -214,7 +223,7 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
                            std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> slopes) {
     return X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
-                    w.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 2,
+                    w.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 3,
                 "shapes do not match");
         require_rows(order.data(), active, rows.n);
         return with_dual_loss(loss, [&](auto chosen) {
@@ -287,7 +296,7 @@ NB_MODULE(LINSEP_MODULE, m) {
     bind_csr<double, std::int32_t>(m);
     bind_csr<float, std::int64_t>(m);
     bind_csr<double, std::int64_t>(m);
-    m.def("has_repeated_entries", &has_repeated_entries, "X"_a);
+    m.def("has_repeated_entries", &has_repeated_entries, "X"_a, "threads"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("squared_norms", &bind_squared_norms, "X"_a, "out"_a.noconvert(), "threads"_a);

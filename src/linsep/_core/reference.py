@@ -44,7 +44,7 @@ def csr(data: Any, indices: Any, indptr: Any, d: int) -> Any:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, d), copy=False)
 
 
-def has_repeated_entries(X: Any) -> bool:
+def has_repeated_entries(X: Any, threads: int) -> bool:
     """Whether some row of a CSR array names a column twice."""
     tidy = X.copy()
     tidy.sum_duplicates()
@@ -209,19 +209,25 @@ def dual_pass(
 ) -> int:
     """One pass of dual coordinate descent: each example's α to its own optimum, with w = Σ αᵢ yᵢ xᵢ kept up to date.
 
-    Nothing is set aside as settled, so all stay active. Its random order is not the compiled one's.
+    Nothing is set aside as settled, so all stay active. Its random order is not the compiled one's. The third of the
+    slopes becomes an estimate of the duality gap.
     """
+    gap = 0.0
     np.random.default_rng(seed).shuffle(order[:active])
     for i in order[:active]:
         x = dense_row(X, i)
         bend = q[i] + constant
-        if bend == 0 or c[i] == 0:
+        if c[i] == 0:
             continue
-        change = loss.dual_step(alpha[i], y[i] * (x @ w + b[0]), bend, c[i]) - alpha[i]
+        z = y[i] * (x @ w + b[0])
+        gap += c[i] * float(loss.value(np.asarray(z)) + loss.conjugate(np.asarray(-alpha[i] / c[i]))) + alpha[i] * z
+        if bend == 0:
+            continue
+        change = loss.dual_step(alpha[i], z, bend, c[i]) - alpha[i]
         w += change * y[i] * x
         b += constant * change * y[i]
         alpha[i] += change
-    slopes[:] = -np.inf, np.inf
+    slopes[:] = -np.inf, np.inf, gap
     return active
 
 

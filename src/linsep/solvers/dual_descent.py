@@ -62,7 +62,7 @@ class _Run:
         self.c = problem.C / problem.penalty.l2 * weight
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
         self.order = np.flatnonzero(self.c).astype(np.int32)
-        self.active, self.slopes = len(self.order), np.empty(2)
+        self.active, self.slopes, self.estimate = len(self.order), np.empty(3), np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
@@ -73,13 +73,14 @@ class _Run:
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        passes, measured, woken = 0, 0, 4
+        passes, measured = 0, 2
         proof = Bound(np.inf, -np.inf)
         try:
             for passes in range(1, self.method.max_iter + 1):
                 self._pass(passes)
-                # Measuring costs about as much as a pass: rarely, once there have been many.
-                if passes < measured + max(1, measured // 6) and passes < self.method.max_iter and self.active:
+                # Measuring costs more than a pass: when the pass itself saw a small gap, else ever more rarely.
+                promising = self.estimate <= self.method.tol * proof.primal < np.inf
+                if not (promising or passes >= 2 * measured or passes == self.method.max_iter or self.active == 0):
                     continue
                 measured, proof = passes, self._measure(passes)
                 if proof.relative_gap <= self.method.tol:
@@ -88,8 +89,7 @@ class _Run:
                 if self.observer is not None and self.observer(passes, np.append(self.w, self.b), proof.primal):
                     message = STOPPED_BY_OBSERVER
                     break
-                if self.active == 0 or proof.relative_gap < 10 * self.method.tol or passes >= 2 * woken:
-                    woken = passes
+                if promising or self.active == 0 or passes % 8 == 0:
                     self._wake()
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
@@ -117,12 +117,13 @@ class _Run:
             w=self.w,
             slopes=self.slopes,
         )
-        low, high = self.slopes
-        self.slopes[:] = low if low < 0 else -np.inf, high if high > 0 else np.inf
+        low, high, gap = self.slopes
+        self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
+        self.estimate = problem.penalty.l2 * float(gap)
 
     def _wake(self) -> None:
         """Look at every example again: one may have been set aside too early."""
-        self.active, self.slopes[:] = len(self.order), (-np.inf, np.inf)
+        self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)
 
     def _measure(self, k: int) -> Bound:
         """Note the point; return what is known of the optimum from all points so far."""
