@@ -461,7 +461,7 @@ def _largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple
 
 
 def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
-    """Return the bound that the plane itself gives, or one shifted so that the classes balance, or zero's."""
+    """Return the bound that the plane itself gives, or that of the plane shifted so that the classes balance."""
     point = problem.evaluate(w, b, split=problem.fit_intercept)
     found, dual_point = bound(point), DualPoint()
     if problem.fit_intercept and problem.loss.smooth and found.relative_gap > tol:
