@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer, make_classification
@@ -13,11 +15,12 @@ from linsep import LinearClassifier, losses
 from linsep._core import Rows
 from linsep.penalties import L1
 from linsep.problem import Problem
-from linsep.solvers import DualDescent, Newton
+from linsep.solvers import DualDescent, Multipliers, Newton
 
 SOLVERS = [
     *[(Newton, loss) for loss in ("logistic", "squared_hinge", "square")],
     *[(DualDescent, loss) for loss in ("logistic", "squared_hinge", "square", "hinge")],
+    (Multipliers, "hinge"),
 ]
 
 
@@ -27,20 +30,20 @@ def problem(loss, seed=0, n=60, d=4, C=0.5, **options):
     return Problem(Rows(X), np.where(y > 0, 1.0, -1.0), losses.get(loss), C=C, **options)
 
 
-def oracle(given):
+def oracle(it):
     """The optimum by SciPy; the hinge's through its dual as a bounded quadratic program."""
-    X, y = np.asarray(given.rows.X.todense() if given.rows.is_sparse else given.rows.X, dtype=float), given.y
-    s = np.ones(len(y)) if given.sample_weight is None else given.sample_weight
-    if isinstance(given.loss, losses.Hinge):
-        assert given.fit_intercept
-        model = SVC(kernel="linear", C=given.C, tol=1e-10).fit(X, y, sample_weight=s)
-        return given.objective(model.coef_[0], float(model.intercept_[0]))
+    X, y = np.asarray(it.rows.X.todense() if it.rows.is_sparse else it.rows.X, dtype=float), it.y
+    s = np.ones(len(y)) if it.sample_weight is None else it.sample_weight
+    if isinstance(it.loss, losses.Hinge):
+        assert it.fit_intercept
+        model = SVC(kernel="linear", C=it.C, tol=1e-10).fit(X, y, sample_weight=s)
+        return it.objective(model.coef_[0], float(model.intercept_[0]))
 
     def value(theta):
-        z = y * (X @ theta[:-1] + theta[-1] * given.fit_intercept)
-        slope = given.C * s * given.loss.slope(z) * y
-        gradient = np.append(X.T @ slope + theta[:-1], slope.sum() * given.fit_intercept)
-        return theta[:-1] @ theta[:-1] / 2 + given.C * s @ given.loss.value(z), gradient
+        z = y * (X @ theta[:-1] + theta[-1] * it.fit_intercept)
+        slope = it.C * s * it.loss.slope(z) * y
+        gradient = np.append(X.T @ slope + theta[:-1], slope.sum() * it.fit_intercept)
+        return theta[:-1] @ theta[:-1] / 2 + it.C * s @ it.loss.value(z), gradient
 
     options = {"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-11}
     return minimize(value, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options=options).fun
@@ -51,22 +54,83 @@ def oracle(given):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
 def test_the_optimum_lies_within_the_proven_gap(solver, loss, weighted, form):
     weight = np.random.default_rng(1).uniform(0, 3, 60) if weighted else None
-    given = problem(loss, form=form, sample_weight=weight)
-    result = solver(tol=1e-6, max_iter=20_000 if solver is DualDescent else 100).solve(given)
-    best = oracle(given)
+    it = problem(loss, form=form, sample_weight=weight)
+    result = solver(tol=1e-6, max_iter=20_000 if solver is DualDescent else 100).solve(it)
+    best = oracle(it)
     assert result.converged
     assert result.proof.relative_gap <= 1e-6
     assert result.proof.dual <= best * (1 + 1e-7)
-    assert given.objective(result.w, result.b) <= best * (1 + 2e-6)
+    assert it.objective(result.w, result.b) <= best * (1 + 2e-6)
 
 
 @pytest.mark.parametrize(("solver", "loss"), [pair for pair in SOLVERS if pair[1] != "hinge"])
 def test_without_an_intercept(solver, loss):
-    given = problem(loss, fit_intercept=False)
-    result = solver(tol=1e-7, max_iter=5000).solve(given)
+    it = problem(loss, fit_intercept=False)
+    result = solver(tol=1e-7, max_iter=5000).solve(it)
     assert result.converged
     assert result.b == 0
-    assert given.objective(result.w, 0.0) == pytest.approx(oracle(given), rel=1e-6)
+    assert it.objective(result.w, 0.0) == pytest.approx(oracle(it), rel=1e-6)
+
+
+def bounded_optimum(X, y, c):
+    """The hinge's optimum without intercept, from its dual: a quadratic program with bounds alone."""
+    K = (X * y[:, None]) @ (X * y[:, None]).T
+
+    def value(alpha):
+        return alpha @ K @ alpha / 2 - alpha.sum(), K @ alpha - 1.0
+
+    options = {"maxiter": 10_000, "ftol": 1e-16, "gtol": 1e-10}
+    bounds = [(0.0, ci) for ci in c]
+    return -minimize(value, np.zeros(len(y)), jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 40),
+    d=st.integers(1, 60),
+    C=st.sampled_from([1e-3, 0.1, 1.0, 100.0]),
+    weighted=st.booleans(),
+)
+def test_multipliers_reach_the_optimum_of_any_small_problem(seed, n, d, C, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+    weight = rng.integers(0, 3, n).astype(float) if weighted else None
+    it = Problem(Rows(X), y, losses.Hinge(), C=C, sample_weight=weight, fit_intercept=False)
+    result = Multipliers(tol=1e-8).solve(it)
+    best = bounded_optimum(X, y, C * (np.ones(n) if weight is None else weight))
+    assert result.proof.dual <= best + 1e-6 * (1 + best)
+    assert it.objective(result.w, 0.0) == pytest.approx(best, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_multipliers_begin_from_a_sample_where_there_are_many_examples(intercept):
+    it = problem("hinge", n=20_000, d=8, C=1.0, fit_intercept=intercept)
+    ours, slow = (solver.solve(it) for solver in (Multipliers(tol=1e-7), DualDescent(tol=1e-4, max_iter=5000)))
+    assert ours.converged
+    assert ours.proof.dual <= slow.proof.primal
+    assert slow.proof.dual <= ours.proof.primal <= slow.proof.primal * (1 + 1e-7)
+
+
+def test_multipliers_go_on_from_a_dual_point():
+    it = problem("hinge", n=2000, d=8, C=1.0)
+    first = Multipliers(tol=1e-6).solve(it)
+    again = Multipliers(tol=1e-6).solve(it, start=first.last)
+    assert again.n_iter < first.n_iter
+    assert again.proof.primal == pytest.approx(first.proof.primal, rel=2e-6)
+
+
+def test_images_are_solved_as_sparse_rows_with_the_same_answer():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 300)) * (rng.random((4000, 300)) < 0.1)
+    y = np.where(X[:, :5].sum(axis=1) + rng.standard_normal(4000) > 0, 1.0, -1.0)
+    lean = Rows(X).lean()
+    assert lean.is_sparse
+    np.testing.assert_array_equal(lean.X.toarray(), X)
+    dense, compressed = (
+        Multipliers(tol=1e-9).solve(Problem(rows, y, losses.Hinge(), C=0.01)) for rows in (Rows(X), lean)
+    )
+    np.testing.assert_allclose(dense.w, compressed.w, atol=1e-5)
 
 
 def test_newton_agrees_with_scikit_learn_on_breast_cancer():
@@ -82,10 +146,10 @@ def test_newton_agrees_with_scikit_learn_on_breast_cancer():
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_a_sample_gives_the_start_and_the_metric_of_a_large_problem(loss):
-    given = problem(loss, n=20_000, d=8, C=1.0)
-    result = Newton(tol=1e-8).solve(given)
+    it = problem(loss, n=20_000, d=8, C=1.0)
+    result = Newton(tol=1e-8).solve(it)
     assert result.converged
-    assert given.objective(result.w, result.b) == pytest.approx(oracle(given), rel=1e-7)
+    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
 
 
 def test_many_features_go_to_dual_descent():
@@ -99,7 +163,8 @@ def test_many_features_go_to_dual_descent():
 
 
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "duplicates", "imbalance", "wide"])
-def test_hard_columns_and_rows_converge_at_default_settings(spoil):
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_hard_columns_and_rows_converge_at_default_settings(spoil, loss):
     rng = np.random.default_rng(5)
     n, d = (30, 80) if spoil == "wide" else (2000, 6)
     X = rng.standard_normal((n, d))
@@ -113,15 +178,16 @@ def test_hard_columns_and_rows_converge_at_default_settings(spoil):
         X[:, 2] = 7.0
     elif spoil == "duplicates":
         X[n // 2 :] = X[: n // 2]
-    assert LinearClassifier("logistic").fit(X, y).dual_gap_ <= 1e-4
+    assert LinearClassifier(loss).fit(X, y).dual_gap_ <= 1e-4
 
 
-def test_weights_of_two_are_two_rows():
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_weights_of_two_are_two_rows(loss):
     X, y = make_classification(80, 5, random_state=0)
     weight = np.random.default_rng(0).integers(0, 4, 80)
-    weighted = LinearClassifier("logistic").fit(X, y, sample_weight=weight)
-    repeated = LinearClassifier("logistic").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8)
+    weighted = LinearClassifier(loss).fit(X, y, sample_weight=weight)
+    repeated = LinearClassifier(loss).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +197,8 @@ def test_weights_of_two_are_two_rows():
         (Newton(), "logistic", {"penalty": L1()}, "L1"),
         (DualDescent(), "hinge", {"penalty": L1()}, "alone"),
         (DualDescent(), "perceptron", {}, "dual"),
+        (Multipliers(), "logistic", {}, "kink"),
+        (Multipliers(), "hinge", {"penalty": L1()}, "alone"),
     ],
 )
 def test_what_a_solver_cannot_do_it_says(solver, loss, options, words):

@@ -11,7 +11,16 @@ from linsep._core import Rows
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.problem import Problem
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
-from linsep.solvers import DualDescent, GradientDescent, LeastSquares, Newton, PerceptronRule, Start, StochasticDescent
+from linsep.solvers import (
+    DualDescent,
+    GradientDescent,
+    LeastSquares,
+    Multipliers,
+    Newton,
+    PerceptronRule,
+    Start,
+    StochasticDescent,
+)
 from linsep.solvers.step_watch import StepWatch
 
 
@@ -28,6 +37,7 @@ def problem(loss, penalty=None, C=1.0):
         ("least_squares", LeastSquares),
         ("newton", Newton),
         ("dual", DualDescent),
+        ("multipliers", Multipliers),
     ],
 )
 def test_every_solver_is_found_by_its_name(name, kind):
@@ -39,7 +49,15 @@ def test_every_solver_is_found_by_its_name(name, kind):
     else:
         with pytest.raises(ValueError, match="max_iter would be ignored"):
             solvers.get(name, max_iter=7)
-    assert set(solvers.SOLVERS) == {"gradient_descent", "sgd", "perceptron", "least_squares", "newton", "dual"}
+    assert set(solvers.SOLVERS) == {
+        "gradient_descent",
+        "sgd",
+        "perceptron",
+        "least_squares",
+        "newton",
+        "dual",
+        "multipliers",
+    }
 
 
 def test_a_solver_object_is_taken_as_it_is():
@@ -75,7 +93,7 @@ def test_a_number_of_iterations_that_makes_no_sense_is_an_error(solver, max_iter
         ("square", L1(), np.inf, "least_squares"),  # no penalty at all
         ("square", L1(), 1.0, "sgd"),
         ("square", ElasticNet(0.5), 1.0, "sgd"),
-        ("hinge", L2(), 1.0, "sgd"),
+        ("hinge", L2(), 1.0, "multipliers"),
         ("logistic", L2(), 1.0, "newton"),
         ("perceptron", L2(), np.inf, "sgd"),
     ],

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from . import reference
 from .reference import is_sparse
@@ -29,9 +30,16 @@ __all__ = [
     "kernels_in_use",
     "length",
     "one_thread",
+    "sprung_line_search",
     "threads",
     "warn_if_slow",
 ]
+
+
+#: Up to this share of entries that are not zero a dense matrix is cheaper to work on as a sparse one.
+MOSTLY_ZERO = 0.3
+#: Below this many entries a copy does not pay.
+WORTH_COMPRESSING = 1_000_000
 
 
 def _load() -> ModuleType | None:
@@ -145,7 +153,7 @@ class Rows:
     array([4., 6.])
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, tidy: bool = False) -> None:
         self.X = native(X)
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)
@@ -153,7 +161,7 @@ class Rows:
         if self.is_sparse:
             kernels = _compiled or reference
             self._handle = kernels.csr(*self._parts(), self.d)
-            if kernels.has_repeated_entries(self._handle):
+            if not tidy and kernels.has_repeated_entries(self._handle):
                 self.X = self.X.copy()  # the user's own matrix stays as it is
                 self.X.sum_duplicates()
                 self._handle = kernels.csr(*self._parts(), self.d)
@@ -195,6 +203,16 @@ class Rows:
         else:
             reference.rmatvec(self.X, u, out)
         return out
+
+    def square_rmatvec(self, u: FloatArray) -> FloatArray:
+        """Σ uᵢ xᵢ², entry by entry."""
+        squares = self.X.multiply(self.X) if self.is_sparse else self.X**2
+        return np.asarray(squares.T @ u, dtype=np.float64).ravel()
+
+    def dense(self, which: IntArray) -> FloatArray:
+        """Return the rows `which` as a dense matrix in double precision."""
+        part = self.X[which]
+        return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
     def squared_norms(self) -> FloatArray:
         """‖xᵢ‖² of every row, computed once."""
@@ -278,6 +296,45 @@ class Rows:
             reference.gram(self.X, h, which, out)
         return out
 
+    def sprung_duals(
+        self,
+        y: FloatArray,
+        c: FloatArray,
+        loss: Any,
+        *,
+        centre: FloatArray,
+        z: FloatArray,
+        width: float,
+        split: bool,
+        a: FloatArray,
+    ) -> FloatArray:
+        """Replace `a` by each example's dual variable on a spring; return the sums that `multipliers.hpp` names."""
+        sums = np.empty(5 + (2 if split else 1) * self.d)
+        kernel = compiled_name(loss)
+        if _compiled is not None and kernel is not None:
+            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, sums, threads())
+        else:
+            reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, sums)
+        return sums
+
+    def lean(self) -> Rows:
+        """Return the rows as a sparse matrix, if they are dense and mostly zeros, as images are; else themselves."""
+        if self.is_sparse or _compiled is None or self.n * self.d < WORTH_COMPRESSING:
+            return self
+        sample = self.X[:: max(1, self.n // 256)]
+        if np.count_nonzero(sample) > MOSTLY_ZERO * sample.size:
+            return self
+        start = np.zeros(self.n + 1, dtype=np.int64)
+        _compiled.count_entries(self.X, start, threads())
+        np.cumsum(start, out=start)
+        if start[-1] > MOSTLY_ZERO * self.X.size:
+            return self
+        if start[-1] <= np.iinfo(np.int32).max:
+            start = start.astype(np.int32)
+        data, indices = np.empty(start[-1], dtype=self.X.dtype), np.empty(start[-1], dtype=start.dtype)
+        _compiled.compress(self.X, start, data, indices, threads())
+        return Rows(sparse.csr_array((data, indices, start), shape=(self.n, self.d)), tidy=True)
+
     def dual_pass(
         self,
         y: FloatArray,
@@ -300,6 +357,26 @@ class Rows:
         else:
             loop, rows, chosen = reference.dual_pass, self.X, loss
         return int(loop(rows, y, c, chosen, q, constant, b, order, active, seed, alpha, w, slopes))
+
+
+def sprung_line_search(
+    c: FloatArray,
+    loss: Any,
+    *,
+    centre: FloatArray,
+    z: FloatArray,
+    dz: FloatArray,
+    width: float,
+    linear: float,
+    quadratic: float,
+    accuracy: float,
+) -> float:
+    """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see `multipliers.hpp`."""
+    kernel = compiled_name(loss)
+    if _compiled is not None and kernel is not None:
+        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, linear, quadratic, accuracy, threads())
+        return float(t)
+    return reference.sprung_line_search(c, loss, centre, z, dz, width, linear, quadratic, accuracy)
 
 
 def conjugate_sum(

@@ -11,8 +11,10 @@
 
 #include <nanobind/stl/optional.h>
 
+#include "compress.hpp"
 #include "dual.hpp"
 #include "losses.hpp"
+#include "multipliers.hpp"
 #include "objective.hpp"
 #include "products.hpp"
 #include "rows.hpp"
@@ -223,6 +225,58 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
     });
 }
 
+void bind_sprung_duals(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
+                       Vector<const double> centre, Vector<const double> z, double width, bool split, Vector<double> a,
+                       Vector<double> sums, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(y.shape(0) == rows.n && c.shape(0) == rows.n && centre.shape(0) == rows.n && z.shape(0) == rows.n &&
+                    a.shape(0) == rows.n && sums.shape(0) == 5 + (split ? 2 : 1) * rows.d,
+                "shapes do not match");
+        with_dual_loss(loss, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            sprung_duals(rows, y.data(), c.data(), chosen, centre.data(), z.data(), width, split, a.data(), sums.data(),
+                         threads);
+        });
+    });
+}
+
+double bind_sprung_line_search(Vector<const double> c, const std::string &loss, Vector<const double> centre,
+                               Vector<const double> z, Vector<const double> dz, double width, double linear,
+                               double quadratic, double accuracy, std::size_t threads) {
+    const std::size_t n = c.shape(0);
+    require(centre.shape(0) == n && z.shape(0) == n && dz.shape(0) == n, "shapes do not match");
+    return with_dual_loss(loss, [&](auto chosen) {
+        nb::gil_scoped_release release;
+        return sprung_line_search(c.data(), chosen, centre.data(), z.data(), dz.data(), n, width, linear, quadratic,
+                                  accuracy, threads);
+    });
+}
+
+template <class T>
+void bind_count_entries(Table<const T> X, Vector<std::int64_t> start, std::size_t threads) {
+    require(start.shape(0) == X.shape(0) + 1, "shapes do not match");
+    nb::gil_scoped_release release;
+    count_entries(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), threads);
+}
+
+template <class T, class I>
+void bind_compress(Table<const T> X, Vector<const I> start, Vector<T> data, Vector<I> indices, std::size_t threads) {
+    require(start.shape(0) == X.shape(0) + 1 && data.shape(0) == indices.shape(0) &&
+                static_cast<std::size_t>(start.data()[X.shape(0)]) == data.shape(0),
+            "shapes do not match");
+    nb::gil_scoped_release release;
+    compress(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), data.data(), indices.data(), threads);
+}
+
+template <class T>
+void bind_compression(nb::module_ &m) {
+    m.def("count_entries", &bind_count_entries<T>, "X"_a.noconvert(), "start"_a.noconvert(), "threads"_a);
+    m.def("compress", &bind_compress<T, std::int32_t>, "X"_a.noconvert(), "start"_a.noconvert(), "data"_a.noconvert(),
+          "indices"_a.noconvert(), "threads"_a);
+    m.def("compress", &bind_compress<T, std::int64_t>, "X"_a.noconvert(), "start"_a.noconvert(), "data"_a.noconvert(),
+          "indices"_a.noconvert(), "threads"_a);
+}
+
 }  // namespace
 
 NB_MODULE(LINSEP_MODULE, m) {
@@ -249,6 +303,13 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("gram", &bind_gram, "X"_a, "h"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "constant"_a,
           "b"_a.noconvert(), "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
+    m.def("sprung_duals", &bind_sprung_duals, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a,
+          "centre"_a.noconvert(), "z"_a.noconvert(), "width"_a, "split"_a, "a"_a.noconvert(), "sums"_a.noconvert(),
+          "threads"_a);
+    m.def("sprung_line_search", &bind_sprung_line_search, "c"_a.noconvert(), "loss"_a, "centre"_a.noconvert(),
+          "z"_a.noconvert(), "dz"_a.noconvert(), "width"_a, "linear"_a, "quadratic"_a, "accuracy"_a, "threads"_a);
+    bind_compression<float>(m);
+    bind_compression<double>(m);
     m.def("has_avx2", [] {
 #if defined(__x86_64__) && defined(__GNUC__)
         __builtin_cpu_init();

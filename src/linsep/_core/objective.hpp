@@ -81,8 +81,8 @@ void hessian_product(const Rows &X, const double *h, const double *v, double c, 
 template <class Rows>
 void gram(const Rows &X, const double *h, const std::int64_t *rows, std::size_t count, double *out,
           std::size_t threads) {
-    const std::size_t width = X.d + 1, size = width * width;
-    const std::size_t blocks = std::min<std::size_t>(2, count * X.stored() / (X.n * 4 * size + 1) + 1);
+    const std::size_t width = X.d + 1, size = width * width, mean = X.stored() / X.n + 1;
+    const std::size_t blocks = std::min<std::size_t>(2, count * mean * mean / (8 * size) + 1);
     std::vector<double> other(size * (blocks - 1), 0.0);
     parallel_for(blocks, threads, [&](std::size_t block) {
         double *sum = block == 0 ? out : other.data() + (block - 1) * size;
@@ -90,13 +90,8 @@ void gram(const Rows &X, const double *h, const std::int64_t *rows, std::size_t 
             const auto i = static_cast<std::size_t>(rows[k]);
             if (h[i] == 0) continue;
             const auto row = X.row(i);
-            row.each_entry([&](std::size_t j, double x) {
-                const double c = h[i] * x;
-                row.each_entry([&](std::size_t l, double x_l) {
-                    if (l <= j) sum[j * width + l] += c * x_l;
-                });
-                sum[X.d * width + j] += c;
-            });
+            row.add_square_to(sum, width, h[i]);
+            row.add_to(sum + X.d * width, h[i]);
             sum[X.d * width + X.d] += h[i];
         }
     });

@@ -223,3 +223,66 @@ def dual_pass(
         alpha[i] += change
     slopes[:] = -np.inf, np.inf
     return active
+
+
+def sprung(loss: Any, centre: FloatArray, z: FloatArray, width: float, c: FloatArray) -> FloatArray:
+    """Return argmin_a ½ (h/c)(a − ᾱ)² + z (a − ᾱ) + c ℓ*(−a/c) of each example: its dual variable on a spring."""
+    steps = [loss.dual_step(m, t, width / k, k) if k > 0 else 0.0 for m, t, k in zip(centre, z, c, strict=True)]
+    return np.array(steps, dtype=np.float64)
+
+
+def sprung_duals(
+    X: Any,
+    y: FloatArray,
+    c: FloatArray,
+    loss: Any,
+    centre: FloatArray,
+    z: FloatArray,
+    width: float,
+    split: bool,
+    a: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Replace `a` by the dual variables at z.
+
+    In `sums` go Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ a by class, and what Σ a y x gains, by class if `split`.
+    """
+    now = sprung(loss, centre, z, width, c)
+    change = (now - a) * y
+    a[:] = now
+    used = c > 0
+    positive = (y > 0) if split else np.ones(len(y), dtype=bool)
+    sums[:3] = c @ loss.value(z), c[used] @ loss.conjugate(-now[used] / c[used]), now @ z
+    sums[3:5] = now[positive].sum(), now[~positive].sum()
+    rmatvec(X, np.where(positive, change, 0.0), sums[5 : 5 + X.shape[1]])
+    if split:
+        rmatvec(X, np.where(positive, 0.0, change), sums[5 + X.shape[1] :])
+
+
+def sprung_line_search(
+    c: FloatArray,
+    loss: Any,
+    centre: FloatArray,
+    z: FloatArray,
+    dz: FloatArray,
+    width: float,
+    linear: float,
+    quadratic: float,
+    accuracy: float,
+) -> float:
+    """Return the t at which t·linear + ½t²·quadratic + Σ (inner loss at z + t dz) is least, roughly: by halving."""
+
+    def slope(t: float) -> float:
+        return float(linear + t * quadratic - sprung(loss, centre, z + t * dz, width, c) @ dz)
+
+    first = slope(0.0)
+    if not first < 0:
+        return 0.0
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(60):
+        now = slope(t)
+        if abs(now) <= -accuracy * first:
+            break
+        low, high = (low, t) if now > 0 else (t, high)
+        t = 2 * t if np.isinf(high) else 0.5 * (low + high)
+    return t

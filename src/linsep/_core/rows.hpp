@@ -36,9 +36,10 @@ struct DenseRow {
     void each_column(F f) const {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
-    template <class F>
-    void each_entry(F f) const {
-        for (std::size_t j = 0; j < d; ++j) f(j, static_cast<double>(x[j]));
+    // Adds c x xᵀ to the lower triangle of a matrix with rows of that width.
+    void add_square_to(double *sum, std::size_t width, double c) const {
+        for (std::size_t j = 0; j < d; ++j)
+            for (std::size_t l = 0; l <= j; ++l) sum[j * width + l] += c * static_cast<double>(x[j]) * static_cast<double>(x[l]);
     }
     // The product, while a row that comes later is fetched beside it: rows in random order are strangers to the
     // hardware's own prefetching, which gives up at every page.
@@ -99,9 +100,17 @@ struct SparseRow {
     void each_column(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
     }
-    template <class F>
-    void each_entry(F f) const {
-        for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]), static_cast<double>(x[k]));
+    void add_square_to(double *sum, std::size_t width, double c) const {
+        const bool sorted = std::is_sorted(j, j + size);
+        for (std::size_t k = 0; k < size; ++k) {
+            double *into = sum + static_cast<std::size_t>(j[k]) * width;
+            const double c_k = c * static_cast<double>(x[k]);
+            if (sorted)
+                for (std::size_t l = 0; l <= k; ++l) into[j[l]] += c_k * static_cast<double>(x[l]);
+            else
+                for (std::size_t l = 0; l < size; ++l)
+                    if (j[l] <= j[k]) into[j[l]] += c_k * static_cast<double>(x[l]);
+        }
     }
     double dot(const double *w, const SparseRow &later) const {
         constexpr std::size_t block = 16;

@@ -16,7 +16,9 @@ from ._checks import check_choice, check_count
 from .dual_descent import DualDescent
 from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
 from .least_squares import LeastSquares
-from .newton import FACTORED, Newton
+from .metric import FACTORED
+from .multipliers import Multipliers
+from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
 
@@ -27,6 +29,7 @@ __all__ = [
     "DualDescent",
     "GradientDescent",
     "LeastSquares",
+    "Multipliers",
     "Newton",
     "PerceptronRule",
     "Result",
@@ -71,6 +74,7 @@ SOLVERS: dict[str, Any] = {
     "least_squares": LeastSquares,
     "newton": Newton,
     "dual": DualDescent,
+    "multipliers": Multipliers,
 }
 
 
@@ -114,4 +118,8 @@ def automatic(problem: Problem) -> tuple[str, str]:
         if loss.defines("dual_step"):
             return "dual", "a smooth loss and many features"
         return "newton", "a smooth loss"
+    if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:
+        if problem.rows.d <= FACTORED:
+            return "multipliers", "a loss with a kink and few enough features to factor a Hessian"
+        return "dual", "a loss with a kink and many features"
     return "sgd", "stochastic descent suits any loss with a slope"

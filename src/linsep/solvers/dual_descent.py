@@ -96,7 +96,8 @@ class _Run:
             proof = self._measure(passes)
         _, w, b = self.best
         converged = proof.relative_gap <= self.method.tol
-        last, alpha = Start(w, b, passes), self.highest[1]
+        alpha = self.highest[1]
+        last = Start(w, b, passes, alpha=alpha)
         return Result(w, b, passes, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha)
 
     def _pass(self, k: int) -> None:

@@ -8,27 +8,24 @@ factor: the diagonal preconditions. A sample of the examples also gives the poin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
-from .._core import Rows, length
+from .._core import length
 from ..certificate import bound
 from ..history import History, Record
 from ..problem import Point, Problem
 from ._checks import check_count
+from .metric import FACTORED, Metric, diagonal, factored
 from .result import STOPPED_BY_OBSERVER, Result, Start
+from .sampling import sample, sample_size
 
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
-
-#: Up to this many features the Hessian is factored.
-FACTORED = 3000
 
 
 @dataclass(frozen=True)
@@ -110,16 +107,11 @@ class _Run:
 
     def _from_sample(self) -> tuple[FloatArray, float]:
         """Return the optimum on a sample of the examples, roughly: a better start than zero."""
-        problem, n = self.problem, self.problem.rows.n
+        problem = self.problem
         size = sample_size(problem.rows.d)
-        if n < 4 * size:
+        part = sample(problem, size, self.rng) if problem.rows.n >= 4 * size else None
+        if part is None:
             return np.zeros(problem.rows.d), 0.0
-        chosen = np.sort(self.rng.choice(n, size, replace=False))
-        weight = None if problem.sample_weight is None else problem.sample_weight[chosen]
-        if len(np.unique(problem.y[chosen])) < 2 or (weight is not None and not weight.any()):
-            return np.zeros(problem.rows.d), 0.0
-        C = problem.C * n / size
-        part = replace(problem, rows=Rows(problem.rows.X[chosen]), y=problem.y[chosen], C=C, sample_weight=weight)
         result = Newton(tol=1e-2, max_iter=20).solve(part)
         return result.w, result.b
 
@@ -148,72 +140,12 @@ class _Run:
         self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
 
 
-def sample_size(d: int) -> int:
-    """Return how many examples say enough about d features."""
-    return max(10_000, 10 * d)
+def _metric(point: Point, rng: np.random.Generator) -> Metric:
+    problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
+    return factored(problem, h, rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
 
 
-def factor(matrix: FloatArray) -> Any:
-    """Return a Cholesky factor, after as small a nudge of the unit diagonal as makes one possible."""
-    nudge = 1e-10
-    while True:
-        try:
-            nudged = matrix + nudge * np.eye(len(matrix))
-            return scipy.linalg.cho_factor(nudged, lower=True, check_finite=False, overwrite_a=True)
-        except scipy.linalg.LinAlgError:
-            nudge *= 100
-
-
-class _Factor:
-    """A Cholesky factor of the Hessian, or of its estimate from a sample."""
-
-    def __init__(self, point: Point, rng: np.random.Generator) -> None:
-        problem, h = point.problem, point.sums.h
-        rows, size = np.flatnonzero(h), sample_size(problem.rows.d)
-        self.exact = len(rows) <= 2 * size
-        share = 1.0
-        if not self.exact:
-            share = size / len(rows)
-            rows = np.sort(rng.choice(rows, size, replace=False))
-        hessian = problem.rows.gram(h * (problem.weight_of_loss / share), rows)
-        d = problem.rows.d
-        hessian = hessian if problem.fit_intercept else hessian[:d, :d]
-        diagonal = np.einsum("jj->j", hessian)
-        diagonal[:d] += problem.penalty.l2
-        # Columns of one scale, and a nudge for directions in which nothing bends.
-        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        hessian *= self.scale[:, None]
-        hessian *= self.scale
-        self.factor = factor(hessian)
-
-    def solve(self, g: FloatArray) -> FloatArray:
-        """Return H⁻¹ g."""
-        return np.asarray(scipy.linalg.cho_solve(self.factor, self.scale * g, check_finite=False) * self.scale)
-
-
-class _Diagonal:
-    """The diagonal of the Hessian."""
-
-    exact = False
-
-    def __init__(self, point: Point) -> None:
-        problem = point.problem
-        squares = problem.rows.X.multiply(problem.rows.X) if problem.rows.is_sparse else problem.rows.X**2
-        diagonal = problem.weight_of_loss * np.asarray(squares.T @ point.sums.h).ravel() + problem.penalty.l2
-        if problem.fit_intercept:
-            diagonal = np.append(diagonal, problem.weight_of_loss * point.sums.h.sum())
-        self.diagonal = np.where(diagonal > 0, diagonal, 1.0)
-
-    def solve(self, g: FloatArray) -> FloatArray:
-        """Return D⁻¹ g."""
-        return g / self.diagonal
-
-
-def _metric(point: Point, rng: np.random.Generator) -> _Factor | _Diagonal:
-    return _Factor(point, rng) if point.problem.rows.d <= FACTORED else _Diagonal(point)
-
-
-def conjugate_gradients(point: Point, metric: _Factor | _Diagonal, accuracy: float, most: int = 50) -> FloatArray:
+def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> FloatArray:
     """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was."""
     problem, d = point.problem, point.problem.rows.d
 

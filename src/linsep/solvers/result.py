@@ -21,7 +21,7 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run begins: a point, the step count its schedule goes on from, and a sum of iterates."""
+    """Where a run begins: a point, the step count its schedule goes on from, a sum of iterates, a dual point."""
 
     w: FloatArray
     b: float = 0.0
@@ -29,6 +29,7 @@ class Start:
     sum_w: FloatArray | None = None
     sum_b: float = 0.0
     sum_from: int = 0
+    alpha: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+// A dense matrix that is mostly zeros, as a sparse one.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "parallel.hpp"
+#include "rows.hpp"
+
+namespace linsep {
+
+// start[i + 1] = how many entries of row i are not zero (not yet added up).
+template <class T>
+void count_entries(const Dense<T> &X, std::int64_t *start, std::size_t threads) {
+    parallel_for(4 * threads, threads, [&](std::size_t block) {
+        for (std::size_t i = X.n * block / (4 * threads); i < X.n * (block + 1) / (4 * threads); ++i) {
+            const T *x = X.row(i).x;
+            std::int64_t count = 0;
+            for (std::size_t j = 0; j < X.d; ++j) count += x[j] != 0;
+            start[i + 1] = count;
+        }
+    });
+}
+
+// Writes the entries of each row from start[i] on.
+template <class T, class I>
+void compress(const Dense<T> &X, const I *start, T *data, I *indices, std::size_t threads) {
+    parallel_for(4 * threads, threads, [&](std::size_t block) {
+        std::vector<T> value(X.d);
+        std::vector<I> column(X.d);
+        for (std::size_t i = X.n * block / (4 * threads); i < X.n * (block + 1) / (4 * threads); ++i) {
+            const T *x = X.row(i).x;
+            std::size_t k = 0;
+            for (std::size_t j = 0; j < X.d; ++j) {  // no branch: whether an entry is zero is hard to foresee
+                value[k] = x[j], column[k] = static_cast<I>(j);
+                k += x[j] != 0;
+            }
+            std::copy(value.begin(), value.begin() + k, data + start[i]);
+            std::copy(column.begin(), column.begin() + k, indices + start[i]);
+        }
+    });
+}
+
+}  // namespace linsep

@@ -1,0 +1,87 @@
+// The inner problem of the method of multipliers: losses with a spring that pulls each dual variable to a centre.
+//
+// Given agreements z, centres ᾱ and a width h, each dual variable is  a = argmin ½ (h/c)(a − ᾱ)² + z (a − ᾱ) + c ℓ*(−a/c).
+// For a loss made of straight pieces, a falls with z at the rate c/h strictly between its bounds 0 and c, and stays where
+// it is on them: only the examples in that band bend the inner problem.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "dual.hpp"
+#include "parallel.hpp"
+
+namespace linsep {
+
+template <class Loss>
+double sprung(const Loss &loss, double centre, double z, double width, double c) {
+    return c > 0 ? dual_step(loss, centre, z, width / c, c) : 0.0;
+}
+
+// Replaces `a` by the dual variables at z. In `sums`: Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ a over the positive and over the
+// negative class, then what Σ a y x gains over the positive class and, if `split`, over the negative class; without
+// `split` everything counts as positive. Only examples whose variable changed are read.
+template <class Loss, class Rows>
+void sprung_duals(const Rows &X, const double *y, const double *c, const Loss &loss, const double *centre,
+                  const double *z, double width, bool split, double *a, double *sums, std::size_t threads) {
+    const std::size_t size = 5 + (split ? 2 : 1) * X.d, blocks = block_count(X, size);
+    std::vector<double> parts(blocks * size, 0.0);
+    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
+        double *sum = parts.data() + block * size;
+        double *side[2] = {sum + 5, sum + 5 + (split ? X.d : 0)};
+        double value = 0, conjugate = 0, product = 0, total[2] = {0, 0};
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
+            const int which = split && y[i] < 0;
+            const double now = sprung(loss, centre[i], z[i], width, c[i]), change = now - a[i];
+            if (change != 0) X.row(i).add_to(side[which], change * y[i]);
+            a[i] = now;
+            value += c[i] * Loss::value(z[i]);
+            if (c[i] > 0) conjugate += c[i] * Loss::conjugate(-now / c[i]);
+            product += now * z[i];
+            total[which] += now;
+        }
+        sum[0] = value, sum[1] = conjugate, sum[2] = product, sum[3] = total[0], sum[4] = total[1];
+    });
+    add_blocks(parts.data(), blocks, size);
+    std::copy(parts.begin(), parts.begin() + size, sums);
+}
+
+// The t that minimises  t linear + ½ t² quadratic + Σ (inner loss at z + t dz), to within `accuracy` of its slope at 0:
+// Newton's method on the slope, kept inside the bracket that is known.
+template <class Loss>
+double sprung_line_search(const double *c, const Loss &loss, const double *centre, const double *z, const double *dz,
+                          std::size_t n, double width, double linear, double quadratic, double accuracy,
+                          std::size_t threads) {
+    const std::size_t blocks = std::min<std::size_t>(8, n / 20'000 + 1);
+    std::vector<double> parts(2 * blocks);
+    const auto slope_and_bend = [&](double t) {
+        parallel_for(blocks, threads, [&](std::size_t block) {
+            double slope = 0, bend = 0;
+            for (std::size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
+                const double a = sprung(loss, centre[i], z[i] + t * dz[i], width, c[i]);
+                slope -= a * dz[i];
+                bend += a > 0 && a < c[i] ? c[i] / width * dz[i] * dz[i] : 0.0;
+            }
+            parts[2 * block] = slope, parts[2 * block + 1] = bend;
+        });
+        add_blocks(parts.data(), blocks, 2);
+        parts[0] += linear + t * quadratic;
+        parts[1] += quadratic;
+    };
+    slope_and_bend(0.0);
+    const double first = parts[0];
+    if (!(first < 0)) return 0.0;
+    double low = 0, high = 0, t = 1;
+    for (int k = 0; k < 60; ++k) {
+        slope_and_bend(t);
+        const double slope = parts[0], newton = t - slope / parts[1];
+        if (std::fabs(slope) <= accuracy * -first) break;
+        (slope > 0 ? high : low) = t;
+        if (high == 0) t = std::min(std::max(newton, 1.5 * t), 4.0 * t);
+        else t = newton > low && newton < high ? newton : 0.5 * (low + high);
+    }
+    return t;
+}
+
+}  // namespace linsep

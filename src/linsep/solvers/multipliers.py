@@ -1,0 +1,244 @@
+"""The method of multipliers with Newton's method inside, for losses with a kink (hinge), to a proven duality gap.
+
+Each example's dual variable is tied by a spring to where it was, ᾱ, with a slack h:
+
+    min over (w, b)  penalty(w) + Σ max over a of  −a z − cᵢ ℓ*(−a/cᵢ) − ½ (h/cᵢ)(a − ᾱᵢ)²
+
+This inner problem is smooth, and bends only where examples lie in a band of width h around the kink: Newton's method
+factors the Hessian of these few. Then ᾱ moves to a, h is halved, and the gap falls by an order of magnitude.
+(Rockafellar 1976; with semismooth Newton inside: Li, Sun and Toh 2018.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import conjugate_sum, sprung_line_search
+from ..certificate import Bound, class_scales
+from ..history import History, Record
+from ..problem import Problem
+from ._checks import check_count
+from .dual_descent import DualDescent
+from .metric import factored
+from .result import STOPPED_BY_OBSERVER, Result, Start
+from .sampling import sample
+
+FloatArray = NDArray[np.float64]
+Observer = Callable[[int, FloatArray, float], bool]
+
+__all__ = ["Multipliers"]
+
+#: The first width: at w = 0 all examples are in the band.
+WIDEST = 4.0
+#: The first width from a point that is near the optimum.
+NEARBY = 0.5
+#: What becomes of the width at each outer step, and where that ends.
+NARROWER, NARROWEST = 0.5, 1e-9
+#: A run on many examples begins with one on this share of them: an eighth.
+SHARE = 8
+#: Up to this many stored numbers a run goes on to this gap whatever was asked: it costs next to nothing, and the same
+#: fit from repeated rows and from weights, say, is then the same to many digits.
+SMALL, EXACT = 20_000, 1e-13
+#: Other runs begin with so many passes of dual coordinate descent.
+PASSES = 100
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """The method of multipliers, for losses with a `dual_step` and an L2 penalty.
+
+    Parameters
+    ----------
+    tol : float
+        The relative duality gap at which to stop.
+    max_iter : int
+        Newton steps at the most.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 500
+    name = "multipliers"
+
+    def __post_init__(self) -> None:
+        check_count("max_iter", self.max_iter)
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Minimise."""
+        if problem.loss.smooth:
+            raise ValueError(f"solver 'multipliers' is for losses with a kink, not {problem.loss}; use 'newton'")
+        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
+            raise ValueError(f"solver 'multipliers' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
+        return _Run(self, replace(problem, rows=problem.rows.lean()), seed, observer).result(start)
+
+
+class _Run:
+    """One run: the point (w, b), its agreements z, the dual variables a, their centres, and v = Σ aᵢ yᵢ xᵢ by class."""
+
+    def __init__(self, method: Multipliers, problem: Problem, seed: int, observer: Observer | None) -> None:
+        self.method, self.problem, self.seed, self.observer = method, problem, seed, observer
+        self.rng, self.history, self.steps = np.random.default_rng(seed), History(), 0
+        n, d = problem.rows.n, problem.rows.d
+        self.c = np.full(n, problem.C) if problem.sample_weight is None else problem.C * problem.sample_weight
+        self.w, self.b, self.z = np.zeros(d), 0.0, np.zeros(n)
+        self.a, self.centre, self.width = np.zeros(n), 0.5 * self.c, WIDEST
+        self.v, self.totals = np.zeros((2 if problem.fit_intercept else 1, d)), np.zeros(2)
+        self.tol = min(method.tol, EXACT) if problem.rows.stored <= SMALL else method.tol
+        self._forget()
+
+    def result(self, start: Start | None) -> Result:
+        """Take Newton steps until the gap is proven small."""
+        method = self.method
+        interrupted, message = False, f"stopped after max_iter={method.max_iter}"
+        try:
+            self._begin(start)
+            while (gap := self._measure().relative_gap) > self.tol:
+                if self.observer is not None and self.steps and self._observed(self.observer):
+                    message = STOPPED_BY_OBSERVER
+                    break
+                if self.steps == method.max_iter:
+                    break
+                if not self._step():
+                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
+                    break
+            else:
+                message = f"the duality gap is {gap:.1e}"
+        except KeyboardInterrupt:
+            interrupted, message = True, "interrupted"
+        proof = Bound(self.best[0], self.highest[0])
+        converged, (_, w, b), (_, alpha) = proof.relative_gap <= method.tol, self.best, self.highest
+        last = Start(w, b, self.steps, alpha=alpha)
+        return Result(
+            w, b, self.steps, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha
+        )
+
+    def _begin(self, start: Start | None) -> None:
+        """Set the point, and the dual variables' centres as far as they are known."""
+        if start is None:
+            start = self._from_sample() or self._from_descent()
+        self.w, self.b, self.width = start.w.copy(), start.b, NEARBY
+        self.z = self.problem.agreements(self.w, self.b)
+        if start.alpha is not None:
+            self.centre = np.clip(start.alpha, 0.0, self.c)
+
+    def _from_descent(self) -> Start:
+        """Return where some passes of dual descent lead: they are cheap, and find most of the band."""
+        return DualDescent(tol=self.method.tol, max_iter=PASSES).solve(self.problem, seed=self.seed).last
+
+    def _from_sample(self) -> Start | None:
+        """Return the optimum on a sample of the examples, roughly; None where there are too few to take one."""
+        n = self.problem.rows.n
+        large = n >= SHARE * max(2000, 5 * self.problem.rows.d)
+        part = sample(self.problem, n // SHARE, self.rng) if large else None
+        if part is None:
+            return None
+        return replace(_Run(Multipliers(tol=1e-2), part, self.seed, None).result(None).last, alpha=None)
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Drop what was proven: it rested on sums that have since been computed afresh."""
+        self.best: tuple[float, FloatArray, float] = (np.inf, self.w, self.b)
+        self.highest: tuple[float, FloatArray] = (-np.inf, self.a)
+        self.fresh = True
+
+    def _measure(self) -> Bound:
+        """Note the point and return what is known of the optimum; springs that hold more than all else give way."""
+        proof, inner, outer = self._note()
+        while proof.relative_gap > self.tol and inner <= outer and self.width > NARROWEST:
+            self.centre, self.width = self.a.copy(), NARROWER * self.width
+            proof, inner, outer = self._note()
+        if proof.relative_gap <= self.tol and not self.fresh:
+            self._refresh()
+            return self._measure()
+        return proof
+
+    def _refresh(self) -> None:
+        """Compute afresh what is otherwise kept up to date by adding to it."""
+        problem, y = self.problem, self.problem.y
+        self.z = problem.agreements(self.w, self.b)
+        sides = [y > 0, y < 0] if problem.fit_intercept else [y != 0]
+        self.v = np.array([problem.rows.rmatvec(np.where(side, self.a * y, 0.0)) for side in sides])
+        self._forget()
+
+    def _note(self) -> tuple[Bound, float, float]:
+        """Set the dual variables at z; return the proof, and how much of this point's gap is the inner problem's."""
+        problem, y = self.problem, self.problem.y
+        sums = problem.rows.sprung_duals(
+            y,
+            self.c,
+            problem.loss,
+            centre=self.centre,
+            z=self.z,
+            width=self.width,
+            split=problem.fit_intercept,
+            a=self.a,
+        )
+        value, conjugate, product = sums[:3]
+        self.totals = sums[3:5]
+        self.v += sums[5:].reshape(self.v.shape)
+        primal = problem.penalty.value(self.w) + value
+        scales, v = (1.0, 1.0), self.v[0]
+        if problem.fit_intercept:
+            scales = class_scales(*self.totals)
+            v = scales[0] * self.v[0] + scales[1] * self.v[1]
+            conjugate = self._conjugates(scales)
+        dual = -problem.penalty.conjugate(v) - conjugate
+        if primal < self.best[0]:
+            self.best = primal, self.w, self.b
+        if dual > self.highest[0]:
+            self.highest = dual, self.a * np.where(y > 0, *scales)
+        outer = float(value + sums[1] + product)
+        self._record(primal, value)
+        return Bound(self.best[0], self.highest[0]), primal - dual - outer, outer
+
+    def _conjugates(self, scales: tuple[float, float]) -> float:
+        """Σ c ℓ*(−a/c) with the classes scaled."""
+        problem = self.problem
+        C = problem.weight_of_loss
+        return C * conjugate_sum(problem.y, problem.sample_weight, problem.loss, -self.a * problem.y / C, *scales)
+
+    def _record(self, primal: float, value: float) -> None:
+        problem = self.problem
+        scale = problem.weight_of_loss * problem.total_weight
+        mistakes = problem.mean((self.z <= 0).astype(np.float64))
+        best = self.best[0] / scale
+        self.history.add(Record(self.steps, self.steps, primal / scale, value / scale, mistakes, best=best))
+
+    def _observed(self, observer: Observer) -> bool:
+        return observer(self.steps, np.append(self.w, self.b), self.best[0])
+
+    # -- how it moves --------------------------------------------------------------------------------------------
+
+    def _step(self) -> bool:
+        """Take one Newton step on the inner problem; return whether it led anywhere."""
+        problem = self.problem
+        l2, d = problem.penalty.l2, problem.rows.d
+        gradient = l2 * self.w - self.v.sum(axis=0)
+        if problem.fit_intercept:
+            gradient = np.append(gradient, self.totals[1] - self.totals[0])
+        band = (self.a > 0) & (self.a < self.c)
+        step = -factored(problem, np.where(band, self.c / self.width, 0.0)).solve(gradient)
+        dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if problem.fit_intercept else 0.0
+        dz = problem.agreements(dw, db)
+        t = sprung_line_search(
+            self.c,
+            problem.loss,
+            centre=self.centre,
+            z=self.z,
+            dz=dz,
+            width=self.width,
+            linear=l2 * float(self.w @ dw),
+            quadratic=l2 * float(dw @ dw),
+            accuracy=0.1,
+        )
+        self.steps += 1
+        if t == 0.0:
+            return False
+        self.w, self.b, self.z, self.fresh = self.w + t * dw, self.b + t * db, self.z + t * dz, False
+        return True
