@@ -381,6 +381,7 @@ FITS = [
     ("square", {"class_weight": {"b": 2.5}}),
     ("square", {"C": None}),
     ("square", {"C": 0.01, "fit_intercept": False}),
+    ("hinge", {}),
     ("hinge", {"solver": "dual"}),
     ("hinge", {"solver": "dual", "fit_intercept": False, "class_weight": "balanced"}),
     ("hinge", {"solver": "sgd"}),
