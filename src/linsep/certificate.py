@@ -402,8 +402,8 @@ def certify(
         (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
     fingerprint = Fingerprint.of(problem)
-    dual = min(found.dual, found.primal)  # it is, but for rounding
-    return Claim(statement, labels, positive, found.primal, dual, error, tol, digest(w, b), fingerprint, dual_point)
+    primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
+    return Claim(statement, labels, positive, primal, dual, float(error), tol, digest(w, b), fingerprint, dual_point)
 
 
 #: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
