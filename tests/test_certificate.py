@@ -367,6 +367,14 @@ def test_without_a_penalty_and_without_curvature_zero_is_all_that_is_known(loss)
     assert not outcome.proven
 
 
+def test_one_class_without_weight_costs_nothing_and_is_proven(overlapping):
+    X, y = overlapping
+    certificate = LinearClassifier("hinge").fit(X, y, sample_weight=(y > 0).astype(float)).certificate_
+    assert certificate.primal == certificate.dual == 0.0
+    assert certificate.proven
+    assert certificate.verify(X, y, (y > 0).astype(float)).proven
+
+
 # --- what fitted models carry
 
 FITS = [
@@ -381,6 +389,7 @@ FITS = [
     ("square", {"class_weight": {"b": 2.5}}),
     ("square", {"C": None}),
     ("square", {"C": 0.01, "fit_intercept": False}),
+    ("hinge", {}),
     ("hinge", {"solver": "dual"}),
     ("hinge", {"solver": "dual", "fit_intercept": False, "class_weight": "balanced"}),
     ("hinge", {"solver": "sgd"}),

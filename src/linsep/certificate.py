@@ -358,10 +358,10 @@ def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
     """
     loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
     squares = problem.mean(problem.rows.squared_norms()) * W
-    steepest = float(np.abs(loss.slopes).max())
-    # |ℓ'| ≤ steepest, and ℓ'² ≤ 2Lℓ where ℓ ≥ 0 has curvature at most L; then Cauchy and Schwarz.
-    losses_sum = max(found.primal, 0.0)
-    most = min(steepest * C * np.sqrt(W), np.sqrt(2.0 * loss.max_curvature * C * losses_sum))
+    # |ℓ'| ≤ the steepest slope, and ℓ'² ≤ 2Lℓ where ℓ ≥ 0 has curvature at most L; then Cauchy and Schwarz.
+    most = float(np.abs(loss.slopes).max()) * C * np.sqrt(W)
+    if np.isfinite(loss.max_curvature):
+        most = min(most, np.sqrt(2.0 * loss.max_curvature * C * max(found.primal, 0.0)))
     A, a = float(most * np.sqrt(squares)), float(most * np.sqrt(W))
     length_w = length(w)
     # P − D ≥ l2/2 ‖w − v/l2‖²: v cannot be far from w.
@@ -398,12 +398,14 @@ def certify(
         if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
         error = rounding(problem, w, b, found)
+        if found.primal == 0:  # no share of nothing is small: look closely
+            error = enclosed_bound(problem, w, b, dual_point)[0].high
     else:
         (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
     fingerprint = Fingerprint.of(problem)
-    dual = min(found.dual, found.primal)  # it is, but for rounding
-    return Claim(statement, labels, positive, found.primal, dual, error, tol, digest(w, b), fingerprint, dual_point)
+    primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
+    return Claim(statement, labels, positive, primal, dual, float(error), tol, digest(w, b), fingerprint, dual_point)
 
 
 #: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
@@ -461,7 +463,7 @@ def _largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple
 
 
 def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
-    """Return the bound that the plane itself gives, or one shifted so that the classes balance, or zero's."""
+    """Return the bound that the plane itself gives, or that of the plane shifted so that the classes balance."""
     point = problem.evaluate(w, b, split=problem.fit_intercept)
     found, dual_point = bound(point), DualPoint()
     if problem.fit_intercept and problem.loss.smooth and found.relative_gap > tol:

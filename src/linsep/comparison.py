@@ -228,18 +228,10 @@ def compare(
             if max_iter is not None:
                 model.set_params(max_iter=max_iter)
         else:
-            solver = _solver(loss, penalty, C)
-            general: dict[str, Any] = dict(penalty=penalty, C=C, tol=tol, max_iter=max_iter, solver=solver)
-            model = LinearClassifier(loss, **shared, **general)
+            model = LinearClassifier(loss, penalty=penalty, C=C, tol=tol, max_iter=max_iter, **shared)
         table.add(loss, model)
     table.raise_if_all_failed()
     return table.comparison(chosen)
-
-
-def _solver(loss: Loss, penalty: str | None, C: float | None) -> str:
-    """Name the solver: one that proves its gap, where the automatic choice might not."""
-    provable = not loss.smooth and loss.defines("dual_step", "conjugate")
-    return "dual" if provable and penalty == "l2" and C is not None and np.isfinite(C) else "auto"
 
 
 class _Table:

@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 __all__ = ["gap_below"]
 
 #: Beyond this many columns no Hessian is formed.
-MANY_FEATURES = 3000
+MANY_FEATURES = 5000
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ class _Rows:
         self.n, self.size = X.shape[0], int(self.used.sum()) + intercept
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
-        for part, block in blocks(self.X):
+        for part, block in blocks(self.X, dense=True):
             dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
             yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense
 
     @property
     def terms(self) -> int:
         """How many numbers a sum over the examples adds one to the other: those of a block, and the blocks."""
-        heights = [part.stop - part.start for part, _ in blocks(self.X)]
+        heights = [part.stop - part.start for part, _ in blocks(self.X, dense=True)]
         return max(heights, default=0) + len(heights) + 16
 
 

@@ -298,6 +298,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _statement(self) -> Statement:
         """Return what the parameters say is minimised."""
         intercept, class_weight = bool(getattr(self, "fit_intercept", True)), getattr(self, "class_weight", None)
+        class_weight = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
         return Statement(self._loss(), self._penalty(), self._C(), intercept, class_weight)
 
     def _store_planes(self, problems: list[Problem], results: list[Result]) -> None:
