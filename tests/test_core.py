@@ -417,3 +417,79 @@ def test_the_environment_chooses_the_kernels(monkeypatch):
 def test_the_compiled_kernels_are_in_use_where_there_is_a_compiler():
     has_compiler = shutil.which("c++") or shutil.which("g++")
     assert kernels_in_use() in (("avx2", "baseline") if has_compiler else ("avx2", "baseline", "reference"))
+
+
+@every_kernel
+@given(**shapes, **formats, width=st.sampled_from([0.01, 1.0, 4.0]), split=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_compiled_duals_on_springs_equal_the_reference(kernels, n, d, seed, kind, dtype, width, split):
+    rng = np.random.default_rng(seed)
+    X, y, c = matrix(rng, n, d, kind, dtype), rng.choice([-1.0, 1.0], n), rng.choice([0.0, 0.5, 2.0], n)
+    centre, z, before = c * rng.random(n), rng.uniform(-1, 3, n), c * rng.random(n)
+    ran = []
+    for module in (kernels, reference):
+        a, h, sums = before.copy(), np.empty(n), np.empty(6 + (1 + split) * d)
+        if module is reference:
+            module.sprung_duals(X, y, c, Hinge(), centre, z, width, split, a, h, sums)
+        else:
+            module.sprung_duals(handle(module, X), y, c, "hinge", centre, z, width, split, a, h, sums, 2)
+        ran.append((a, h, sums))
+    for ours, theirs in zip(*ran, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    a, _, sums = ran[0]
+    gained = as_double(X).T @ ((a - before) * y)
+    np.testing.assert_allclose(sums[6:].reshape(1 + split, d).sum(axis=0), gained, atol=1e-12)
+
+
+@every_kernel
+@given(n=st.integers(1, 50), seed=st.integers(0, 2**32 - 1), width=st.sampled_from([0.01, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_the_line_search_ends_where_the_slope_is_small(kernels, n, seed, width):
+    rng = np.random.default_rng(seed)
+    c = rng.uniform(0.1, 2.0, n)
+    centre, z, dz = c * rng.random(n), rng.uniform(-1, 3, n), rng.standard_normal(n)
+    quadratic = 1.0
+
+    def slope(t):
+        return linear + t * quadratic - reference.sprung(Hinge(), centre, z + t * dz, width, c) @ dz
+
+    linear = reference.sprung(Hinge(), centre, z, width, c) @ dz - rng.uniform(0.1, 5.0)
+    first = slope(0.0)
+    parts = (centre, z, dz, width, first, linear, quadratic, 0.01)
+    for t in (kernels.sprung_line_search(c, "hinge", *parts, 2), reference.sprung_line_search(c, Hinge(), *parts)):
+        assert t > 0
+        assert abs(slope(t)) <= 0.0101 * abs(first)
+    uphill = (centre, z, dz, width, 1.0, linear, quadratic, 0.01)
+    assert kernels.sprung_line_search(c, "hinge", *uphill, 2) == 0.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_mostly_zeros_become_sparse_and_others_stay(dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((3000, 400)) * (rng.random((3000, 400)) < 0.2)).astype(dtype)
+    lean = Rows(X).lean()
+    assert lean.is_sparse
+    assert lean.X.dtype == dtype
+    np.testing.assert_array_equal(lean.X.toarray(), X)
+    assert not Rows(rng.standard_normal((3000, 400))).lean().is_sparse
+    assert not Rows(X[:10]).lean().is_sparse  # too little to be worth it
+    X[::11] = 0  # a sample that misleads: the rows looked at are emptier than the rest
+    X[1:11] = 1.0
+    assert Rows(X).lean().is_sparse
+
+
+@every_kernel
+@given(**shapes, **formats)
+@settings(max_examples=40, deadline=None)
+def test_the_gram_matrix_of_sparse_rows(kernels, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind if kind != "dense" else np.int32, dtype)
+    for i in range(n):  # out of order in every second row
+        if i % 2:
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            X.indices[part], X.data[part] = X.indices[part][::-1].copy(), X.data[part][::-1].copy()
+    h, which = rng.random(n), rng.permutation(n)[: n // 2 + 1]
+    out = np.zeros((d + 1, d + 1))
+    kernels.gram(handle(kernels, X), h, which, out, 2)
+    rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
+    np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), atol=1e-10)
