@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import blas
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -177,19 +178,22 @@ def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatAr
 
 
 def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
-    """Add Σ h [x, 1][x, 1]ᵀ over the rows `which` to `out`; where that is much work, in single precision.
+    """Add Σ h [x, 1][x, 1]ᵀ over the rows `which` to the lower triangle of `out`.
 
-    A Hessian shapes a step, not the answer.
+    In single precision where it is much work: a Hessian shapes a step, not the answer. SciPy's BLAS, because its LAPACK
+    comes next: NumPy has another one, and the threads of the two are in each other's way.
     """
     dtype = np.float64 if len(which) * X.shape[1] ** 2 < 10**9 else np.float32
+    syrk = blas.dsyrk if dtype is np.float64 else blas.ssyrk
     size = max(1, 2**21 // X.shape[1])
     root = np.sqrt(h).astype(dtype)
     for first in range(0, len(which), size):
         part = which[first : first + size]
-        block = (X[part].toarray() if is_sparse(X) else X[part]).astype(dtype, copy=False)
-        block = np.hstack([block, np.ones((len(part), 1), dtype)])
+        block = np.empty((len(part), X.shape[1] + 1), dtype)
+        block[:, :-1] = X[part].toarray() if is_sparse(X) else X[part]
+        block[:, -1] = 1.0
         block *= root[part, None]
-        out += block.T @ block
+        out += syrk(1.0, block.T, lower=0).T
 
 
 def dual_pass(

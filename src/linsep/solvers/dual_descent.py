@@ -102,8 +102,8 @@ class _Run:
 
     def _pass(self, k: int) -> None:
         problem = self.problem
-        # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it.
-        self.b += self.constant * float(self.alpha @ problem.y)
+        if problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
+            self.b += self.constant * float(self.alpha @ problem.y)
         self.active = problem.rows.dual_pass(
             problem.y,
             self.c,

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from ..problem import Problem
 from .sampling import sample_size
@@ -58,7 +59,7 @@ class _ByColumns:
     def __init__(
         self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
     ) -> None:
-        size = sample_size(problem.rows.d)
+        size = sample_size(problem)
         self.exact = rng is None or len(rows) <= 2 * size
         if rng is not None and not self.exact:
             h = h * (len(rows) / size)
@@ -89,19 +90,26 @@ class _ByRows:
 
     def __init__(self, problem: Problem, h: FloatArray, rows: NDArray[np.int64]) -> None:
         self.l2, self.fit_intercept = problem.penalty.l2, problem.fit_intercept
+        if len(rows) == 0:
+            rows = np.zeros(1, dtype=np.int64)  # one that does not bend either
         root = np.sqrt(h[rows])
-        self.Z = root[:, None] * problem.rows.dense(rows)
-        self.factor = cholesky(self.Z @ self.Z.T / self.l2 + np.eye(len(rows)))
+        self.Z = problem.rows.dense(rows)
+        self.Z *= root[:, None]
+        # SciPy's BLAS, as for the factor: see `reference.gram`.
+        inner = blas.dsyrk(1.0 / self.l2, self.Z.T, trans=1, lower=1)
+        np.einsum("jj->j", inner)[:] += 1.0
+        self.factor = scipy.linalg.cho_factor(inner, lower=True, check_finite=False, overwrite_a=True)
         if self.fit_intercept:
-            self.column = self._weights(self.Z.T @ root)
+            self.products = blas.dgemv(1.0, self.Z.T, root)
+            self.column = self._weights(self.products)
             total = float(root @ root)
             # Where nothing bends the intercept it is left to the line search.
-            self.rest = max(total - float((self.Z.T @ root) @ self.column), 1e-10 * total) or 1.0
-            self.products = self.Z.T @ root
+            self.rest = max(total - float(self.products @ self.column), 1e-10 * total) or 1.0
 
     def _weights(self, g: FloatArray) -> FloatArray:
-        inner = scipy.linalg.cho_solve(self.factor, self.Z @ g / self.l2, check_finite=False)
-        return np.asarray((g - self.Z.T @ inner) / self.l2)
+        inner = blas.dgemv(1.0 / self.l2, self.Z.T, g, trans=1)
+        inner = scipy.linalg.cho_solve(self.factor, inner, check_finite=False)
+        return np.asarray((g - blas.dgemv(1.0, self.Z.T, inner)) / self.l2)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""

@@ -108,7 +108,7 @@ class _Run:
     def _from_sample(self) -> tuple[FloatArray, float]:
         """Return the optimum on a sample of the examples, roughly: a better start than zero."""
         problem = self.problem
-        size = sample_size(problem.rows.d)
+        size = sample_size(problem)
         part = sample(problem, size, self.rng) if problem.rows.n >= 4 * size else None
         if part is None:
             return np.zeros(problem.rows.d), 0.0

@@ -12,9 +12,9 @@ from ..problem import Problem
 __all__ = ["sample", "sample_size"]
 
 
-def sample_size(d: int) -> int:
-    """Return how many examples say enough about d features."""
-    return max(10_000, 10 * d)
+def sample_size(problem: Problem) -> int:
+    """Return how many examples say enough about the features; of many examples more, since some features are rare."""
+    return max(4000, 5 * problem.rows.d, problem.rows.n // 16)
 
 
 def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | None:
