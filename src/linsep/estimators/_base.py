@@ -127,6 +127,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the solver, or None to let the problem decide."""
         return None
 
+    def _automatic(self, problem: Problem) -> tuple[str, str]:
+        """Return the name of the solver for `problem`, and why, where the user chose none."""
+        return automatic(problem)
+
     def _named(self, name: str) -> Solver:
         """Return the solver of that name, with the estimator's own limits where both have them."""
         solver = get(name)
@@ -166,10 +170,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         starts = self._starts(classes) if goes_on else None
         weight = self._weights(classes, codes, sample_weight)
         self.classes_ = classes
-        problems = self._problems(self._rows(X), codes, weight)
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
-        self._store(problems, results)
+        results = self._learn(self._rows(X), codes, weight, starts, seed, X, y)
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
         self._warn(results)
@@ -237,6 +239,22 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
         return weight
 
+    def _learn(
+        self,
+        rows: Rows,
+        codes: NDArray[np.int64],
+        weight: FloatArray | None,
+        starts: list[Start | None] | None,
+        seed: int,
+        X: Any,
+        y: Any,
+    ) -> list[Result]:
+        """Solve, and store what was found."""
+        problems = self._problems(rows, codes, weight)
+        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
+        self._store(problems, results)
+        return results
+
     def _problems(self, rows: Rows, codes: NDArray[np.int64], weight: FloatArray | None) -> list[Problem]:
         """Return one problem for two classes, one a class for more."""
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
@@ -254,7 +272,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             def solve(k: int) -> Result:
                 solver, reason = self._solver(), "asked for"
                 if solver is None:
-                    name, reason = automatic(problems[k])
+                    name, reason = self._automatic(problems[k])
                     solver = self._named(name)
                 listen = stop_when(interrupt, observer(k))
                 result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)
