@@ -81,7 +81,7 @@ class CertifiedEstimator(LinearEstimator):
             return name, reason
         if penalty.l2 > 0 and loss.defines("dual_step", "conjugate"):
             return "dual", "a loss with a kink"
-        return "newton", "a smooth loss without a penalty"
+        return name, reason
 
     def _learn(
         self,
@@ -94,8 +94,12 @@ class CertifiedEstimator(LinearEstimator):
         y: Any,
     ) -> list[Result]:
         results = super()._learn(rows, codes, weight, starts, seed, X, y)
+        self._say(results)
+        return results
+
+    def _say(self, results: list[Result]) -> None:
+        """Print how the fit ended, if asked to."""
         if self.verbose:
             ended = "; ".join(dict.fromkeys(result.message for result in results))
             solver = results[0].history.solver
             print(f"{type(self).__name__}: {solver}, {self.n_iter_} iterations: {ended}", file=sys.stderr)
-        return results

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from .. import losses, penalties
+from .._core import Rows
 from ..losses import Loss
 from ..penalties import Penalty
-from ..solvers import Solver, check_choice
+from ..softmax import SoftmaxProblem
+from ..solvers import Newton, Result, Solver, Start, check_choice
+from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ._base import check_C
+from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number
 from ._streaming import log_probabilities
 
@@ -141,10 +146,79 @@ class LogisticRegression(CertifiedEstimator):
             raise ValueError(f"C={C:g} would be ignored: penalty=None means no penalty; leave one of them out")
         return np.inf if self.penalty is None else C
 
+    def _at_once(self) -> bool:
+        """Whether all classes are one problem: by softmax, and for two only where nothing is penalised.
+
+        With a penalty the softmax of two classes is another problem; without one it is the same, and its solver knows
+        when to stop.
+        """
+        if len(self.classes_) == 2:
+            return np.isinf(self._C()) and self._solver() is None
+        return self.multi_class != "ovr"
+
+    def _learn(
+        self,
+        rows: Rows,
+        codes: NDArray[np.int64],
+        weight: FloatArray | None,
+        starts: list[Start | None] | None,
+        seed: int,
+        X: Any,
+        y: Any,
+    ) -> list[Result]:
+        if not self._at_once():
+            return super()._learn(rows, codes, weight, starts, seed, X, y)
+        shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
+        problem = SoftmaxProblem(rows, codes, len(self.classes_), **shared)  # type: ignore[arg-type]
+        solver, reason = self._softmax_solver()
+        with report_progress(self, X, y, 1, problem.classes) as observer:
+            found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
+        found.history.solver, found.history.reason = solver.name, reason
+        results = self._store_softmax(problem, found)
+        self._say(results)
+        return results
+
+    def _softmax_solver(self) -> tuple[SoftmaxNewton, str]:
+        solver = self._solver()
+        if solver is None:
+            limits = dict(tol=self.tol) if self.max_iter is None else dict(tol=self.tol, max_iter=self.max_iter)
+            return SoftmaxNewton(**limits), "all classes at once"  # type: ignore[arg-type]
+        if isinstance(solver, Newton):
+            return SoftmaxNewton(solver.tol, solver.max_iter), "asked for"
+        raise ValueError(
+            f"solver={self.solver!r} cannot fit all classes at once; use 'auto' or 'newton', or multi_class='ovr'"
+        )
+
+    def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
+        """Return the planes to begin from, one column each; those of two classes are halves of the one between them."""
+        planes = [start for start in starts or [] if start is not None]
+        if not planes:
+            return None
+        W, b = np.column_stack([start.w for start in planes]), np.array([start.b for start in planes])
+        return (W, b) if len(planes) > 1 else (np.hstack([-W, W]) / 2, np.append(-b, b) / 2)
+
+    def _store_softmax(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
+        """Store the planes, of two classes their difference; return the result as one for each plane."""
+        two = problem.classes == 2
+        W, b = (found.W[:, 1:] - found.W[:, :1], found.b[1:] - found.b[:1]) if two else (found.W, found.b)
+        self.coef_, self.intercept_ = np.ascontiguousarray(W.T), b
+        self.n_iter_ = max(1, found.n_iter)
+        self.converged_, self.history_ = found.converged, found.history
+        self.objective_ = problem.formula.replace("−log softmax(g)ᵧ", self._loss().formula) if two else problem.formula
+        self.dual_gap_ = found.proof.relative_gap
+        ended = found.n_iter, found.converged, found.message, found.history
+        return [
+            Result(w, c, *ended, last=Start(w, c), interrupted=found.interrupted, proof=found.proof)
+            for w, c in zip(self.coef_, b.tolist(), strict=True)
+        ]
+
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k|x), also where P itself is too small for a float."""
-        return log_probabilities(self.decision_function(X))
+        scores = self.decision_function(X)
+        if scores.ndim == 1 or self.multi_class == "ovr":
+            return log_probabilities(scores)
+        return np.asarray(log_softmax(scores, axis=1))
