@@ -174,7 +174,8 @@ class LogisticRegression(CertifiedEstimator):
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
         found.history.solver, found.history.reason = solver.name, reason
-        results = self._store_softmax(problem, found)
+        store = self._store_difference if problem.classes == 2 else self._store_softmax
+        results = store(problem, found)
         self._say(results)
         return results
 
@@ -198,19 +199,20 @@ class LogisticRegression(CertifiedEstimator):
         return (W, b) if len(planes) > 1 else (np.hstack([-W, W]) / 2, np.append(-b, b) / 2)
 
     def _store_softmax(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
-        """Store the planes, of two classes their difference; return the result as one for each plane."""
-        two = problem.classes == 2
-        W, b = (found.W[:, 1:] - found.W[:, :1], found.b[1:] - found.b[:1]) if two else (found.W, found.b)
-        self.coef_, self.intercept_ = np.ascontiguousarray(W.T), b
+        """Store the planes; return the result as one for each."""
+        self.coef_, self.intercept_ = np.ascontiguousarray(found.W.T), found.b
         self.n_iter_ = max(1, found.n_iter)
         self.converged_, self.history_ = found.converged, found.history
-        self.objective_ = problem.formula.replace("−log softmax(g)ᵧ", self._loss().formula) if two else problem.formula
+        self.objective_ = problem.formula
         self.dual_gap_ = found.proof.relative_gap
-        ended = found.n_iter, found.converged, found.message, found.history
-        return [
-            Result(w, c, *ended, last=Start(w, c), interrupted=found.interrupted, proof=found.proof)
-            for w, c in zip(self.coef_, b.tolist(), strict=True)
-        ]
+        self.__dict__.pop("_claims", None)
+        return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
+
+    def _store_difference(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
+        """Store the plane between two classes, which is the difference of theirs."""
+        results = [_result(found.W[:, 1] - found.W[:, 0], float(found.b[1] - found.b[0]), found)]
+        self._store(self._problems(problem.rows, problem.codes, problem.sample_weight), results)
+        return results
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
@@ -222,3 +224,9 @@ class LogisticRegression(CertifiedEstimator):
         if scores.ndim == 1 or self.multi_class == "ovr":
             return log_probabilities(scores)
         return np.asarray(log_softmax(scores, axis=1))
+
+
+def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
+    """Return one plane of a softmax model as a solver's result."""
+    ended = found.n_iter, found.converged, found.message, found.history
+    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted)
