@@ -178,7 +178,7 @@ def test_without_a_penalty_it_stops_where_nothing_is_left_to_gain():
     problem = random_problem(3, n=300, C=np.inf)
     result = SoftmaxNewton().solve(problem)
     assert result.converged
-    assert "nothing is proven" in result.message
+    assert "no gap is proven" in result.message
     assert result.proof.primal == pytest.approx(oracle(problem), rel=1e-7)
 
 

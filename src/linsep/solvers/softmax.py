@@ -119,18 +119,20 @@ class _Run:
                 V, scores = self._direction(point, self._accuracy(proof))
                 promised = -0.5 * _dot(point.smooth_gradient, V)
                 new = self._line_search(point, V, scores)
+                settled = unbounded and promised <= 0.1 * method.tol * point.objective
                 if new is None:
                     message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
                     break
                 point = new
-                if unbounded and promised <= 0.1 * self.goal * point.objective:
-                    settled, message = True, "the last step was negligible; without a penalty nothing is proven"
-                    k += 1
+                if settled and promised <= 0.1 * self.goal * point.objective:
+                    message, k = "the last step was negligible", k + 1
                     break
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
         proof = softmax_bound(point)
         proven = proof.relative_gap <= method.tol
+        if settled:
+            message += "; without a penalty no gap is proven"
         if proven:
             message = f"the duality gap is {proof.relative_gap:.1e}"
         return SoftmaxResult(point.W, point.b, k, proven or settled, message, self.history, proof, interrupted)
