@@ -26,7 +26,7 @@ from .penalties import L2, NoPenalty, Penalty
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["SoftmaxPoint", "SoftmaxProblem", "softmax_bound"]
+__all__ = ["SoftmaxPoint", "SoftmaxProblem", "repaired", "softmax_bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,19 +208,28 @@ def softmax_bound(point: SoftmaxPoint) -> Bound:
     True
     """
     problem, C = point.problem, point.problem.weight_of_loss
-    t, q = _repair(point) if problem.fit_intercept else (0.0, np.zeros(problem.classes))
-    sums, _ = point.expected
-    v = C * (problem.class_sums - (1 - t) * sums - t * np.outer(problem.weighted_sum, q))
+    p, sums = repaired(point)
+    v = C * (problem.class_sums - sums)
     shrink = 1.0
     if problem.penalty.l2 == 0:  # only a box of v has a finite conjugate: go towards the labels until v fits
         longest = float(np.abs(v).max(initial=0.0))
         shrink = min(1.0, problem.penalty.l1 / longest) if longest > 0 else 1.0
-    p = point.p if t == 0 else (1 - t) * point.p + t * q
     if shrink < 1:
         p = shrink * p
         p[np.arange(problem.rows.n), problem.codes] += 1 - shrink
     entropy = float(np.einsum("i,ik->", problem.s, entr(p)))
     return Bound(point.objective, C * entropy - problem.penalty.conjugate(shrink * v.ravel()))
+
+
+def repaired(point: SoftmaxPoint) -> tuple[FloatArray, FloatArray]:
+    """Return the point's probabilities, made to give every class its weight where b is free, and their Σ sᵢ pᵢₖ xᵢ."""
+    problem, (sums, _) = point.problem, point.expected
+    if not problem.fit_intercept:
+        return point.p, sums
+    t, q = _repair(point)
+    if t == 0:
+        return point.p, sums
+    return (1 - t) * point.p + t * q, (1 - t) * sums + t * np.outer(problem.weighted_sum, q)
 
 
 def _repair(point: SoftmaxPoint) -> tuple[float, FloatArray]:

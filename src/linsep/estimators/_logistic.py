@@ -11,9 +11,11 @@ from scipy.special import log_softmax
 
 from .. import losses, penalties
 from .._core import Rows
+from ..certificate import Certificate, Certificates
 from ..losses import Loss
 from ..penalties import Penalty
 from ..softmax import SoftmaxProblem
+from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, Result, Solver, Start, check_choice
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ._base import check_C
@@ -85,6 +87,8 @@ class LogisticRegression(CertifiedEstimator):
     >>> model.dual_gap_ <= 1e-4
     True
     """
+
+    _claim: SoftmaxClaim
 
     def __init__(
         self,
@@ -166,6 +170,7 @@ class LogisticRegression(CertifiedEstimator):
         X: Any,
         y: Any,
     ) -> list[Result]:
+        self.__dict__.pop("_claim", None)
         if not self._at_once():
             return super()._learn(rows, codes, weight, starts, seed, X, y)
         shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
@@ -204,8 +209,10 @@ class LogisticRegression(CertifiedEstimator):
         self.n_iter_ = max(1, found.n_iter)
         self.converged_, self.history_ = found.converged, found.history
         self.objective_ = problem.formula
-        self.dual_gap_ = found.proof.relative_gap
         self.__dict__.pop("_claims", None)
+        tol, proof = float(self.tol), found.proof
+        self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
+        self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 
     def _store_difference(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
@@ -213,6 +220,13 @@ class LogisticRegression(CertifiedEstimator):
         results = [_result(found.W[:, 1] - found.W[:, 0], float(found.b[1] - found.b[0]), found)]
         self._store(self._problems(problem.rows, problem.codes, problem.sample_weight), results)
         return results
+
+    @property
+    def certificate_(self) -> Certificate | Certificates | SoftmaxCertificate:  # type: ignore[override]
+        """What is proven of the planes as they are now, and how to check it."""
+        if not hasattr(self, "_claim"):
+            return super().certificate_
+        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement())
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
