@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_iris, load_wine
 
 from linsep import LogisticRegression
 from linsep._core import Rows
@@ -23,7 +23,7 @@ def iris():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": "balanced"}, {"C": 100.0}], ids=str)
 def test_a_fit_proves_its_gap_and_the_data_confirm_it(form, options):
-    X, y = load_digits(return_X_y=True)
+    X, y = load_wine(return_X_y=True)
     X = form(X)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     certificate = LogisticRegression(**options).fit(X, y, sample_weight=weight).certificate_
