@@ -127,10 +127,6 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the solver, or None to let the problem decide."""
         return None
 
-    def _automatic(self, problem: Problem) -> tuple[str, str]:
-        """Return the name of the solver for `problem`, and why, where the user chose none."""
-        return automatic(problem)
-
     def _named(self, name: str) -> Solver:
         """Return the solver of that name, with the estimator's own limits where both have them."""
         solver = get(name)
@@ -272,7 +268,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             def solve(k: int) -> Result:
                 solver, reason = self._solver(), "asked for"
                 if solver is None:
-                    name, reason = self._automatic(problems[k])
+                    name, reason = automatic(problems[k])
                     solver = self._named(name)
                 listen = stop_when(interrupt, observer(k))
                 result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)

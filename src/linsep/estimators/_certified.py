@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from ..problem import Problem
-from ..solvers import SOLVERS, Result, Solver, Start, automatic, check_count, get
+from ..solvers import SOLVERS, Result, Solver, Start, check_count, get
 from ._base import LinearEstimator, check_C
 
 FloatArray = NDArray[np.float64]
@@ -72,16 +71,6 @@ class CertifiedEstimator(LinearEstimator):
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
-
-    def _automatic(self, problem: Problem) -> tuple[str, str]:
-        """Return the solver for `problem`, one that proves its answer before one that does not."""
-        name, reason = automatic(problem)
-        penalty, loss = problem.penalty, problem.loss
-        if name != "sgd" or penalty.l1 > 0:
-            return name, reason
-        if penalty.l2 > 0 and loss.defines("dual_step", "conjugate"):
-            return "dual", "a loss with a kink"
-        return name, reason
 
     def _learn(
         self,

@@ -2,7 +2,7 @@
 
 Each step solves (∇²P) V = −∇P by conjugate gradients. Few features: the inverses of the Hessian's blocks on the
 diagonal, one a class, C Σ sᵢ pᵢₖ(1 − pᵢₖ) xᵢxᵢᵀ + l2·I, precondition, and serve several steps; many: the diagonal does.
-The scores of a step are a by-product of the conjugate gradients, so that the line search needs no product with the data.
+A step's scores are a by-product of the conjugate gradients, so that the line search needs no product with the data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..certificate import Bound
 from ..history import History, Record
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
-from .newton import FACTORED, factor
+from .metric import FACTORED, cholesky
 from .result import STOPPED_BY_OBSERVER
 
 FloatArray = NDArray[np.float64]
@@ -212,8 +212,8 @@ class _Blocks:
         scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         block *= scale[:, None]
         block *= scale
-        cholesky, _ = factor(block)
-        inverse = np.tril(scipy.linalg.lapack.dpotri(cholesky, lower=True)[0])
+        factor, _ = cholesky(block)
+        inverse = np.tril(scipy.linalg.lapack.dpotri(factor, lower=True)[0])
         inverse += np.tril(inverse, -1).T
         inverse *= scale[:, None]
         inverse *= scale
