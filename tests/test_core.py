@@ -125,6 +125,28 @@ def test_products_equal_those_of_numpy_and_of_the_reference(kernels, n, d, seed,
 
 
 @every_kernel
+@given(**shapes | dict(d=st.integers(1, 900)), **formats, columns=st.integers(1, 31), threads=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_products_with_matrices_equal_those_of_numpy_and_of_the_reference(
+    kernels, n, d, seed, kind, dtype, columns, threads
+):
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind, dtype)
+    dense, W, U = as_double(X), rng.standard_normal((d, columns)), rng.standard_normal((n, columns))
+    for module in (kernels, reference):
+        products = np.full((n, columns), np.nan), np.full((d, columns), np.nan)
+        first, extra = (X, ()) if module is reference else (handle(module, X), (threads,))
+        module.matmat(first, W, products[0], *extra)
+        module.rmatmat(first, U, products[1], *extra)
+        np.testing.assert_allclose(products[0], dense @ W, rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(products[1], dense.T @ U, rtol=1e-11, atol=1e-12)
+    with pytest.raises(ValueError, match="shapes"):
+        kernels.matmat(handle(kernels, X), np.ones((d + 1, 2)), np.empty((n, 2)), 1)
+    with pytest.raises(ValueError, match="shapes"):
+        kernels.rmatmat(handle(kernels, X), np.ones((n, 2)), np.empty((d, 3)), 1)
+
+
+@every_kernel
 @pytest.mark.parametrize(
     "wrong",
     [dict(y=np.ones(3)), dict(order=2), dict(order=-1), dict(eta=np.ones(2)), dict(name="huber"), dict(w=np.zeros(2))],
@@ -277,7 +299,8 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, to):
         model = SGDClassifier(random_state=0, max_iter=2, stopping="max_iterations")
         with pytest.warns(match="did not converge"):
             model.set_params(max_iter=2, stopping=None).fit(X, y)
-        results.append([rows.matvec(w), rows.rmatvec(u), rows.squared_norms(), model.coef_])
+        products = rows.matmat(np.tile(w.T, 4)), rows.rmatmat(np.outer(u, np.arange(7.0)))
+        results.append([rows.matvec(w), rows.rmatvec(u), rows.squared_norms(), *products, model.coef_])
     for other in results[1:]:
         for ours, theirs in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(ours, theirs)

@@ -3,7 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+from linsep import (
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    SGDClassifier,
+)
 from linsep.solvers import GradientDescent
 
 pytestmark = pytest.mark.filterwarnings(
@@ -24,6 +31,11 @@ pytestmark = pytest.mark.filterwarnings(
         LinearClassifier(),
         LinearClassifier("square"),
         LinearClassifier("logistic", solver=GradientDescent()),
+        LogisticRegression(),
+        LogisticRegression(multi_class="ovr"),
+        LogisticRegression(C=0.1, solver="lbfgs", fit_intercept=False),
+        LinearSVC(),
+        LinearSVC(loss="squared_hinge"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -12,13 +12,22 @@ from . import convexity, geometry, losses, penalties, schedules, solvers, stoppi
 
 if TYPE_CHECKING:
     from .comparison import compare
-    from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+    from .estimators import (
+        LeastSquaresClassifier,
+        LinearClassifier,
+        LinearSVC,
+        LogisticRegression,
+        Perceptron,
+        SGDClassifier,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "LeastSquaresClassifier",
     "LinearClassifier",
+    "LinearSVC",
+    "LogisticRegression",
     "Perceptron",
     "SGDClassifier",
     "compare",

@@ -44,6 +44,8 @@ class Loss:
         The smallest M with |ℓ'''| ≤ M ℓ'': how fast its curvature can change.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
+    margin : bool
+        Whether ℓ vanishes from z = 1 on, so that the points up to the margin alone hold the plane.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Loss:
     is_likelihood: ClassVar[bool] = False
     slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     self_concordance: ClassVar[float] = np.inf
+    margin: ClassVar[bool] = False
     kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
 
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
@@ -158,7 +161,7 @@ class Hinge(Loss):
     """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
 
     name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
-    slopes = (-1.0, 0.0)
+    slopes, margin = (-1.0, 0.0), True
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)."""
@@ -185,7 +188,7 @@ class SquaredHinge(Loss):
     """max(0, 1 − z)²: the hinge made smooth."""
 
     name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
-    smooth, max_curvature, slopes = True, 2.0, (-np.inf, 0.0)
+    smooth, max_curvature, slopes, margin = True, 2.0, (-np.inf, 0.0), True
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""

@@ -214,6 +214,24 @@ class Rows:
         part = self.X[which]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
+    def matmat(self, W: FloatArray) -> FloatArray:
+        """XW for a matrix with one vector in each column, in double precision."""
+        out = np.empty((self.n, W.shape[1]))
+        if _compiled is not None:
+            _compiled.matmat(self._handle, np.ascontiguousarray(W), out, threads())
+        else:
+            reference.matmat(self.X, W, out)
+        return out
+
+    def rmatmat(self, U: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """XᵀU for a matrix with one vector in each column, in double precision; into `out`, if that is given."""
+        out = np.empty((self.d, U.shape[1])) if out is None else out
+        if _compiled is not None:
+            _compiled.rmatmat(self._handle, np.ascontiguousarray(U), out, threads())
+        else:
+            reference.rmatmat(self.X, U, out)
+        return out
+
     def squared_norms(self) -> FloatArray:
         """‖xᵢ‖² of every row, computed once."""
         if self._norms is None:

@@ -16,6 +16,7 @@
 #include "compress.hpp"
 #include "dual.hpp"
 #include "losses.hpp"
+#include "matrices.hpp"
 #include "multipliers.hpp"
 #include "objective.hpp"
 #include "products.hpp"
@@ -140,6 +141,22 @@ void bind_rmatvec(const Handle &X, Vector<const double> u, Vector<double> out, s
         require(u.shape(0) == rows.n && out.shape(0) == rows.d, "shapes do not match");
         nb::gil_scoped_release release;
         rmatvec(rows, u.data(), out.data(), threads);
+    });
+}
+
+void bind_matmat(const Handle &X, Table<const double> W, Table<double> out, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(W.shape(0) == rows.d && out.shape(0) == rows.n && out.shape(1) == W.shape(1), "shapes do not match");
+        nb::gil_scoped_release release;
+        matmat(rows, W.data(), W.shape(1), out.data(), threads);
+    });
+}
+
+void bind_rmatmat(const Handle &X, Table<const double> U, Table<double> out, std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        require(U.shape(0) == rows.n && out.shape(0) == rows.d && out.shape(1) == U.shape(1), "shapes do not match");
+        nb::gil_scoped_release release;
+        rmatmat(rows, U.data(), U.shape(1), out.data(), threads);
     });
 }
 
@@ -299,6 +316,8 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("has_repeated_entries", &has_repeated_entries, "X"_a, "threads"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("matmat", &bind_matmat, "X"_a, "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("rmatmat", &bind_rmatmat, "X"_a, "U"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("squared_norms", &bind_squared_norms, "X"_a, "out"_a.noconvert(), "threads"_a);
     m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "w"_a.noconvert(), "b"_a.noconvert(),

@@ -177,6 +177,19 @@ def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatAr
     out[-1] = t.sum()
 
 
+def matmat(X: Any, W: FloatArray, out: FloatArray) -> None:
+    """XW, into `out`."""
+    for rows, block in blocks(X):
+        out[rows] = block @ W
+
+
+def rmatmat(X: Any, U: FloatArray, out: FloatArray) -> None:
+    """XᵀU, into `out`."""
+    out[:] = 0.0
+    for rows, block in blocks(X):
+        out += block.T @ U[rows]
+
+
 def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
     """Add Σ h [x, 1][x, 1]ᵀ over the rows `which` to the lower triangle of `out`.
 

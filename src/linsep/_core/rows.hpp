@@ -100,6 +100,10 @@ struct SparseRow {
     void each_column(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
     }
+    template <class F>
+    void each_entry(F f) const {
+        for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]), static_cast<double>(x[k]));
+    }
     void add_square_to(double *sum, std::size_t width, double c) const {
         const bool sorted = std::is_sorted(j, j + size);
         for (std::size_t k = 0; k < size; ++k) {

@@ -166,10 +166,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         starts = self._starts(classes) if goes_on else None
         weight = self._weights(classes, codes, sample_weight)
         self.classes_ = classes
-        problems = self._problems(self._rows(X), codes, weight)
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
-        self._store(problems, results)
+        results = self._learn(self._rows(X), codes, weight, starts, seed, X, y)
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
         self._warn(results)
@@ -236,6 +234,22 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if (weight < 0).any() or not np.isfinite(weight).all():
             raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
         return weight
+
+    def _learn(
+        self,
+        rows: Rows,
+        codes: NDArray[np.int64],
+        weight: FloatArray | None,
+        starts: list[Start | None] | None,
+        seed: int,
+        X: Any,
+        y: Any,
+    ) -> list[Result]:
+        """Solve, and store what was found."""
+        problems = self._problems(rows, codes, weight)
+        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
+        self._store(problems, results)
+        return results
 
     def _problems(self, rows: Rows, codes: NDArray[np.int64], weight: FloatArray | None) -> list[Problem]:
         """Return one problem for two classes, one a class for more."""

@@ -46,8 +46,12 @@ class StoppableObserver:
 
 
 @contextmanager
-def report_progress(estimator: Any, X: Any, y: Any, problems: int) -> Iterator[Callable[[int], Observer | None]]:
+def report_progress(
+    estimator: Any, X: Any, y: Any, problems: int, planes: int = 1
+) -> Iterator[Callable[[int], Observer | None]]:
     """Tell the estimator's callbacks of the fit: a task for each problem, and in it one for each iteration.
+
+    A problem has so many planes; where these are several, its observer hears of one row [w, b] for each.
 
     Yields a function that gives the observer of problem k, or None where nobody listens.
     """
@@ -63,10 +67,10 @@ def report_progress(estimator: Any, X: Any, y: Any, problems: int) -> Iterator[C
         """Return the attributes with which the estimator could predict now; a class without a point yet gets zeros."""
         intercept = bool(getattr(estimator, "fit_intercept", True))
         d = estimator.n_features_in_
-        thetas = [points.get(k, np.zeros(d + intercept)) for k in range(problems)]
+        thetas = np.vstack([points.get(k, np.zeros((planes, d + intercept))) for k in range(problems)])
         return {
-            "coef_": np.array([theta[:d] for theta in thetas]),
-            "intercept_": np.array([theta[d] if intercept else 0.0 for theta in thetas]),
+            "coef_": thetas[:, :d],
+            "intercept_": thetas[:, d] if intercept else np.zeros(len(thetas)),
             "classes_": estimator.classes_,
             "n_features_in_": d,
         }

@@ -12,8 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from .. import losses, penalties
 from ..losses import Loss
 from ..penalties import Penalty
-from ..solvers import LeastSquares, Solver, StochasticDescent, check_count, get
+from ..problem import Problem
+from ..solvers import LeastSquares, Result, Solver, StochasticDescent, check_count, get
 from ._base import LinearEstimator, check_C
+from ._margin import SUPPORT, store_support
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
 FloatArray = NDArray[np.float64]
@@ -65,6 +67,9 @@ class LinearClassifier(PenalisedEstimator):
         What is proven of the plane, and ``certificate_.verify(X, y)``, which proves it again from the data alone.
     dual_gap_ : float
         How far from the optimum the fit can be, as a share of the objective; infinite where nothing is proven.
+    slack_, support_, support_vectors_, n_support_, dual_coef_
+        Of the losses with a margin (hinge, squared hinge), as for `LinearSVC`; for hinge all but ``slack_`` need a
+        solver that works in the dual.
 
     Examples
     --------
@@ -76,6 +81,8 @@ class LinearClassifier(PenalisedEstimator):
     >>> LinearClassifier("square", C=None).fit(X, y)
     LinearClassifier(C=None, loss='square')  # minimised Σ (1 − z)²
     """
+
+    _of_a_whole_fit = SUPPORT
 
     def __init__(
         self,
@@ -120,6 +127,9 @@ class LinearClassifier(PenalisedEstimator):
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
+
+    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        store_support(self, problems, results)
 
     partial_fit = available_if(_is_stochastic)(StreamingEstimator.partial_fit)
 

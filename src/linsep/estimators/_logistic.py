@@ -1,0 +1,246 @@
+"""`LogisticRegression`: probabilities from a linear model, for two classes or more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from .. import losses, penalties
+from .._core import Rows
+from ..certificate import Certificate, Certificates
+from ..losses import Loss
+from ..penalties import Penalty
+from ..softmax import SoftmaxProblem
+from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
+from ..solvers import Newton, Result, Solver, Start, check_choice
+from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
+from ._base import check_C
+from ._callbacks import report_progress
+from ._certified import CertifiedEstimator, check_number
+from ._streaming import log_probabilities
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["LogisticRegression"]
+
+
+class LogisticRegression(CertifiedEstimator):
+    """Logistic regression, within a proven distance of the optimum.
+
+    Two classes: it minimises ``penalty(w) + C Σ sᵢ log(1 + e^(−zᵢ))``. More, by default: the softmax
+    ``P(k|x) = e^(gₖ(x)) / Σⱼ e^(gⱼ(x))`` with one plane a class, ``penalty(W) + C Σ sᵢ (−log P(yᵢ|xᵢ))``. The
+    intercepts are not penalised. Both are scikit-learn's.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", None}, optional
+        scikit-learn's older way to say `l1_ratio` and `C`: 0, 1, what `l1_ratio` says, and ``C=inf``. Its default,
+        ``"deprecated"``, leaves it to them.
+    C : float, default=1.0
+        How much the losses count against the penalty; inf or None for no penalty.
+    l1_ratio : float, default=0.0
+        r in ``(1 − r)·½‖w‖² + r·‖w‖₁``.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    tol : float, default=1e-4
+        The relative duality gap at which a fit stops.
+    max_iter : int, optional
+        Iterations of the solver at the most; None for what it is used to.
+    solver : "auto", str or solver, default="auto"
+        A name of `linsep.solvers` or an object with settings of its own; scikit-learn's names mean ``"auto"``.
+        ``history_.reason`` says why that picked it.
+    multi_class : {"softmax", "ovr"}, default="softmax"
+        More than two classes at once, or one against the rest; ``"multinomial"`` and ``"auto"``, scikit-learn's older
+        names, mean softmax.
+    warm_start : bool, default=False
+        Begin where the last fit ended.
+    random_state : int, RandomState or None
+    n_jobs : int or None
+        Threads over the classes of ``"ovr"``; None for all.
+    dual : bool, default=False
+        Accepted since scikit-learn has it: primal and dual have the same optimum, and `solver` says how to get there.
+    intercept_scaling : float, default=1
+        Accepted since scikit-learn has it: it weakens the penalty on the intercept, and here there is none.
+    verbose : int, default=0
+        1 prints to standard error how the fit ended.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    dual_gap_ : float
+        How far from the optimum the fit can be, as a share of the objective.
+    converged_, history_, objective_
+        As for `SGDClassifier`.
+
+    Examples
+    --------
+    >>> from linsep import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    >>> model.predict_proba([[2.0], [4.0]]).round(2)
+    array([[0.5 , 0.5 ],
+           [0.12, 0.88]])
+    >>> model.dual_gap_ <= 1e-4
+    True
+    """
+
+    _claim: SoftmaxClaim
+
+    def __init__(
+        self,
+        penalty: str | None = "deprecated",
+        *,
+        C: float | None = 1.0,
+        l1_ratio: float | None = 0.0,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        solver: str | Solver = "auto",
+        multi_class: str = "softmax",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        dual: bool = False,
+        intercept_scaling: float = 1.0,
+        verbose: int = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.multi_class = multi_class
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_choice("multi_class", self.multi_class, ("softmax", "ovr", "multinomial", "auto"))
+        super()._check_parameters()
+
+    def _loss(self) -> Loss:
+        return losses.Logistic()
+
+    def _penalty(self) -> Penalty:
+        """Return the penalty that `l1_ratio` and scikit-learn's older `penalty` agree on."""
+        r = 0.0 if self.l1_ratio is None else check_number("l1_ratio", self.l1_ratio, 0.0, 1.0)
+        check_choice("penalty", self.penalty, ("deprecated", "l2", "l1", "elasticnet", None))
+        if self.penalty in ("deprecated", "elasticnet"):
+            return penalties.ElasticNet(r)
+        if r not in ((0.0, 1.0) if self.penalty == "l1" else (0.0,)):
+            raise ValueError(
+                f"l1_ratio={r:g} would be ignored: penalty={self.penalty!r} says otherwise; give one of them"
+            )
+        return penalties.get(self.penalty)
+
+    def _C(self) -> float:
+        C = check_C(self.C)
+        if self.penalty is None and C not in (1.0, np.inf):
+            raise ValueError(f"C={C:g} would be ignored: penalty=None means no penalty; leave one of them out")
+        return np.inf if self.penalty is None else C
+
+    def _at_once(self) -> bool:
+        """Whether all classes are one problem: by softmax, and for two only where nothing is penalised.
+
+        With a penalty the softmax of two classes is another problem; without one it is the same, and its solver knows
+        when to stop.
+        """
+        if len(self.classes_) == 2:
+            return np.isinf(self._C()) and self._solver() is None
+        return self.multi_class != "ovr"
+
+    def _learn(
+        self,
+        rows: Rows,
+        codes: NDArray[np.int64],
+        weight: FloatArray | None,
+        starts: list[Start | None] | None,
+        seed: int,
+        X: Any,
+        y: Any,
+    ) -> list[Result]:
+        self.__dict__.pop("_claim", None)
+        if not self._at_once():
+            return super()._learn(rows, codes, weight, starts, seed, X, y)
+        shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
+        problem = SoftmaxProblem(rows, codes, len(self.classes_), **shared)  # type: ignore[arg-type]
+        solver, reason = self._softmax_solver()
+        with report_progress(self, X, y, 1, problem.classes) as observer:
+            found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
+        found.history.solver, found.history.reason = solver.name, reason
+        store = self._store_difference if problem.classes == 2 else self._store_softmax
+        results = store(problem, found)
+        self._say(results)
+        return results
+
+    def _softmax_solver(self) -> tuple[SoftmaxNewton, str]:
+        solver = self._solver()
+        if solver is None:
+            limits = dict(tol=self.tol) if self.max_iter is None else dict(tol=self.tol, max_iter=self.max_iter)
+            return SoftmaxNewton(**limits), "all classes at once"  # type: ignore[arg-type]
+        if isinstance(solver, Newton):
+            return SoftmaxNewton(solver.tol, solver.max_iter), "asked for"
+        raise ValueError(
+            f"solver={self.solver!r} cannot fit all classes at once; use 'auto' or 'newton', or multi_class='ovr'"
+        )
+
+    def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
+        """Return the planes to begin from, one column each; those of two classes are halves of the one between them."""
+        planes = [start for start in starts or [] if start is not None]
+        if not planes:
+            return None
+        W, b = np.column_stack([start.w for start in planes]), np.array([start.b for start in planes])
+        return (W, b) if len(planes) > 1 else (np.hstack([-W, W]) / 2, np.append(-b, b) / 2)
+
+    def _store_softmax(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
+        """Store the planes; return the result as one for each."""
+        self.coef_, self.intercept_ = np.ascontiguousarray(found.W.T), found.b
+        self.n_iter_ = max(1, found.n_iter)
+        self.converged_, self.history_ = found.converged, found.history
+        self.objective_ = problem.formula
+        self.__dict__.pop("_claims", None)
+        tol, proof = float(self.tol), found.proof
+        self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
+        self.dual_gap_ = self.certificate_.relative_gap
+        return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
+
+    def _store_difference(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
+        """Store the plane between two classes, which is the difference of theirs."""
+        results = [_result(found.W[:, 1] - found.W[:, 0], float(found.b[1] - found.b[0]), found)]
+        self._store(self._problems(problem.rows, problem.codes, problem.sample_weight), results)
+        return results
+
+    @property
+    def certificate_(self) -> Certificate | Certificates | SoftmaxCertificate:  # type: ignore[override]
+        """What is proven of the planes as they are now, and how to check it."""
+        if not hasattr(self, "_claim"):
+            return super().certificate_
+        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement())
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(k|x), also where P itself is too small for a float."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1 or self.multi_class == "ovr":
+            return log_probabilities(scores)
+        return np.asarray(log_softmax(scores, axis=1))
+
+
+def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
+    """Return one plane of a softmax model as a solver's result."""
+    ended = found.n_iter, found.converged, found.message, found.history
+    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted)

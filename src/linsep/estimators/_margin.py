@@ -1,0 +1,61 @@
+"""What a margin model says of its examples: which of them hold the plane, how hard, and who falls short by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Problem
+from ..solvers import Result
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["SUPPORT", "store_support"]
+
+#: The attributes that `store_support` sets; only a fit on all data can know them.
+SUPPORT = ("support_", "support_vectors_", "n_support_", "dual_coef_", "slack_")
+
+#: A dual variable below this share of its largest value, cᵢ = C sᵢ, is zero.
+NEGLIGIBLE = 1e-9
+
+
+def store_support(estimator: Any, problems: list[Problem], results: list[Result]) -> None:
+    """Set the attributes of a margin model; of another loss, or a solver that knows no dual point, those it can know.
+
+    ``slack_`` is ξ = max(0, 1 − z), one column for each plane (for one plane, a vector). ``support_`` are the examples
+    with α > 0 for any plane, ascending; ``dual_coef_`` their yᵢαᵢ, one row a plane, so that up to the proven gap
+    ``coef_ = dual_coef_ @ support_vectors_``.
+    """
+    for name in SUPPORT:
+        estimator.__dict__.pop(name, None)
+    if not problems[0].loss.margin:
+        return
+    z = [problem.agreements(result.w, result.b) for problem, result in zip(problems, results, strict=True)]
+    slack = np.column_stack([np.maximum(0.0, 1.0 - agreements) for agreements in z])
+    estimator.slack_ = slack[:, 0] if len(problems) == 1 else slack
+    duals = [_dual(*each) for each in zip(problems, results, z, strict=True)]
+    known = [signed for signed in duals if signed is not None]
+    if len(known) < len(duals):
+        return
+    signed = np.array(known)
+    estimator.support_ = np.flatnonzero(signed.any(axis=0))
+    estimator.support_vectors_ = problems[0].rows.X[estimator.support_]
+    estimator.dual_coef_ = signed[:, estimator.support_]
+    codes = _codes(problems)[estimator.support_]
+    estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
+
+
+def _dual(problem: Problem, result: Result, z: FloatArray) -> FloatArray | None:
+    """Return yᵢαᵢ: of a smooth loss αᵢ = −cᵢ ℓ'(zᵢ), of another the solver's; None where that has none."""
+    c = problem.weight_of_loss * (np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight)
+    alpha = -c * problem.loss.slope(z) if problem.loss.smooth else result.alpha
+    return None if alpha is None else np.where(alpha > NEGLIGIBLE * c, alpha, 0.0) * problem.y
+
+
+def _codes(problems: list[Problem]) -> NDArray[np.int64]:
+    """Return the position of each example's class."""
+    if len(problems) == 1:
+        return (problems[0].y > 0).astype(np.int64)
+    return np.asarray(np.argmax([problem.y for problem in problems], axis=0), dtype=np.int64)
