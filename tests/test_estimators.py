@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
         LinearClassifier("logistic", solver=GradientDescent()),
         LogisticRegression(),
         LogisticRegression(multi_class="ovr"),
-        LogisticRegression(C=0.1, solver="lbfgs", class_weight={0: 2.0}),
+        LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
     ]
