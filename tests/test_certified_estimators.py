@@ -121,7 +121,7 @@ def test_no_penalty_on_separable_data_is_said_not_to_converge(separable):
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_m15_the_soft_margin_plane_is_the_one_of_SVC(overlapping, C):
     X, y = overlapping
-    ours = LinearSVC(C=C, tol=1e-9, max_iter=100_000).fit(X, y)
+    ours = LinearSVC(C=C, tol=1e-9).fit(X, y)
     theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3)
@@ -134,7 +134,7 @@ def test_m15_the_soft_margin_plane_is_the_one_of_SVC(overlapping, C):
 
 def test_m15_support_vectors_are_the_points_up_to_the_margin(overlapping):
     X, y = overlapping
-    ours = LinearSVC(C=0.1, tol=1e-10, max_iter=100_000).fit(X, y)
+    ours = LinearSVC(C=0.1, tol=1e-10).fit(X, y)
     theirs = SVC(kernel="linear", C=0.1, tol=1e-10).fit(X, y)
     np.testing.assert_array_equal(ours.support_, np.sort(theirs.support_))
     np.testing.assert_array_equal(ours.support_vectors_, X[ours.support_])
@@ -151,7 +151,7 @@ def test_m15_support_vectors_are_the_points_up_to_the_margin(overlapping):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_m15_subgradient_descent_of_the_slides_comes_near_the_exact_solver(overlapping):
     X, y = overlapping
-    exact = LinearSVC(C=0.1, tol=1e-8, max_iter=100_000).fit(X, y)
+    exact = LinearSVC(C=0.1, tol=1e-8).fit(X, y)
     slides = LinearSVC(C=0.1, solver=GradientDescent(stopping=None, max_iter=20_000)).fit(X, y)
 
     def objective(model):
@@ -381,7 +381,7 @@ def test_example_regularization_path_of_l1_logistic_regression():
         l1_ratio=1,
         solver="liblinear",
         tol=1e-6,
-        max_iter=int(1e6),
+        max_iter=1000,
         warm_start=True,
         intercept_scaling=10000.0,
         random_state=0,
@@ -417,7 +417,7 @@ def test_example_classification_of_text_documents_using_sparse_features():
 def test_example_plot_the_support_vectors_in_linear_svc():
     X, y = make_blobs(n_samples=40, centers=2, random_state=0)
     for C, most in ((1, 30), (100, 20)):
-        clf = LinearSVC(C=C, loss="hinge", random_state=42, max_iter=200_000).fit(X, y)
+        clf = LinearSVC(C=C, loss="hinge", random_state=42).fit(X, y)
         decision_function = clf.decision_function(X)
         support_vector_indices = (np.abs(decision_function) <= 1 + 1e-2).nonzero()[0]
         assert set(clf.support_) <= set(support_vector_indices) | set(np.flatnonzero(clf.slack_ > 0))

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
         LinearClassifier("logistic", solver=GradientDescent()),
         LogisticRegression(),
         LogisticRegression(multi_class="ovr"),
-        LogisticRegression(C=0.1, solver="lbfgs", fit_intercept=False),
+        LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
     ]

@@ -204,7 +204,7 @@ def softmax_bound(point: SoftmaxPoint) -> Bound:
     Examples
     --------
     >>> problem = SoftmaxProblem(Rows(np.eye(3)), np.arange(3), 3, C=1.0)
-    >>> softmax_bound(problem.evaluate(0.25 * np.eye(3), np.zeros(3))).relative_gap < 0.01
+    >>> softmax_bound(problem.evaluate(0.7 * np.eye(3) - 0.25, np.zeros(3))).relative_gap < 0.01
     True
     """
     problem, C = point.problem, point.problem.weight_of_loss

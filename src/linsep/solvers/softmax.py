@@ -60,9 +60,9 @@ class SoftmaxNewton:
     >>> from linsep._core import Rows
     >>> problem = SoftmaxProblem(Rows(np.eye(3)), np.arange(3), 3, C=1.0)
     >>> SoftmaxNewton().solve(problem).W.round(3)
-    array([[ 0.414, -0.207, -0.207],
-           [-0.207,  0.414, -0.207],
-           [-0.207, -0.207,  0.414]])
+    array([[ 0.49 , -0.245, -0.245],
+           [-0.245,  0.49 , -0.245],
+           [-0.245, -0.245,  0.49 ]])
     """
 
     tol: float = 1e-4
