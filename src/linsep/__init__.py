@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
 
 if TYPE_CHECKING:
-    from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+    from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier, ZeroOneClassifier
 
 __version__ = "0.1.0"
 
@@ -19,6 +19,7 @@ __all__ = [
     "LinearClassifier",
     "Perceptron",
     "SGDClassifier",
+    "ZeroOneClassifier",
     "convexity",
     "geometry",
     "losses",

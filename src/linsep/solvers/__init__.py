@@ -19,6 +19,7 @@ from .least_squares import LeastSquares
 from .newton import FACTORED, Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
+from .zero_one import MistakeBound, ZeroOne, ZeroOneResult
 
 __all__ = [
     "SOLVERS",
@@ -27,6 +28,7 @@ __all__ = [
     "DualDescent",
     "GradientDescent",
     "LeastSquares",
+    "MistakeBound",
     "Newton",
     "PerceptronRule",
     "Result",
@@ -35,6 +37,8 @@ __all__ = [
     "StepSizeWarning",
     "StochasticDescent",
     "Votes",
+    "ZeroOne",
+    "ZeroOneResult",
     "automatic",
     "check_choice",
     "check_count",
@@ -71,6 +75,7 @@ SOLVERS: dict[str, Any] = {
     "least_squares": LeastSquares,
     "newton": Newton,
     "dual": DualDescent,
+    "zero_one": ZeroOne,
 }
 
 

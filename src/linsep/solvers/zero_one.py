@@ -1,0 +1,523 @@
+"""The plane with the fewest mistakes: an anytime search whose answer is an interval that closes.
+
+A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (conflicts that cost a mistake each) and
+`zero_one_cells` (every cell that can hold a better plane) prove how few are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Real
+from threading import Thread
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from ..certificate import Bound
+from ..history import History, Record
+from ..losses import Logistic, Square
+from ..penalties import L2
+from ..problem import MeanObjective, Problem
+from .least_squares import LeastSquares
+from .newton import Newton
+from .result import STOPPED_BY_OBSERVER, Result, Start
+from .zero_one_cells import CellSearch
+from .zero_one_cover import Conflict, Cover, HittingSet
+from .zero_one_local import climb, elastic, roomy
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Observer = Callable[[int, FloatArray, float], bool]
+Progress = Callable[[float, float, float], None]
+T = TypeVar("T")
+
+__all__ = ["MistakeBound", "ZeroOne", "ZeroOneResult"]
+
+EPS = float(np.finfo(np.float64).eps)
+#: Numbers that the search is ready to hold; it works on dense rows.
+LARGEST = 2**27
+#: Up to this many rows the hinge loss is minimised too, as a linear program.
+LP_ROWS = 1500
+#: A box for v in the linear programs that look for any plane at all, however steep.
+STEEP = 1e7
+#: What a sweep costs: seconds, and seconds a row, with plain NumPy. They only decide what to try first.
+SWEEP, SWEEP_ROW = 2.5e-4, 2.5e-7
+#: One call of the integer program at the most, in seconds: it cannot be interrupted.
+LONGEST_CALL = 5.0
+
+
+class _Stop(Exception):  # noqa: N818 - not an error
+    """The time is up, or an observer wants no more."""
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """Why no plane makes mistakes of less weight than `bound`.
+
+    Attributes
+    ----------
+    bound : float
+    method : {"none", "conflicts", "cells"}
+        ``"none"`` stands for the bound zero. ``"conflicts"``: each of `conflicts` costs at least one mistake, and no
+        lighter set of points meets them all. ``"cells"``: all planes that could be better were looked at.
+    conflicts : tuple of tuples of int
+        Rows of X, at most d + 2 each, that no plane has all on their right sides. A row stands for all rows
+        that are equal to it and have the same label: their weights add up.
+    hopeless : tuple of int
+        Rows on which every plane errs: x = 0 where planes go through the origin.
+    trusted : str
+        What a reader of the proof has to take on trust, or to do again.
+    """
+
+    bound: float
+    method: str
+    conflicts: tuple[Conflict, ...] = ()
+    hopeless: tuple[int, ...] = ()
+
+    @property
+    def trusted(self) -> str:
+        """What is not proven by the record itself."""
+        return {
+            "none": "nothing",
+            "conflicts": "that HiGHS found the lightest set of points that meets all conflicts",
+            "cells": "that the search left out no cell; run it again to check",
+        }[self.method]
+
+
+@dataclass(frozen=True)
+class ZeroOneResult(Result):
+    """The outcome of a search for the fewest mistakes.
+
+    Attributes
+    ----------
+    mistakes : float
+        Σ sᵢ [zᵢ ≤ 0] of the plane.
+    lower : MistakeBound
+        What no plane can go below, and why.
+    trace : array of shape (steps, 3)
+        Seconds, mistakes of the best plane, lower bound: whenever one of the two moved.
+    """
+
+    mistakes: float = np.inf
+    lower: MistakeBound = field(default_factory=lambda: MistakeBound(0.0, "none"))
+    trace: FloatArray = field(default_factory=lambda: np.empty((0, 3)))
+
+
+@dataclass(frozen=True)
+class ZeroOne:
+    """Minimise Σ sᵢ [zᵢ ≤ 0] exactly, or as far as time allows.
+
+    Seeds come from least squares, logistic regression, the hinge loss and searches along random lines. In up to three
+    dimensions (two features and an intercept) every relevant cell is looked at; in more, conflicts are collected
+    until they prove the best plane optimal, or cells are looked at where there are few enough.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds; None for no limit.
+    progress : callable or None
+        Called with the weight of mistakes of the best plane, the lower bound and the seconds gone.
+    """
+
+    time_limit: float | None = 60.0
+    progress: Progress | None = None
+
+    name = "zero_one"
+
+    def __post_init__(self) -> None:
+        limit = self.time_limit
+        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not float(limit) > 0):
+            raise ValueError(f"time_limit={limit!r} must be a positive number of seconds, or None for no limit")
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> ZeroOneResult:
+        """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
+        search = _Search(self, problem, seed, observer)
+        interrupted, message = False, ""
+        try:
+            search.run(start)
+        except _Stop as stop:
+            message = str(stop)
+        except KeyboardInterrupt:
+            interrupted, message = True, "interrupted"
+        return search.result(message, interrupted)
+
+
+class _Search:
+    """The state of one search: the best plane, the lower bound, and the time."""
+
+    def __init__(self, method: ZeroOne, problem: Problem, seed: int, observer: Observer | None) -> None:
+        self.begun = perf_counter()
+        self.method, self.problem, self.observer = method, problem, observer
+        self.limit = np.inf if method.time_limit is None else float(method.time_limit)
+        self.stop_requested: Callable[[], bool] = getattr(observer, "stop_requested", lambda: False)
+        self.rng = np.random.default_rng(seed)
+        self.history, self.trace = History(), list[tuple[float, float, float]]()
+        self.w, self.b = np.zeros(problem.rows.d), 0.0
+        self.cost, self.bound, self.method_of_bound = np.inf, 0.0, "none"
+        self.points = _Points(problem)
+        self.cover: Cover | None = None
+
+    # -- the time, and who watches --------------------------------------------------------------------------------
+
+    def elapsed(self) -> float:
+        """Seconds since the search began."""
+        return perf_counter() - self.begun
+
+    def poll(self) -> None:
+        """Raise where the search has to end."""
+        if self.elapsed() > self.limit:
+            raise _Stop(f"the time limit of {self.limit:g} s is over")
+        if self.stop_requested():
+            raise _Stop(STOPPED_BY_OBSERVER)
+        self.report()
+
+    def report(self) -> None:
+        """Tell who listens how far the two numbers are apart."""
+        if self.method.progress is not None:
+            self.method.progress(self.cost, self.lower(), self.elapsed())
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """Return call(), which Python could not interrupt: it runs in a thread, and the caller watches the time."""
+        outcome: list[T | BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(call())
+            except BaseException as error:  # noqa: BLE001 - it is raised again by the caller
+                outcome.append(error)
+
+        thread = Thread(target=work)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.05)
+            self.poll()
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
+        return outcome[0]
+
+    # -- the two numbers ------------------------------------------------------------------------------------------
+
+    def lower(self) -> float:
+        """What no plane can go below."""
+        return self.points.hopeless_weight + max(self.bound, self.cover.bound if self.cover else 0.0)
+
+    def proven(self) -> bool:
+        """Whether the two numbers have met."""
+        return self.cost <= self.lower() + 1e-9 * self.cost
+
+    def consider(self, w: FloatArray, b: float) -> None:
+        """Take the plane if it is the best so far; a point that may lie on it counts as a mistake."""
+        cost = self.points.cost(w, b)
+        if cost < self.cost:
+            self.w, self.b, self.cost = w, b, cost
+            self.note()
+
+    def consider_vector(self, v: FloatArray) -> None:
+        """Consider a vector of the scaled rows, and the same plane with room around it."""
+        if self.points.cost(*self.points.plane(v)) <= self.cost:
+            self.consider(*self.points.plane(v))
+            self.consider_set(self.points.B @ v > 0)
+
+    def consider_set(self, right: Mask) -> None:
+        """Consider the plane with the most room between the points that are to be right."""
+        if not right.any():
+            return
+        v = roomy(self.points.B, right, self.points.box())
+        v = elastic(self.points.B[right], self.points.s[right], self.points.box(STEEP)) if v is None else v
+        self.consider(*self.points.plane(v))
+
+    def note(self) -> None:
+        """Remember the two numbers, and tell the observer."""
+        total = self.problem.total_weight
+        step, mean = len(self.trace) + 1, self.cost / total
+        self.trace.append((self.elapsed(), self.cost, self.lower()))
+        self.history.add(Record(step, step, mean, mean, mean, best=mean))
+        theta = MeanObjective(self.problem).join(self.w, self.b)
+        if self.observer is not None and self.observer(step, theta, mean):
+            raise _Stop(STOPPED_BY_OBSERVER)
+
+    # -- the search -----------------------------------------------------------------------------------------------
+
+    def run(self, start: Start | None) -> None:
+        """Search until the two numbers meet; raises when the time is up."""
+        for b in (1.0, -1.0):
+            self.consider(self.w, b if self.problem.fit_intercept else 0.0)
+        if start is not None:
+            self.consider(start.w, start.b)
+        if len(self.points.s) == 0:
+            self.settle()
+            return
+        self.seeds()
+        if self.proven():
+            return
+        if self.points.D <= 3 and self.seconds_for_cells() < 0.5 * (self.limit - self.elapsed()):
+            self.look_at_cells()
+            return
+        self.cover = Cover(self.points.A, self.points.B, self.points.s, self.rng, self.poll)
+        share = min(4.0, 0.25 * self.limit)
+        self.collect(until=self.elapsed() + share)
+        if not self.proven() and self.seconds_for_cells() < self.limit - self.elapsed():
+            self.look_at_cells()
+        if not self.proven():
+            self.collect(until=np.inf)
+
+    def settle(self) -> None:
+        """Nothing better is possible than what is at hand."""
+        self.bound, self.method_of_bound = self.cost - self.points.hopeless_weight, "cells"
+
+    def seeds(self) -> None:
+        """Begin with what surrogate losses find, and climb from there."""
+        points = self.points
+        if len(points.s) <= LP_ROWS:
+            self.consider_vector(elastic(points.B, points.s, points.box(STEEP)))
+        for problem, solver in points.surrogates():
+            if self.proven():
+                return
+            self.poll()
+            solved = solver.solve(problem)
+            v = np.append(solved.w, solved.b) if problem.fit_intercept else solved.w
+            self.climb_from(v, 50)
+        self.climb_from(points.vector(self.w, self.b), 20 * points.D + 100)
+
+    def climb_from(self, v: FloatArray, patience: int) -> None:
+        """Search along lines from v and consider where that leads."""
+        if v.any():
+            self.consider_vector(climb(self.points.B, self.points.s, v, self.rng, patience, self.poll)[0])
+
+    def hop(self) -> None:
+        """Climb from near the best plane."""
+        v = self.points.vector(self.w, self.b)
+        length = float(np.abs(v).max())
+        noise = self.rng.standard_normal(len(v)) * (0.3 * self.rng.random() * length)
+        self.climb_from(v + noise, 10 * len(v) + 30)
+
+    def seconds_for_cells(self) -> float:
+        """A guess at what looking at all cells would take: K^(D−2) sweeps."""
+        K = int((self.points.agreements(self.w, self.b) <= 0).sum())
+        depth = max(0, self.points.D - 2)
+        return float(K) ** depth * (SWEEP + SWEEP_ROW * len(self.points.s)) if depth * np.log(K + 1) < 40 else np.inf
+
+    def look_at_cells(self) -> None:
+        """Prove the optimum, or find it, by looking at all cells."""
+        points = self.points
+
+        def improved(right: Mask, weight: float) -> None:
+            if points.total - weight < self.cost - points.hopeless_weight:
+                self.consider_set(right)
+
+        cells = CellSearch(points.A, points.s, self.poll, improved)
+        most = cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w)
+        if points.total - most >= self.bound:
+            self.bound, self.method_of_bound = points.total - most, "cells"
+        self.note()
+
+    def collect(self, until: float) -> None:
+        """Collect conflicts and hit them until the bound meets the best plane, or until that time."""
+        cover, everything = self.cover, np.ones(len(self.points.s), dtype=bool)
+        if cover is None:
+            raise RuntimeError("no cover to collect in")
+        if not cover.conflicts:
+            self.try_rest(cover.pack(everything))
+        stalled = 0
+        while not self.proven() and self.elapsed() < until:
+            before = cover.bound
+            if stalled < 3:
+                x = cover.relax()
+                stalled = stalled + 1 if cover.separate(x) < 2 else 0
+                self.hop()
+            else:
+                stalled = 0 if self.hit_conflicts(cover) else stalled
+            if cover.bound > before:
+                self.note()
+
+    def hit_conflicts(self, cover: Cover) -> bool:
+        """Take the lightest hitting set and look for conflicts that it misses; return whether there are new ones.
+
+        As long as the integer program took is spent on finding conflicts for the next one, with ever larger sets.
+        """
+        begun, known = self.elapsed(), len(cover.conflicts)
+        seconds = min(LONGEST_CALL, max(0.1, self.limit - begun))
+        solution: HittingSet = self.patiently(lambda: cover.hit(seconds))
+        took = self.elapsed() - begun
+        self.try_rest(~solution.points)
+        first = True
+        while first or (not self.proven() and self.elapsed() < begun + 2 * took):
+            hit = solution.points.copy()
+            while True:
+                earlier = len(cover.conflicts)
+                rest = cover.pack(~hit)
+                if first:
+                    self.try_rest(rest)
+                first = False
+                if len(cover.conflicts) == earlier:
+                    break
+                for conflict in cover.conflicts[earlier:]:
+                    hit[self.rng.choice(conflict)] = True
+            self.hop()
+        return len(cover.conflicts) > known
+
+    def try_rest(self, rest: Mask) -> None:
+        """Consider a plane that has these points right, and climb from there."""
+        v = roomy(self.points.B, rest, self.points.box()) if rest.any() else None
+        if v is not None:
+            self.climb_from(v, 50)
+
+    # -- the outcome ----------------------------------------------------------------------------------------------
+
+    def result(self, message: str, interrupted: bool) -> ZeroOneResult:
+        """Return the best plane, counted as predictions are, and the proof."""
+        problem = self.problem
+        w, b = self.points.off_the_plane(self.w, self.b)
+        z = problem.agreements(w, b)
+        s = np.ones(len(z)) if problem.sample_weight is None else problem.sample_weight
+        self.cost = float(s[z <= 0].sum())
+        lower = min(self.lower(), self.cost)
+        proven = self.proven()
+        self.trace.append((self.elapsed(), self.cost, lower))
+        self.report()
+        interval = f"between {lower:g} and {self.cost:g} mistakes are possible"
+        message = "no plane makes fewer mistakes" if proven else f"{message or 'the search ended'}; {interval}"
+        self.history.reason = self.how()
+        return ZeroOneResult(
+            w,
+            b,
+            len(self.trace),
+            proven,
+            message,
+            self.history,
+            Start(w, b),
+            interrupted=interrupted,
+            proof=Bound(self.cost, lower),
+            mistakes=self.cost,
+            lower=self.proof(lower),
+            trace=np.array(self.trace),
+        )
+
+    def how(self) -> str:
+        """Name the method behind the lower bound."""
+        if self.cover is not None and self.cover.bound > self.bound:
+            return f"{len(self.cover.conflicts)} conflicts"
+        return {"none": "", "cells": "all cells"}[self.method_of_bound]
+
+    def proof(self, lower: float) -> MistakeBound:
+        """Return the record behind the lower bound, in rows of X."""
+        hopeless = tuple(self.points.hopeless.tolist())
+        if lower <= self.points.hopeless_weight:
+            return MistakeBound(lower, "none" if lower == 0 else "conflicts", (), hopeless)
+        if self.cover is None or self.cover.bound <= self.bound:
+            return MistakeBound(lower, "cells", (), hopeless)
+        first = self.points.first
+        conflicts = tuple(tuple(int(first[i]) for i in conflict) for conflict in self.cover.conflicts)
+        return MistakeBound(lower, "conflicts", conflicts, hopeless)
+
+
+class _Points:
+    """The examples as the search sees them: equal ones as one, in an order of their own, those of no weight left out.
+
+    So the answer does not depend on the order of the rows, and a weight of two is the same as two rows.
+
+    Attributes
+    ----------
+    A : array of shape (n, D)
+        yᵢ [xᵢ, 1], or yᵢ xᵢ without intercept.
+    B : array of shape (n, D)
+        The same of the standardised columns: better for linear programs and line searches.
+    s, total : array, float
+        The weights and their sum.
+    first : array
+        The first row of X that each stands for.
+    hopeless, hopeless_weight : array, float
+        Rows of X on which every plane errs, x = 0 without intercept, and their weight.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        rows, self.intercept = problem.rows, problem.fit_intercept
+        if rows.n * rows.d > LARGEST:
+            raise ValueError(
+                f"X has {rows.n} × {rows.d} entries, more than the {LARGEST} that a search for the fewest mistakes "
+                "can hold as dense rows; take a sample of the rows or fewer features, or use a convex loss"
+            )
+        X = np.asarray(rows.X.toarray() if rows.is_sparse else rows.X, dtype=np.float64) + 0.0
+        s = np.ones(rows.n) if problem.sample_weight is None else problem.sample_weight
+        live = s > 0
+        void = np.zeros(rows.n, dtype=bool) if self.intercept else ~X.any(axis=1)
+        self.hopeless = np.flatnonzero(live & void)
+        self.hopeless_weight = float(s[self.hopeless].sum())
+        used = np.flatnonzero(live & ~void)
+        table = np.column_stack([problem.y[used], X[used]])
+        table, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        self.first = used[first]
+        self.s: FloatArray = np.bincount(inverse.ravel(), s[used], len(table)).astype(np.float64)
+        self.total = float(self.s.sum())
+        self.y, self.X = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
+        self._scale()
+        self.A, self.B = self._signed(self.X), self._signed((self.X - self.mean) / self.size)
+        self.D = self.A.shape[1]
+
+    def _scale(self) -> None:
+        d = self.X.shape[1]
+        self.mean = self.X.mean(axis=0) if self.intercept and len(self.X) else np.zeros(d)
+        size = np.sqrt(((self.X - self.mean) ** 2).mean(axis=0)) if len(self.X) else np.zeros(d)
+        constant = size <= 16 * EPS * np.abs(self.mean)
+        self.size = np.where(constant, np.inf, size)
+
+    def _signed(self, X: FloatArray) -> FloatArray:
+        rows = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
+        return np.ascontiguousarray(rows * self.y[:, None])
+
+    def surrogates(self) -> list[tuple[Problem, LeastSquares | Newton]]:
+        """Return problems whose solutions are good planes to begin with, and what solves them."""
+        rows = Rows((self.X - self.mean) / self.size)
+        shared = dict(sample_weight=self.s, fit_intercept=self.intercept)
+        weak, strong = 1.0 / self.s.mean(), 100.0 / self.s.mean()
+        return [
+            (Problem(rows, self.y, Square(), L2(), C=weak, **shared), LeastSquares()),  # type: ignore[arg-type]
+            (Problem(rows, self.y, Logistic(), L2(), C=weak, **shared), Newton(max_iter=30)),  # type: ignore[arg-type]
+            (Problem(rows, self.y, Logistic(), L2(), C=strong, **shared), Newton(max_iter=30)),  # type: ignore[arg-type]
+        ]
+
+    def box(self, limit: float = 1.0) -> FloatArray:
+        """How long v may be in each coordinate: the intercept has to reach every plane that cuts the points."""
+        box = np.full(self.D, limit)
+        if self.intercept:
+            box[-1] = limit * (1.0 + float(np.abs(self.B[:, :-1]).sum(axis=1).max(initial=0.0)))
+        return box
+
+    def plane(self, v: FloatArray) -> tuple[FloatArray, float]:
+        """Return w and b of a vector of the standardised rows."""
+        w = (v[:-1] if self.intercept else v) / self.size
+        return w, float(v[-1] - self.mean @ w) if self.intercept else 0.0
+
+    def vector(self, w: FloatArray, b: float) -> FloatArray:
+        """Return the vector of the standardised rows of a plane."""
+        v = np.where(np.isfinite(self.size), w * np.where(np.isfinite(self.size), self.size, 0.0), 0.0)
+        return np.append(v, b + self.mean @ w) if self.intercept else v
+
+    def agreements(self, w: FloatArray, b: float) -> FloatArray:
+        """Return z of every point, zero where rounding might make it positive."""
+        z = self.y * (self.X @ w + b)
+        z[z <= 2 * (len(w) + 2) * EPS * (np.abs(self.X) @ np.abs(w) + abs(b))] *= 0.0
+        return z
+
+    def cost(self, w: FloatArray, b: float) -> float:
+        """Σ sᵢ [zᵢ ≤ 0], the hopeless ones included."""
+        if not (np.isfinite(w).all() and np.isfinite(b)):
+            return np.inf
+        return self.hopeless_weight + float(self.s[self.agreements(w, b) <= 0].sum())
+
+    def off_the_plane(self, w: FloatArray, b: float) -> tuple[FloatArray, float]:
+        """Move the plane off points that lie on it, where it has an intercept and that can be done."""
+        z = self.y * (self.X @ w + b)
+        doubtful = np.abs(z) <= 2 * (len(w) + 2) * EPS * (np.abs(self.X) @ np.abs(w) + abs(b))
+        clear = np.abs(z[~doubtful])
+        if not doubtful.any() or not self.intercept:
+            return w, b
+        step = 0.5 * float(clear.min(initial=1.0))
+        return w, min((b + step, b - step), key=lambda moved: self.cost(w, moved))
