@@ -73,14 +73,14 @@ class CellSearch:
     poll : callable
         Called often; may raise to end the search.
     improved : callable
-        Called with the mask of the right points, and their weight, of every cell that beats all before.
+        Called with the mask of the right points, and the weight of the others, of every cell that beats all before.
 
     Examples
     --------
     >>> A = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])  # planes through the origin, two features
     >>> found = []
-    >>> CellSearch(A, np.ones(3), lambda: None, lambda right, weight: found.append(right)).run(np.array([0.0, 1.0]))
-    2.0
+    >>> CellSearch(A, np.ones(3), lambda: None, lambda right, cost: found.append(right)).run(np.array([0.0, 1.0]))
+    1.0
     >>> found[-1]
     array([ True,  True, False])
     """
@@ -91,13 +91,13 @@ class CellSearch:
         self.integers = IntegerRows(A)
         self.A, self.s = self.integers.floats, s
         self.poll, self.improved = poll, improved
-        self.best = -1.0
+        self.best = np.inf
         self.sweeps = 0
         self._seen: set[frozenset[int]] = set()
         self._rng = np.random.default_rng(0)
 
     def run(self, v: FloatArray) -> float:
-        """Return the largest weight that can be right; v is a good vector to begin with, and the better the faster."""
+        """Return the least weight of mistakes; v is a good vector to begin with, and the better the faster."""
         D = self.A.shape[1]
         columns = [[int(i == j) for i in range(D)] for j in range(D)]
         top = Flat(columns, np.arange(len(self.A)), self.A, np.full(self.A.shape, TINY))
@@ -132,13 +132,13 @@ class CellSearch:
             self._explore(child, start, (*pivots, i), np.append(right, beside))
 
     def _offer(self, flat: Flat, mask: Mask, right: IntArray) -> None:
-        weight = float(self.s[flat.rows[mask]].sum() + self.s[right].sum())
-        if weight > self.best:
-            self.best = weight
-            all_right = np.zeros(len(self.A), dtype=bool)
-            all_right[flat.rows[mask]] = True
-            all_right[right] = True
-            self.improved(all_right, weight)
+        all_right = np.zeros(len(self.A), dtype=bool)
+        all_right[flat.rows[mask]] = True
+        all_right[right] = True
+        cost = float(self.s[~all_right].sum())
+        if cost < self.best:
+            self.best = cost
+            self.improved(all_right, cost)
 
     def _look_at(self, flat: Flat, v: FloatArray, right: IntArray) -> IntArray:
         """Offer the cell of v and return the positions of its mistakes, the narrowest first."""
@@ -171,8 +171,7 @@ class CellSearch:
             return np.ones(len(flat.columns))
         start = np.asarray(np.linalg.lstsq(flat.P, z, rcond=None)[0])
         start = start if start.any() else np.ones(len(start))
-        v, _ = climb(flat.P, self.s[flat.rows], start, self._rng, PATIENCE * len(start), self.poll)
-        return v
+        return climb(flat.P, self.s[flat.rows], start, self._rng, PATIENCE * len(start), lambda _: self.poll())
 
     def _facet(self, flat: Flat, k: int) -> tuple[Flat, Mask, IntArray]:
         """Return the subspace on which row k vanishes too, which rows do not, and which that do ought to be right."""

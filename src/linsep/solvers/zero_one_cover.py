@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,25 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from ._integers import IntegerRows, is_conflict
+from .zero_one_local import within
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Conflict = tuple[int, ...]
 
-__all__ = ["Conflict", "Cover", "hitting_set"]
+T = TypeVar("T")
+
+__all__ = ["Conflict", "Cover", "HittingSet", "Patiently", "hitting_set"]
+
+
+class Patiently(Protocol):
+    """Calls something that Python could not interrupt, with the seconds that it may take."""
+
+    def __call__(self, call: Callable[[float], T]) -> T:
+        """Return call(seconds)."""
+        ...
+
 
 #: What a sum of the relaxation's values may be off by.
 SLACK = 1e-6
@@ -59,8 +71,8 @@ class Cover:
     s : array of shape (n,)
         What a mistake costs; positive.
     rng : numpy Generator
-    poll : callable
-        Called often; may raise to end the search.
+    patiently : callable
+        Calls what it is given with the seconds that it may take; may raise to end the search.
 
     Attributes
     ----------
@@ -70,12 +82,12 @@ class Cover:
     """
 
     def __init__(
-        self, A: FloatArray, B: FloatArray, s: FloatArray, rng: np.random.Generator, poll: Callable[[], None]
+        self, A: FloatArray, B: FloatArray, s: FloatArray, rng: np.random.Generator, patiently: Patiently
     ) -> None:
         self.integers = IntegerRows(A)
         length = np.linalg.norm(B, axis=1)
         self.B = B / np.where(length > 0, length, 1.0)[:, None]
-        self.s, self.rng, self.poll = s, rng, poll
+        self.s, self.rng, self.patiently = s, rng, patiently
         self.whole = bool((s == np.round(s)).all())
         self.conflicts: list[Conflict] = []
         self._known: set[Conflict] = set()
@@ -89,12 +101,13 @@ class Cover:
 
         A vertex of {λ ≥ 0 : Σ λᵢ aᵢ = 0, Σ λᵢ = 1} has at most D + 1 entries that are not zero.
         """
-        self.poll()
         if len(among) < 2:
             return None
         equations = np.vstack([self.B[among].T, np.ones(len(among))])
         right = np.append(np.zeros(self.B.shape[1]), 1.0)
-        solved = linprog(cost, A_eq=equations, b_eq=right, method="highs-ds")
+        solved = self.patiently(
+            lambda seconds: linprog(cost, A_eq=equations, b_eq=right, method="highs-ds", options=within(seconds))
+        )
         if solved.x is None:
             return None
         support = among[solved.x > NEGLIGIBLE * solved.x.max()]
@@ -141,9 +154,9 @@ class Cover:
 
     def relax(self) -> FloatArray:
         """Return the cheapest x ∈ [0, 1]ⁿ with Σ xᵢ ≥ 1 over each conflict; its cost is a lower bound."""
-        self.poll()
         M: Any = -incidence(self.conflicts, len(self.s))  # the stubs know no sparse constraints
-        solved = linprog(self.s, A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=(0, 1), method="highs")
+        limits: Any = dict(A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=(0, 1))
+        solved = self.patiently(lambda seconds: linprog(self.s, **limits, method="highs", options=within(seconds)))
         if solved.x is None or solved.fun is None:
             return np.zeros(len(self.s))
         self.raise_bound(float(solved.fun))
@@ -162,10 +175,9 @@ class Cover:
             cost[list(conflict)] += 0.3
         return new
 
-    def hit(self, seconds: float) -> HittingSet:
+    def hit(self, longest: float) -> HittingSet:
         """Return a light set of points that meets every conflict, the lightest if time allows."""
-        self.poll()
-        solution = hitting_set(self.conflicts, self.s, seconds)
+        solution = self.patiently(lambda seconds: hitting_set(self.conflicts, self.s, min(seconds, longest)))
         self.raise_bound(solution.bound)
         return solution
 
@@ -189,7 +201,7 @@ def hitting_set(conflicts: list[Conflict], s: FloatArray, seconds: float = np.in
     everything = HittingSet(np.ones(n, dtype=bool), 0.0, False)
     if not conflicts:
         return HittingSet(np.zeros(n, dtype=bool), 0.0, True)
-    options: Any = dict(mip_rel_gap=0.0) | (dict(time_limit=seconds) if np.isfinite(seconds) else {})
+    options: Any = dict(mip_rel_gap=0.0) | within(seconds)
     constraint = LinearConstraint(incidence(conflicts, n), lb=1.0)
     solved = milp(s, constraints=constraint, integrality=np.ones(n, dtype=int), bounds=Bounds(0, 1), options=options)
     bound = 0.0 if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

@@ -6,15 +6,17 @@ Everything here works on the homogeneous rows aᵢ = yᵢ [xᵢ, 1] (or yᵢ x�
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linprog
 
 FloatArray = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
-__all__ = ["climb", "elastic", "line_search", "roomy", "weight_of_mistakes"]
+__all__ = ["climb", "elastic", "line_search", "roomy", "weight_of_mistakes", "within"]
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500
@@ -53,20 +55,28 @@ def line_search(g: FloatArray, h: FloatArray, s: FloatArray) -> tuple[float, flo
 
 
 def climb(
-    A: FloatArray, s: FloatArray, v: FloatArray, rng: np.random.Generator, patience: int, poll: Callable[[], None]
-) -> tuple[FloatArray, float]:
+    A: FloatArray,
+    s: FloatArray,
+    v: FloatArray,
+    rng: np.random.Generator,
+    patience: int,
+    heard: Callable[[FloatArray | None], None],
+) -> FloatArray:
     """Improve v by exact searches along random lines, until `patience` of them in a row bring nothing.
 
     A direction is random, one coordinate, or a row on which v errs (the perceptron's step). Moves that keep the
-    number of mistakes are taken too: they lead across plateaus.
+    number of mistakes are taken too: they lead across plateaus. `heard` is called before every search, with the new
+    vector if the last one brought one with fewer mistakes; it may raise to end the climb.
     """
     D = A.shape[1]
     size = np.abs(A).mean(axis=0)
     scale = 1.0 / np.where(size > 1e-100, size, 1.0)
     z = A @ v
     cost, failures = weight_of_mistakes(z, s), 0
+    news: FloatArray | None = v
     while failures < patience and cost > 0:
-        poll()
+        heard(news)
+        news = None
         kind = rng.integers(3)
         if kind == 0:
             u = rng.standard_normal(D) * scale
@@ -88,43 +98,53 @@ def climb(
         moved /= length
         z_moved = A @ moved
         true = weight_of_mistakes(z_moved, s)
-        failures = 0 if true < cost else failures + 1
+        failures = failures + 1
+        if true < cost:
+            failures, news = 0, moved
         if true <= cost:
             v, z, cost = moved, z_moved, true
-    return v, cost
+    return v
 
 
-def elastic(A: FloatArray, s: FloatArray, box: FloatArray) -> FloatArray:
-    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming."""
+def elastic(A: FloatArray, s: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
+    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming.
+
+    None where the time does not suffice.
+    """
     n, D = A.shape
     cost = np.append(np.zeros(D), s)
     bounds = [(-limit, limit) for limit in box] + [(0, None)] * n
-    left = np.hstack([-A, -np.eye(n)])
-    solved = linprog(cost, A_ub=left, b_ub=-np.ones(n), bounds=bounds, method="highs")
-    return np.zeros(D) if solved.x is None else np.asarray(solved.x[:D])
+    left: Any = sparse.hstack([sparse.csr_array(-A), -sparse.eye_array(n)], format="csr")  # the stubs want it dense
+    solved = linprog(cost, A_ub=left, b_ub=-np.ones(n), bounds=bounds, method="highs", options=within(seconds))
+    return None if solved.x is None else np.asarray(solved.x[:D])
 
 
-def roomy(A: FloatArray, inside: Mask, box: FloatArray) -> FloatArray | None:
-    """Return v with aᵢ·v ≥ t for all i inside, t as large as it can be within |v| ≤ box; None where t ≤ 0.
+def within(seconds: float) -> Any:
+    """Return the options that keep HiGHS to that time."""
+    return dict(time_limit=max(seconds, 0.01)) if np.isfinite(seconds) else {}
 
-    A linear program; of many rows it takes the ones that bind.
+
+def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
+    """Return v with aᵢ·v ≥ t·roomᵢ for all i, t as large as it can be within |v| ≤ box.
+
+    None where that t is not positive, or the time does not suffice. A linear program; of many rows it takes those
+    that bind.
     """
-    rows = A[inside]
+    end = perf_counter() + seconds
     D = A.shape[1]
-    bounds = [(-limit, limit) for limit in box] + [(None, 1.0 * float(np.abs(rows).max(initial=1.0)))]
-    used = np.arange(len(rows)) if len(rows) <= MANY_ROWS else np.linspace(0, len(rows) - 1, MANY_ROWS).astype(int)
+    bounds = [(-limit, limit) for limit in box] + [(None, None)]
+    used = np.arange(len(A)) if len(A) <= MANY_ROWS else np.linspace(0, len(A) - 1, MANY_ROWS).astype(int)
     cost = np.append(np.zeros(D), -1.0)
     while True:
-        left = np.hstack([-rows[used], np.ones((len(used), 1))])
-        solved = linprog(cost, A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds, method="highs")
+        left, options = np.column_stack([-A[used], room[used]]), within(end - perf_counter())
+        solved = linprog(cost, A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds, method="highs", options=options)
         if solved.x is None or solved.x[D] <= 0:
             return None
-        v = np.asarray(solved.x[:D])
-        z = rows @ v
-        if len(used) == len(rows) or z.min() >= solved.x[D] * (1 - 1e-6):
-            return v
-        worst = np.argsort(z)[:MANY_ROWS]
-        grown = np.union1d(used, worst)
+        v, t = np.asarray(solved.x[:D]), solved.x[D]
+        excess = A @ v - t * room
+        short = np.argsort(excess)[:MANY_ROWS]
+        short = short[excess[short] < -1e-6 * t]
+        grown = np.union1d(used, short)
         if len(grown) == len(used):
             return v
         used = grown
