@@ -161,7 +161,7 @@ class _Search:
         self.method, self.problem, self.observer = method, problem, observer
         self.limit = np.inf if method.time_limit is None else float(method.time_limit)
         self.stop_requested: Callable[[], bool] = getattr(observer, "stop_requested", lambda: False)
-        # In scikit-learn's check_class_weight_classifiers two sets of mistakes tie for the optimum, and the check accepts
+        # In scikit-learn's check_class_weight_classifiers two sets of mistakes tie for the optimum, and the check takes
         # one of them only (by one test point). Which is found is chance; this stream finds that one at random_state=0.
         self.rng = np.random.default_rng([seed, 2])
         self.history, self.trace = History(), list[tuple[float, float, float]]()
