@@ -22,11 +22,12 @@ from ..history import History, Record
 from ..losses import Logistic, Square
 from ..penalties import L2
 from ..problem import MeanObjective, Problem
+from ._integers import IntegerRows, is_conflict
 from .least_squares import LeastSquares
 from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start
 from .zero_one_cells import CellSearch
-from .zero_one_cover import Conflict, Cover
+from .zero_one_cover import SLACK, Conflict, Cover, hitting_set
 from .zero_one_local import climb, elastic, roomy
 
 FloatArray = NDArray[np.float64]
@@ -47,8 +48,6 @@ LP_ROWS = 1500
 STEEP = 1e7
 #: What a sweep costs: seconds, and seconds a row, with plain NumPy. They only decide what to try first.
 SWEEP, SWEEP_ROW = 2.5e-4, 2.5e-7
-#: One call of the integer program at the most, in seconds: it cannot be interrupted.
-LONGEST_CALL = 5.0
 #: Seconds at the end for a plane with room around it, which the time limit does not count.
 TIDY_UP = 0.5
 #: The share of the room of the heaviest point that the lightest gets.
@@ -88,9 +87,41 @@ class MistakeBound:
         """What is not proven by the record itself."""
         return {
             "none": "nothing",
-            "conflicts": "that HiGHS found the lightest set of points that meets all conflicts",
+            "conflicts": "HiGHS, that no lighter set of points meets all conflicts",
             "cells": "that the search left out no cell; run it again to check",
         }[self.method]
+
+    def check(self, problem: Problem, seconds: float = np.inf) -> str:
+        """Check the bound against the data alone; return what is wrong with it, or nothing.
+
+        Conflicts are checked in whole numbers, and a lightest set that meets them all is looked for anew; cells are
+        gone through again.
+
+        Parameters
+        ----------
+        problem : Problem
+            The data, labels ±1, weights, and whether there is an intercept.
+        seconds : float
+            How long the integer program may take.
+        """
+        points = _Points(problem)
+        bound = self.bound - points.hopeless_weight
+        if bound <= 0:
+            return ""
+        if self.method == "cells":
+            least = CellSearch(points.A, points.s, lambda: None, lambda right, cost: None).run(np.ones(points.D))
+            return "" if bound <= least + points.rounding else f"a plane errs on {least:g} only"
+        integers = IntegerRows(points.A)
+        met = []
+        for conflict in self.conflicts:
+            places = tuple(int(points.place[i]) if 0 <= i < problem.rows.n else -1 for i in conflict)
+            if -1 in places or not is_conflict([integers.row(i) for i in places]):
+                return f"rows {conflict} are no conflict: some plane has them all on their right sides"
+            met.append(places)
+        lightest = hitting_set(met, points.s, seconds).bound
+        if bound <= lightest * (1 + SLACK) + SLACK:
+            return ""
+        return f"the conflicts prove {lightest + points.hopeless_weight:g} only, not {self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -330,48 +361,20 @@ class _Search:
         self.note()
 
     def collect(self, until: float) -> None:
-        """Collect conflicts and hit them until the bound meets the best plane, or until that time."""
-        cover, everything = self.cover, np.ones(len(self.points.s), dtype=bool)
+        """Collect conflicts until the bound meets the best plane, or nothing is left to look at, or until that time."""
+        cover = self.cover
         if cover is None:
             raise RuntimeError("no cover to collect in")
         if not cover.conflicts:
-            self.try_rest(cover.pack(everything))
-        stalled = 0
-        while not self.proven() and self.elapsed() < until:
+            self.try_rest(cover.pack())
+        while not self.proven() and cover.open and self.elapsed() < until:
             before = cover.bound
-            if stalled < 3:
-                x = cover.relax()
-                stalled = stalled + 1 if cover.separate(x) < 2 else 0
-                self.hop()
-            else:
-                stalled = 0 if self.hit_conflicts(cover) else stalled
+            rest = cover.step(self.cost - self.points.hopeless_weight)
+            if rest is not None:
+                self.try_rest(rest)
             if cover.bound > before:
                 self.note()
-
-    def hit_conflicts(self, cover: Cover) -> bool:
-        """Take the lightest hitting set and look for conflicts that it misses; return whether there are new ones.
-
-        As long as the integer program took is spent on finding conflicts for the next one, with ever larger sets.
-        """
-        begun, known = self.elapsed(), len(cover.conflicts)
-        solution = cover.hit(LONGEST_CALL)
-        took = self.elapsed() - begun
-        self.try_rest(~solution.points)
-        first = True
-        while first or (not self.proven() and self.elapsed() < begun + 2 * took):
-            hit = solution.points.copy()
-            while True:
-                earlier = len(cover.conflicts)
-                rest = cover.pack(~hit)
-                if first:
-                    self.try_rest(rest)
-                first = False
-                if len(cover.conflicts) == earlier:
-                    break
-                for conflict in cover.conflicts[earlier:]:
-                    hit[self.rng.choice(conflict)] = True
             self.hop()
-        return len(cover.conflicts) > known
 
     def try_rest(self, rest: Mask) -> None:
         """Consider a plane that has these points right, and climb from there."""
@@ -450,8 +453,8 @@ class _Points:
         The same of the standardised columns: better for linear programs and line searches.
     s, total, rounding : array, float, float
         The weights, their sum, and what sums of them may be off by.
-    first : array
-        The first row of X that each stands for.
+    first, place : array, array
+        The first row of X that each stands for; and of every row of X, which of these it is, −1 for none.
     hopeless, hopeless_weight : array, float
         Rows of X on which every plane errs, x = 0 without intercept, and their weight.
     """
@@ -473,6 +476,8 @@ class _Points:
         table = np.column_stack([problem.y[used], X[used]])
         table, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
         self.first = used[first]
+        self.place = np.full(rows.n, -1)
+        self.place[used] = inverse.ravel()
         self.s: FloatArray = np.bincount(inverse.ravel(), s[used], len(table)).astype(np.float64)
         self.total = float(self.s.sum())
         whole = bool((s == np.round(s)).all())

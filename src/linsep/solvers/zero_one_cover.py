@@ -1,9 +1,12 @@
 """How few mistakes there can be, proven from below: every conflict among the points costs at least one.
 
 A conflict is a set of rows aᵢ with Σ λᵢ aᵢ = 0 for some λ > 0: no v has aᵢ·v > 0 for all of them, so every plane errs
-on at least one of the (at most D + 1) points. Hence the least weight of a set of points that hits every conflict found
-so far is a lower bound; and once the points outside such a set can be separated, it is the optimum. This is
-"combinatorial Benders", or an implicit hitting set.
+on at least one of the (at most D + 1) points. Hence the least weight of a set of points that hits every conflict is
+the least weight of mistakes, and that of the conflicts found so far is a lower bound ("combinatorial Benders").
+
+The bound comes from linear relaxations, x ∈ [0, 1]ⁿ with Σ xᵢ ≥ 1 over each conflict, and from branching: a point is
+either a mistake (xᵢ = 1) or right (xᵢ = 0). Points that have to be right are free to use in new conflicts, which then
+have few others to choose from; that makes them strong.
 
 Each conflict is checked in whole numbers when it is found and can be checked again by anybody. That the least hitting
 set of them is no lighter than stated rests on HiGHS.
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import ceil
 from typing import Any, Protocol, TypeVar
 
@@ -43,11 +47,13 @@ class Patiently(Protocol):
 
 
 #: What a sum of the relaxation's values may be off by.
-SLACK = 1e-6
+SLACK = 1e-5
 #: λ below this share of the largest is taken for zero; the exact check tells whether that was right.
 NEGLIGIBLE = 1e-9
-#: Conflicts looked for in one round.
-ROUND = 12
+#: Conflicts looked for in one round, and rounds at the root and at the other nodes.
+CONFLICTS, ROOT_ROUNDS, ROUNDS = 6, 40, 5
+#: Points that were used once cost this much more, so that the conflicts of a round differ.
+USED = 0.3
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,16 @@ class HittingSet:
     points: Mask
     bound: float
     optimal: bool
+
+
+@dataclass(frozen=True, order=True)
+class Node:
+    """A part of all hitting sets: those with the points `out` and without the points `kept`."""
+
+    bound: float
+    rank: float  # among equal bounds the deepest first
+    kept: tuple[int, ...] = ()
+    out: tuple[int, ...] = ()
 
 
 class Cover:
@@ -79,6 +95,8 @@ class Cover:
     conflicts : list of tuples of row numbers
     bound : float
         No v makes mistakes of less weight.
+    open : list of Node
+        What is left to look at.
     """
 
     def __init__(
@@ -92,7 +110,9 @@ class Cover:
         self.conflicts: list[Conflict] = []
         self._known: set[Conflict] = set()
         self.bound = 0.0
-        self.doubtful = 0
+        self.open = [Node(0.0, 0.0)]
+        self._leaf = np.inf  # the least bound of the nodes that could neither be cut off nor divided
+        self._count = 0
 
     # -- finding conflicts ----------------------------------------------------------------------------------------
 
@@ -112,10 +132,7 @@ class Cover:
             return None
         support = among[solved.x > NEGLIGIBLE * solved.x.max()]
         conflict = tuple(sorted(support.tolist()))
-        if is_conflict([self.integers.row(i) for i in conflict]):
-            return conflict
-        self.doubtful += 1
-        return None
+        return conflict if is_conflict([self.integers.row(i) for i in conflict]) else None
 
     def add(self, conflict: Conflict) -> bool:
         """Keep a conflict; return whether it is new."""
@@ -125,61 +142,104 @@ class Cover:
         self.conflicts.append(conflict)
         return True
 
-    def pack(self, allowed: Mask) -> Mask:
-        """Find conflicts that share no point (no weight) among the allowed rows; return the rows that are left.
+    def pack(self) -> Mask:
+        """Find conflicts that share no point (no weight); return the rows that are left.
 
-        Their number (the sum of the weights that each uses up) is a lower bound by itself if all rows are allowed.
+        Their number (the sum of the weights that each uses up) is a lower bound by itself.
         """
-        left = np.where(allowed, self.s, 0.0)
-        proven = 0.0
+        left, proven = self.s.copy(), 0.0
         while True:
             among = np.flatnonzero(left > 0)
             conflict = self.find(among, self.rng.random(len(among)))
             if conflict is None:
-                break
+                return left > 0
             self.add(conflict)
-            weight = left[list(conflict)].min()
-            proven += float(weight)
+            weight = float(left[list(conflict)].min())
+            proven += weight
             left[list(conflict)] -= weight
-            if allowed.all():
-                self.raise_bound(proven)
-        return left > 0
+            self.raise_bound(proven)
 
     def raise_bound(self, value: float) -> None:
         """Take note of a lower bound; with whole weights it can be rounded up."""
-        value = float(ceil(value - SLACK * max(1.0, value))) if self.whole else value * (1 - 1e-9)
-        self.bound = max(self.bound, value)
+        self.bound = max(self.bound, self.rounded(value))
+
+    def rounded(self, value: float) -> float:
+        """Return what is proven where a linear program says `value`: rounded up if all weights are whole."""
+        if not np.isfinite(value):
+            return value
+        return float(ceil(value - SLACK * max(1.0, value))) if self.whole else value * (1 - SLACK)
 
     # -- hitting them ---------------------------------------------------------------------------------------------
 
-    def relax(self) -> FloatArray:
-        """Return the cheapest x ∈ [0, 1]ⁿ with Σ xᵢ ≥ 1 over each conflict; its cost is a lower bound."""
+    def relax(self, node: Node) -> tuple[float, FloatArray]:
+        """Return the cost of the cheapest x ∈ [0, 1]ⁿ of the node with Σ xᵢ ≥ 1 over each conflict, and that x."""
+        limits = np.zeros((len(self.s), 2))
+        limits[:, 1] = 1.0
+        limits[list(node.kept), 1] = 0.0
+        limits[list(node.out), 0] = 1.0
         M: Any = -incidence(self.conflicts, len(self.s))  # the stubs know no sparse constraints
-        limits: Any = dict(A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=(0, 1))
-        solved = self.patiently(lambda seconds: linprog(self.s, **limits, method="highs", options=within(seconds)))
+        demands: Any = dict(A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=limits)
+        solved = self.patiently(lambda seconds: linprog(self.s, **demands, method="highs", options=within(seconds)))
+        if solved.status == 2:
+            return np.inf, np.zeros(len(self.s))
         if solved.x is None or solved.fun is None:
-            return np.zeros(len(self.s))
-        self.raise_bound(float(solved.fun))
-        return np.asarray(solved.x)
+            return node.bound, np.full(len(self.s), 0.5)
+        return float(solved.fun), np.asarray(solved.x)
 
-    def separate(self, x: FloatArray) -> int:
-        """Look for conflicts that x does not pay for; return how many are new. Points used once become dear."""
-        cost = x + 0.02 * self.rng.random(len(x))
-        new = 0
-        for _ in range(ROUND):
-            among = np.flatnonzero(x < 1 - SLACK)
+    def separate(self, node: Node, x: FloatArray) -> tuple[int, bool]:
+        """Look for conflicts that x does not pay for; return how many are new, and whether there are none at all."""
+        among = np.flatnonzero(x < 1 - SLACK)
+        cost = x + 0.01 * self.rng.random(len(x))
+        for found in range(CONFLICTS):
+            cost[list(node.kept)] = 0.0
             conflict = self.find(among, cost[among])
-            if conflict is None or x[list(conflict)].sum() >= 1 - SLACK or not self.add(conflict):
-                return new
-            new += 1
-            cost[list(conflict)] += 0.3
-        return new
+            if conflict is None:
+                return found, found == 0
+            if x[list(conflict)].sum() >= 1 - SLACK or not self.add(conflict):
+                return found, False
+            cost[list(conflict)] += USED
+        return CONFLICTS, False
 
-    def hit(self, longest: float) -> HittingSet:
-        """Return a light set of points that meets every conflict, the lightest if time allows."""
-        solution = self.patiently(lambda seconds: hitting_set(self.conflicts, self.s, min(seconds, longest)))
-        self.raise_bound(solution.bound)
-        return solution
+    def step(self, upper: float) -> Mask | None:
+        """Look at one node, with `upper` to beat; return the rows that x leaves right where they may be separable."""
+        node = heappop(self.open)
+        rounds = ROUNDS if node.kept or node.out else ROOT_ROUNDS
+        rest, x, value, settled = None, np.zeros(len(self.s)), node.bound, False
+        for _ in range(rounds):
+            value, x = self.relax(node)
+            if not self.beats(value, upper):
+                break
+            if not (node.kept or node.out):
+                self.raise_bound(value)
+            new, settled = self.separate(node, x)
+            if new == 0:
+                break
+        if self.beats(value, upper):
+            if settled:
+                rest = x < 1 - SLACK
+            self._divide(node, value, x, settled)
+        least = min(self.open[0].bound if self.open else np.inf, self._leaf)
+        if self.beats(least, upper):
+            self.raise_bound(least)
+        else:
+            self.bound = max(self.bound, upper)
+        return rest
+
+    def beats(self, value: float, upper: float) -> bool:
+        """Whether a linear program that says `value` leaves room for a hitting set lighter than `upper`."""
+        return self.rounded(value) < upper if self.whole else value < upper * (1 - SLACK)
+
+    def _divide(self, node: Node, value: float, x: FloatArray, settled: bool) -> None:
+        """Replace the node by two, in which the most uncertain point is right or wrong."""
+        value = max(value, node.bound)
+        uncertain = np.flatnonzero((x > SLACK) & (x < 1 - SLACK))
+        if settled or len(uncertain) == 0:
+            self._leaf = min(self._leaf, value)
+            return
+        i = int(uncertain[np.argmin(np.abs(x[uncertain] - 0.6))])
+        for kept, out in (((*node.kept, i), node.out), (node.kept, (*node.out, i))):
+            self._count += 1
+            heappush(self.open, Node(value, 1e-9 * self._count - len(kept) - len(out), kept, out))
 
 
 def incidence(conflicts: list[Conflict], n: int) -> sparse.csr_array:
