@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,7 @@ from linsep.problem import Problem
 from linsep.solvers import ZeroOne
 from linsep.solvers._integers import IntegerRows, is_conflict
 from linsep.solvers.zero_one_cells import CellSearch
-from linsep.solvers.zero_one_cover import hitting_set
+from linsep.solvers.zero_one_cover import Cover, hitting_set
 from linsep.solvers.zero_one_local import line_search
 
 # -- brute force ------------------------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ def test_the_cell_search_does_not_depend_on_where_it_begins(seed, D):
 
 
 @pytest.mark.parametrize("d", [4, 5])
-def test_m18_conflicts_and_cells_prove_the_same(d):
+def test_m18_conflicts_and_cells_prove_the_same(d, by_conflicts_only):
     rng = np.random.default_rng(d)
     X = rng.standard_normal((30, d))
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(30) > 0, 1, -1)
@@ -171,6 +172,12 @@ def test_m18_conflicts_and_cells_prove_the_same(d):
     cells = CellSearch(y[:, None] * np.c_[X, np.ones(30)], np.ones(30), lambda: None, lambda right, cost: None)
     assert by_conflicts.lower_bound_proof_.method == "conflicts"
     assert by_conflicts.n_mistakes_ == cells.run(np.append(by_conflicts.coef_, by_conflicts.intercept_))
+
+
+@pytest.fixture
+def by_conflicts_only(monkeypatch):
+    """Keep the search from changing over to cells where the machine is slow."""
+    monkeypatch.setattr("linsep.solvers.zero_one._Search.seconds_for_cells", lambda search: np.inf)
 
 
 # -- special positions ------------------------------------------------------------------------------------------------
@@ -312,7 +319,7 @@ def is_exact_conflict(rows):
     return len(basis) == 1 and len({x > 0 for x in basis[0]}) == 1 and all(basis[0])
 
 
-def test_m18_the_proof_of_a_bound_holds_in_exact_arithmetic():
+def test_m18_the_proof_of_a_bound_holds_in_exact_arithmetic(by_conflicts_only):
     rng = np.random.default_rng(2)
     X = rng.integers(-4, 5, (30, 5)).astype(float)
     y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
@@ -327,6 +334,57 @@ def test_m18_the_proof_of_a_bound_holds_in_exact_arithmetic():
     sets = [set(conflict) for conflict in proof.conflicts]
     assert not any(all(chosen & conflict for conflict in sets) for chosen in map(set, fewer))
     assert hitting_set(list(proof.conflicts), np.ones(30)).bound == proof.bound
+
+
+def as_problem(X, y, intercept=True):
+    return Problem(Rows(np.asarray(X, dtype=float)), np.where(y > 0, 1.0, -1.0), ZeroOneLoss(), fit_intercept=intercept)
+
+
+def test_m18_a_changed_proof_is_refused(by_conflicts_only):
+    rng = np.random.default_rng(2)
+    X = rng.integers(-4, 5, (30, 5)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
+    proof = ZeroOneClassifier().fit(X, y).lower_bound_proof_
+    assert proof.check(as_problem(X, y)) == ""
+    assert "prove" in replace(proof, bound=proof.bound + 1).check(as_problem(X, y))
+    assert "only" in replace(proof, conflicts=proof.conflicts[:1], bound=2.0).check(as_problem(X, y))
+    wrong = ((0, 1), *proof.conflicts)
+    assert "no conflict" in replace(proof, conflicts=wrong).check(as_problem(X, y))
+    assert "no conflict" in replace(proof, conflicts=((0, 99),)).check(as_problem(X, y))
+    moved = X.copy()
+    moved[proof.conflicts[0][0]] += 0.5
+    assert proof.check(as_problem(moved, y)) != ""
+    assert proof.check(as_problem(X, -y)) == ""  # the other side of every plane
+    flipped = y.copy()
+    flipped[proof.conflicts[0][0]] *= -1
+    assert proof.check(as_problem(X, flipped)) != ""
+
+
+def test_m18_a_bound_by_cells_is_checked_by_looking_again():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    y = np.array([-1, -1, 1, 1])
+    proof = ZeroOneClassifier().fit(X, y).lower_bound_proof_
+    assert (proof.method, proof.check(as_problem(X, y))) == ("cells", "")
+    assert "errs on 1 only" in replace(proof, bound=2.0).check(as_problem(X, y))
+    separable = ZeroOneClassifier().fit(X, [-1, -1, -1, 1]).lower_bound_proof_
+    assert (separable.method, separable.trusted, separable.check(as_problem(X, y))) == ("none", "nothing", "")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_m18_branch_and_cut_finds_the_optimum_from_nothing(whole):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((30, 5))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(30) > 0.5, 1, -1)
+    s = rng.integers(1, 4, 30).astype(float) if whole else rng.uniform(0.5, 2.0, 30)
+    A = y[:, None] * np.c_[X, np.ones(30)]
+    cover, upper = Cover(A, A, s, rng, lambda call: call(np.inf)), float(s.sum())
+    while cover.open:
+        rest = cover.step(upper)
+        if rest is not None:  # the other points are a hitting set of all conflicts there are
+            upper = min(upper, float(s[~rest].sum()))
+    least = CellSearch(A, s, lambda: None, lambda right, cost: None).run(A.mean(axis=0))
+    assert upper == pytest.approx(least)
+    assert cover.bound == pytest.approx(least)
 
 
 @given(seed=st.integers(0, 10**6), D=st.integers(1, 5))
@@ -424,7 +482,7 @@ def test_progress_goes_to_standard_error_only_if_asked(capsys):
 
 def test_an_observer_ends_the_search(overlapping):
     X, y = overlapping
-    problem = Problem(Rows(X), y.astype(float), ZeroOneLoss())
+    problem = as_problem(X, y)
     result = ZeroOne().solve(problem, observer=lambda step, theta, objective: step == 2)
     assert not result.converged
     assert "callback" in result.message
