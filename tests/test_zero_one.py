@@ -382,6 +382,7 @@ def test_m18_branch_and_cut_finds_the_optimum_from_nothing(whole):
         rest = cover.step(upper)
         if rest is not None:  # the other points are a hitting set of all conflicts there are
             upper = min(upper, float(s[~rest].sum()))
+    cover.conclude(upper)
     least = CellSearch(A, s, lambda: None, lambda right, cost: None).run(A.mean(axis=0))
     assert upper == pytest.approx(least)
     assert cover.bound == pytest.approx(least)

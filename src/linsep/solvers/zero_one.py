@@ -372,6 +372,7 @@ class _Search:
             rest = cover.step(self.cost - self.points.hopeless_weight)
             if rest is not None:
                 self.try_rest(rest)
+                cover.conclude(self.cost - self.points.hopeless_weight)
             if cover.bound > before:
                 self.note()
             self.hop()

@@ -218,12 +218,16 @@ class Cover:
             if settled:
                 rest = x < 1 - SLACK
             self._divide(node, value, x, settled)
+        self.conclude(upper)
+        return rest
+
+    def conclude(self, upper: float) -> None:
+        """Raise the bound to what the nodes allow that are left; where none of them can beat `upper`, to that."""
         least = min(self.open[0].bound if self.open else np.inf, self._leaf)
         if self.beats(least, upper):
             self.raise_bound(least)
         else:
             self.bound = max(self.bound, upper)
-        return rest
 
     def beats(self, value: float, upper: float) -> bool:
         """Whether a linear program that says `value` leaves room for a hitting set lighter than `upper`."""
