@@ -48,6 +48,8 @@ LP_ROWS = 1500
 STEEP = 1e7
 #: What a sweep costs: seconds, and seconds a row, with plain NumPy. They only decide what to try first.
 SWEEP, SWEEP_ROW = 2.5e-4, 2.5e-7
+#: Cells that take no longer than this are looked at before conflicts are collected.
+AT_ONCE = 0.5
 #: Seconds at the end for a plane with room around it, which the time limit does not count.
 TIDY_UP = 0.5
 #: The share of the room of the heaviest point that the lightest gets.
@@ -297,12 +299,13 @@ class _Search:
             self.look_at_cells()
             return
         self.cover = Cover(self.points.A, self.points.B, self.points.s, self.rng, self.patiently)
-        share = min(0.1 * self.limit, max(0.5, 0.3 * self.seconds_for_cells()))
-        self.collect(until=self.elapsed() + share)
+        self.try_rest(self.cover.pack())
+        if self.seconds_for_cells() > AT_ONCE:
+            share = min(0.1 * self.limit, 0.3 * self.seconds_for_cells())
+            self.collect(self.cover, until=self.elapsed() + share)
         if not self.proven() and self.seconds_for_cells() < self.limit - self.elapsed():
             self.look_at_cells()
-        if not self.proven():
-            self.collect(until=np.inf)
+        self.collect(self.cover, until=np.inf)
 
     def settle(self) -> None:
         """Nothing better is possible than what is at hand."""
@@ -360,13 +363,8 @@ class _Search:
             self.bound, self.method_of_bound = least, "cells"
         self.note()
 
-    def collect(self, until: float) -> None:
+    def collect(self, cover: Cover, until: float) -> None:
         """Collect conflicts until the bound meets the best plane, or nothing is left to look at, or until that time."""
-        cover = self.cover
-        if cover is None:
-            raise RuntimeError("no cover to collect in")
-        if not cover.conflicts:
-            self.try_rest(cover.pack())
         while not self.proven() and cover.open and self.elapsed() < until:
             before = cover.bound
             rest = cover.step(self.cost - self.points.hopeless_weight)
