@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Vector = list[int]
 
-__all__ = ["IntegerRows", "Vector", "dot", "is_conflict", "kernel_step", "to_floats"]
+__all__ = ["IntegerRows", "Vector", "conflict_among", "dot", "is_conflict", "kernel_step", "relations", "to_floats"]
 
 MANTISSA = 53
 
@@ -85,6 +85,17 @@ def to_floats(columns: list[Vector]) -> FloatArray:
     return np.array([[x / (1 << bits) for x in column] for column in columns]).T
 
 
+def relations(rows: list[Vector]) -> list[Vector]:
+    """Return a basis of all λ with Σ λᵢ aᵢ = 0."""
+    size = len(rows)
+    basis = [[int(i == j) for i in range(size)] for j in range(size)]
+    for coordinate in zip(*rows, strict=True):
+        p = [dot(list(coordinate), column) for column in basis]
+        if any(p):
+            basis = kernel_step(basis, p)
+    return basis
+
+
 def is_conflict(rows: list[Vector]) -> bool:
     """Whether Σ λᵢ aᵢ = 0 for one and, up to scale, only one λ, and that one can be chosen with all λᵢ > 0.
 
@@ -95,13 +106,25 @@ def is_conflict(rows: list[Vector]) -> bool:
     >>> is_conflict([[1, 1], [-1, -1]]), is_conflict([[1, 0], [0, 1], [-2, -3]]), is_conflict([[1, 0], [0, 1]])
     (True, True, False)
     """
-    size = len(rows)
-    # The kernel of Aᵀ, by one coordinate of the rows after the other.
-    basis = [[int(i == j) for i in range(size)] for j in range(size)]
-    for coordinate in zip(*rows, strict=True):
-        p = [dot(list(coordinate), column) for column in basis]
-        if any(p):
-            basis = kernel_step(basis, p)
-        if not basis:
-            return False
+    basis = relations(rows)
     return len(basis) == 1 and (all(x > 0 for x in basis[0]) or all(x < 0 for x in basis[0]))
+
+
+def conflict_among(rows: list[Vector]) -> list[int] | None:
+    """Return which rows make up a conflict, None where that is not seen; the last rows are the first to be left out.
+
+    Examples
+    --------
+    >>> conflict_among([[1, 1], [-1, -1], [1, 0], [-1, 0]])
+    [0, 1]
+    """
+    count = len(rows)
+    while count > 1:
+        basis = relations(rows[:count])
+        if len(basis) == 1:
+            signs = {x > 0 for x in basis[0] if x}
+            return [i for i, x in enumerate(basis[0]) if x] if len(signs) == 1 else None
+        count -= max(1, len(basis) - 1)
+        if not basis:
+            return None
+    return None

@@ -202,6 +202,7 @@ class _Search:
         self.cost, self.bound, self.method_of_bound = np.inf, 0.0, "none"
         self.points = _Points(problem)
         self.cover: Cover | None = None
+        self.walker: FloatArray | None = None
 
     # -- the time, and who watches --------------------------------------------------------------------------------
 
@@ -325,23 +326,36 @@ class _Search:
             self.climb_from(v, 50)
         self.climb_from(points.vector(self.w, self.b), 20 * points.D + 100)
 
-    def climb_from(self, v: FloatArray | None, patience: int) -> None:
-        """Search along lines from v and consider where that leads."""
+    def climb_from(self, v: FloatArray | None, patience: int) -> FloatArray | None:
+        """Search along lines from v, consider where that leads, and return it."""
         if v is None or not v.any():
-            return
+            return None
 
         def heard(news: FloatArray | None) -> None:
             self.consider_vector(news)
             self.poll()
 
-        self.consider_vector(climb(self.points.B, self.points.s, v, self.rng, patience, heard))
+        reached = climb(self.points.B, self.points.s, v, self.rng, patience, heard)
+        self.consider_vector(reached)
+        return reached
 
-    def hop(self) -> None:
-        """Climb from near the best plane."""
-        v = self.points.vector(self.w, self.b)
-        length = float(np.abs(v).max())
-        noise = self.rng.standard_normal(len(v)) * (0.3 * self.rng.random() * length)
-        self.climb_from(v + noise, 10 * len(v) + 30)
+    def wander(self, seconds: float) -> None:
+        """Walk from plane to plane for a while: a jump, a climb, and on from there unless it is clearly worse."""
+        points, end = self.points, self.elapsed() + seconds
+        if self.walker is None:
+            self.walker = points.vector(self.w, self.b)
+        here = points.cost(*points.plane(self.walker))
+        while not self.proven():
+            length = float(np.abs(self.walker).max())
+            jump = self.rng.standard_normal(points.D) * (0.3 * self.rng.random() * length)
+            reached = self.climb_from(self.walker + jump, 5 * points.D + 20)
+            cost = np.inf if reached is None else points.cost(*points.plane(reached))
+            if reached is not None and cost <= here + self.rng.integers(2) * points.s.min():
+                self.walker, here = reached, cost
+            if self.elapsed() > end:
+                break
+        if here > self.cost + 2 * points.s.max():
+            self.walker = None  # lost: the next walk begins at the best plane
 
     def seconds_for_cells(self) -> float:
         """A guess at what looking at all cells would take: K^(D−2) sweeps."""
@@ -366,14 +380,14 @@ class _Search:
     def collect(self, cover: Cover, until: float) -> None:
         """Collect conflicts until the bound meets the best plane, or nothing is left to look at, or until that time."""
         while not self.proven() and cover.open and self.elapsed() < until:
-            before = cover.bound
+            before, begun = cover.bound, self.elapsed()
             rest = cover.step(self.cost - self.points.hopeless_weight)
             if rest is not None:
                 self.try_rest(rest)
                 cover.conclude(self.cost - self.points.hopeless_weight)
             if cover.bound > before:
                 self.note()
-            self.hop()
+            self.wander(0.4 * (self.elapsed() - begun))
 
     def try_rest(self, rest: Mask) -> None:
         """Consider a plane that has these points right, and climb from there."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from ._integers import IntegerRows, is_conflict
+from ._integers import IntegerRows, conflict_among
 from .zero_one_local import within
 
 FloatArray = NDArray[np.float64]
@@ -117,9 +117,10 @@ class Cover:
     # -- finding conflicts ----------------------------------------------------------------------------------------
 
     def find(self, among: IntArray, cost: FloatArray) -> Conflict | None:
-        """Return a conflict among these rows, preferably of low cost; None where there is (as good as) none.
+        """Return a conflict among these rows, preferably of low cost; None where there seems to be none.
 
-        A vertex of {λ ≥ 0 : Σ λᵢ aᵢ = 0, Σ λᵢ = 1} has at most D + 1 entries that are not zero.
+        A vertex of {λ ≥ 0 : Σ λᵢ aᵢ = 0, Σ λᵢ = 1} has at most D + 1 entries that are not zero. The empty tuple stands
+        for a vertex whose rows turned out to be no conflict in whole numbers.
         """
         if len(among) < 2:
             return None
@@ -130,9 +131,10 @@ class Cover:
         )
         if solved.x is None:
             return None
-        support = among[solved.x > NEGLIGIBLE * solved.x.max()]
-        conflict = tuple(sorted(support.tolist()))
-        return conflict if is_conflict([self.integers.row(i) for i in conflict]) else None
+        order = np.argsort(-solved.x, kind="stable")
+        support = among[order[solved.x[order] > NEGLIGIBLE * solved.x.max()]].tolist()
+        chosen = conflict_among([self.integers.row(i) for i in support])
+        return () if chosen is None else tuple(sorted(support[k] for k in chosen))
 
     def add(self, conflict: Conflict) -> bool:
         """Keep a conflict; return whether it is new."""
@@ -151,7 +153,7 @@ class Cover:
         while True:
             among = np.flatnonzero(left > 0)
             conflict = self.find(among, self.rng.random(len(among)))
-            if conflict is None:
+            if not conflict:
                 return left > 0
             self.add(conflict)
             weight = float(left[list(conflict)].min())
@@ -195,7 +197,7 @@ class Cover:
             conflict = self.find(among, cost[among])
             if conflict is None:
                 return found, found == 0
-            if x[list(conflict)].sum() >= 1 - SLACK or not self.add(conflict):
+            if not conflict or x[list(conflict)].sum() >= 1 - SLACK or not self.add(conflict):
                 return found, False
             cost[list(conflict)] += USED
         return CONFLICTS, False
