@@ -32,7 +32,7 @@ def line_search(g: FloatArray, h: FloatArray, s: FloatArray) -> tuple[float, flo
 
     Examples
     --------
-    >>> line_search(np.array([-1.0, 3.0, -9.0]), np.array([1.0, -1.0, 1.0]), np.ones(3))
+    >>> line_search(np.array([-1.0, 3.0, -9.0]), np.array([1.0, -1.0, 0.0]), np.ones(3))
     (2.0, 1.0)
     """
     moving = np.flatnonzero(h)
