@@ -10,6 +10,7 @@ from linsep import (
     LogisticRegression,
     Perceptron,
     SGDClassifier,
+    ZeroOneClassifier,
 )
 from linsep.solvers import GradientDescent
 
@@ -36,6 +37,7 @@ pytestmark = pytest.mark.filterwarnings(
         LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
+        ZeroOneClassifier(time_limit=2.0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         LogisticRegression,
         Perceptron,
         SGDClassifier,
+        ZeroOneClassifier,
     )
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "LogisticRegression",
     "Perceptron",
     "SGDClassifier",
+    "ZeroOneClassifier",
     "compare",
     "convexity",
     "geometry",

@@ -4,6 +4,7 @@ from ._linear import LeastSquaresClassifier, LinearClassifier
 from ._logistic import LogisticRegression
 from ._stochastic import Perceptron, SGDClassifier
 from ._svc import LinearSVC
+from ._zero_one import ZeroOneClassifier
 
 __all__ = [
     "LeastSquaresClassifier",
@@ -12,4 +13,5 @@ __all__ = [
     "LogisticRegression",
     "Perceptron",
     "SGDClassifier",
+    "ZeroOneClassifier",
 ]

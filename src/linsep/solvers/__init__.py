@@ -21,6 +21,7 @@ from .multipliers import Multipliers
 from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
+from .zero_one import MistakeBound, ZeroOne, ZeroOneResult
 
 __all__ = [
     "SOLVERS",
@@ -29,6 +30,7 @@ __all__ = [
     "DualDescent",
     "GradientDescent",
     "LeastSquares",
+    "MistakeBound",
     "Multipliers",
     "Newton",
     "PerceptronRule",
@@ -38,6 +40,8 @@ __all__ = [
     "StepSizeWarning",
     "StochasticDescent",
     "Votes",
+    "ZeroOne",
+    "ZeroOneResult",
     "automatic",
     "check_choice",
     "check_count",
@@ -75,6 +79,7 @@ SOLVERS: dict[str, Any] = {
     "newton": Newton,
     "dual": DualDescent,
     "multipliers": Multipliers,
+    "zero_one": ZeroOne,
 }
 
 

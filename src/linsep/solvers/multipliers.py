@@ -40,9 +40,9 @@ NEARBY = 0.5
 NARROWER, NARROWEST = 0.5, 1e-9
 #: A run on many examples begins with one on this share of them: an eighth.
 SHARE = 8
-#: Up to this many stored numbers a run goes on to this gap whatever was asked: it costs next to nothing, and the same
-#: fit from repeated rows and from weights, say, is then the same to many digits.
-SMALL, EXACT = 20_000, 1e-13
+#: Up to this many stored numbers a run goes on to this gap whatever was asked, for so many more steps at the most: it
+#: costs next to nothing, and the same fit from repeated rows and from weights, say, is then the same to many digits.
+SMALL, EXACT, MORE = 20_000, 1e-13, 20
 #: With so many features other runs begin with so many passes of dual coordinate descent.
 MANY, PASSES = 300, 100
 
@@ -97,11 +97,14 @@ class _Run:
         interrupted, message = False, f"stopped after max_iter={method.max_iter}"
         try:
             self._begin(start)
+            enough = method.max_iter
             while (gap := self._measure().relative_gap) > self.tol:
+                if gap <= method.tol and enough == method.max_iter:
+                    enough = min(enough, self.steps + MORE)
                 if self.observer is not None and self.steps and self._observed(self.observer):
                     message = STOPPED_BY_OBSERVER
                     break
-                if self.steps == method.max_iter:
+                if self.steps == enough:
                     break
                 if not self._step():
                     message = "no step lowers the objective any more: this is as exact as the arithmetic allows"

@@ -1,0 +1,156 @@
+"""`ZeroOneClassifier`: the plane with the fewest mistakes on the training data, exactly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from math import ceil
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import losses
+from ..losses import Loss
+from ..problem import Problem
+from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
+from ._base import LinearEstimator, thread_count
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["ZeroOneClassifier"]
+
+#: Without being asked, a fit shows its progress on a terminal after this many seconds.
+LONG = 2.0
+
+
+class ZeroOneClassifier(LinearEstimator):
+    """The plane with the fewest mistakes on the training data: the zero-one risk, minimised exactly.
+
+    It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are on the wrong side of the plane, or on it. That is NP-hard, and
+    flat almost everywhere, so no gradient leads there; but two features, few mistakes or few examples can be solved
+    outright. The search is anytime: it holds a plane and a proven lower bound, and ends when they meet.
+
+    Parameters
+    ----------
+    time_limit : float or None, default=60
+        Seconds for the fit at the most (shared among the classes, where there are more than two); None for no limit.
+        Ctrl-C ends it too. Either way the best plane so far is kept.
+    fit_intercept : bool, default=True
+        Otherwise the plane goes through the origin, and an example x = 0 is always a mistake.
+    class_weight : dict, "balanced" or None
+        With weights, of the classes or the examples, the weight of the mistakes is what is minimised.
+    verbose : bool or None, default=None
+        Whether to show the two numbers on standard error while they close in. None: on a terminal, after two seconds.
+    random_state : int, RandomState or None, default=0
+        Which lines are searched along. It does not matter to the number of mistakes once that is proven.
+    n_jobs : int or None
+        Threads over the classes, where there are more than two; None for all.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn. Of the planes with the same mistakes, one with room between it and the other examples.
+    n_mistakes_ : int or float
+        The mistakes of the plane on the training data, as `predict` makes them; their weight where there are weights.
+        With more than two classes an array: one number for each class against the rest.
+    lower_bound_ : int or float
+        No plane makes fewer.
+    proven_ : bool
+        Whether the two are equal: the plane is optimal. `converged_` is the same.
+    lower_bound_proof_ : MistakeBound
+        Why: the sets of at most d + 2 rows that no plane has all on their right sides, so that each costs a mistake;
+        or that every cell was looked at. A list, with more than two classes.
+    progress_ : array of shape (steps, 3)
+        Seconds, mistakes and lower bound, as they closed in. A list, with more than two classes.
+    history_, objective_
+        As for `SGDClassifier`.
+
+    Examples
+    --------
+    >>> from linsep import ZeroOneClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [9.0]], [0, 0, 1, 1, 0]
+    >>> model = ZeroOneClassifier().fit(X, y)
+    >>> model.n_mistakes_, model.lower_bound_, model.proven_
+    (1, 1, True)
+    >>> model.predict([[1.4], [1.6]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = 60.0,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        verbose: bool | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.time_limit = time_limit
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_choice("verbose", self.verbose, (None, True, False))
+        ZeroOne(self.time_limit)
+
+    def _loss(self) -> Loss:
+        return losses.ZeroOne()
+
+    def _solver(self) -> Solver:
+        problems = len(self.classes_) if len(self.classes_) > 2 else 1
+        turns = ceil(problems / min(problems, thread_count(self.n_jobs)))
+        limit = None if self.time_limit is None else float(self.time_limit) / turns
+        return ZeroOne(limit, _Meter(self.verbose) if self.verbose is not False and problems == 1 else None)
+
+    def _remedy(self, has_advice: bool) -> str:
+        return ". The best plane so far is kept; raise time_limit to go on"
+
+    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        found = [result for result in results if isinstance(result, ZeroOneResult)]
+        whole = all(p.sample_weight is None or (p.sample_weight % 1 == 0).all() for p in problems)
+        number: Any = int if whole else float
+        mistakes = np.array([number(result.mistakes) for result in found])
+        lower = np.array([number(result.lower.bound) for result in found])
+        one = len(found) == 1
+        self.n_mistakes_ = number(mistakes[0]) if one else mistakes
+        self.lower_bound_ = number(lower[0]) if one else lower
+        self.proven_ = self.converged_
+        self.lower_bound_proof_ = found[0].lower if one else [result.lower for result in found]
+        self.progress_ = found[0].trace if one else [result.trace for result in found]
+
+    def _proven(self) -> str:
+        if self.proven_:
+            return f"no plane makes fewer mistakes than {self.n_mistakes_}"
+        return f"mistakes {self.n_mistakes_}, and no plane makes fewer than {self.lower_bound_}"
+
+
+class _Meter:
+    """Shows how far a search is, in one line of standard error that is written over."""
+
+    def __init__(self, verbose: bool | None) -> None:
+        self.terminal = sys.stderr.isatty()
+        self.first = 0.0 if verbose else LONG if self.terminal else np.inf
+        self.pause = 0.1 if self.terminal else 1.0
+        self.last, self.shown = -np.inf, ""
+        self.lock = Lock()
+
+    def __call__(self, mistakes: float, lower: float, seconds: float) -> None:
+        """Show the two numbers, if it is time to."""
+        now = perf_counter()
+        done = mistakes <= lower
+        if seconds < self.first or (now < self.last + self.pause and not done):
+            return
+        text = f"{seconds:6.1f} s  mistakes: {mistakes:g} found, {lower:g} proven necessary"
+        with self.lock:
+            if text == self.shown:
+                return
+            self.last, self.shown = now, text
+            sys.stderr.write(f"\r{text}\033[K" + "\n" * done if self.terminal else f"{text}\n")
+            sys.stderr.flush()

@@ -1,0 +1,522 @@
+"""The fewest mistakes, against brute force over all planes through d points, and the proofs that come with them."""
+
+import itertools
+import json
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from linsep import ZeroOneClassifier
+from linsep._core import Rows
+from linsep.losses import ZeroOne as ZeroOneLoss
+from linsep.problem import Problem
+from linsep.solvers import ZeroOne
+from linsep.solvers._integers import IntegerRows, is_conflict
+from linsep.solvers.zero_one_cells import CellSearch
+from linsep.solvers.zero_one_cover import Cover, hitting_set
+from linsep.solvers.zero_one_local import line_search
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+def kernel(rows, D):
+    """A basis of {v : a·v = 0 for all rows}, by Gauss–Jordan elimination in fractions."""
+    M, pivots = [list(row) for row in rows], []
+    for c in range(D):
+        r = len(pivots)
+        k = next((i for i in range(r, len(M)) if M[i][c]), None)
+        if k is None:
+            continue
+        M[r], M[k] = M[k], M[r]
+        M[r] = [x / M[r][c] for x in M[r]]
+        for i in range(len(M)):
+            if i != r and M[i][c]:
+                M[i] = [x - M[i][c] * y for x, y in zip(M[i], M[r], strict=True)]
+        pivots.append(c)
+    basis = []
+    for free in (c for c in range(D) if c not in pivots):
+        v = [Fraction(int(c == free)) for c in range(D)]
+        for r, c in enumerate(pivots):
+            v[c] = -M[r][free]
+        basis.append(v)
+    return basis
+
+
+def product(a, v):
+    return sum(x * y for x, y in zip(a, v, strict=True))
+
+
+def homogeneous(X, y, intercept):
+    rows = [[Fraction(float(x)) for x in row] + [Fraction(1)] * intercept for row in X]
+    return [[int(label) * x for x in row] for row, label in zip(rows, y, strict=True)]
+
+
+def fewest_mistakes(rows, s):
+    """Σ s of the mistakes of the best plane: of all planes through as many points as fit, moved off them in all ways.
+
+    Each plane is moved by v₁, then infinitely less by v₂, …, each of which leaves one point fewer on it. The
+    coordinate planes stand in for points where there are too few.
+    """
+    D = len(rows[0])
+    helpers = [[Fraction(int(i == j)) for i in range(D)] for j in range(D)]
+    best = sum(s)
+    for through in itertools.permutations([*rows, *helpers], D - 1):
+        flag = kernel(through, D)
+        if len(flag) != 1:
+            continue
+        for m in range(D - 2, -1, -1):
+            flag.append(next(v for v in kernel(through[:m], D) if product(through[m], v)))
+        products = [[product(a, v) for v in flag] for a in rows]
+        for signs in itertools.product((1, -1), repeat=D):
+            leading = [next((x * sign for x, sign in zip(z, signs, strict=True) if x), 0) for z in products]
+            best = min(best, sum(weight for weight, z in zip(s, leading, strict=True) if z <= 0))
+    return best
+
+
+def fewest_in_the_plane(X, y):
+    """The same for two features in general position, vectorised: all lines through two points, moved off them."""
+    best = len(y)
+    for i, j in itertools.combinations(range(len(X)), 2):
+        normal = np.array([X[j, 1] - X[i, 1], X[i, 0] - X[j, 0]])
+        side = np.sign(X @ normal - X[i] @ normal)
+        side[[i, j]] = 0
+        wrong = np.count_nonzero(side * y == -1)  # i and j can go to any side
+        best = min(best, wrong, len(y) - 2 - wrong)
+    return best
+
+
+@st.composite
+def small_problems(draw, most):
+    d = draw(st.integers(1, 3))
+    intercept = draw(st.booleans()) if d < 3 else False
+    n = draw(st.integers(2, most[d + intercept]))
+    numbers = st.integers(-2, 2)
+    X = draw(st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=n, max_size=n))
+    y = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n).filter(lambda labels: len(set(labels)) == 2))
+    s = draw(st.none() | st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0]), min_size=n, max_size=n).filter(any))
+    return np.array(X, dtype=float), np.array(y), None if s is None else np.array(s), intercept
+
+
+@given(small_problems({1: 9, 2: 9, 3: 7}))
+@settings(max_examples=60, deadline=None)
+def test_m18_the_fewest_mistakes_by_brute_force_over_all_planes_through_d_points(problem):
+    X, y, s, intercept = problem
+    model = ZeroOneClassifier(fit_intercept=intercept).fit(X, y, sample_weight=s)
+    weight = np.ones(len(y)) if s is None else s
+    assert model.n_mistakes_ == fewest_mistakes(homogeneous(X, y, intercept), weight.tolist())
+    assert model.lower_bound_ == model.n_mistakes_
+    assert model.proven_
+    assert isinstance(model.n_mistakes_, int)
+    z = y * model.decision_function(X)
+    assert weight[z <= 0].sum() == model.n_mistakes_
+    hopeless = ~X.any(axis=1) if not intercept else np.zeros(len(y), dtype=bool)
+    wrong = model.predict(X) != y
+    assert weight[wrong | hopeless].sum() == model.n_mistakes_
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_m18_three_features_by_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-1, 2, (5, 3)).astype(float), np.array([-1, 1, 1, -1, 1])
+    rows = homogeneous(X, y, True)
+    expected = fewest_mistakes(rows, [1] * 5)
+    assert ZeroOneClassifier().fit(X, y).n_mistakes_ == expected
+    cells = CellSearch(np.array(rows, dtype=float), np.ones(5), lambda: None, lambda right, cost: None)
+    assert cells.run(rng.standard_normal(4)) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_m18_two_features_by_all_lines_through_two_points(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((120, 2))
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(120) > 0, 1, -1)
+    model = ZeroOneClassifier().fit(X, y)
+    assert model.n_mistakes_ == model.lower_bound_ == fewest_in_the_plane(X, y)
+    assert model.lower_bound_proof_.method == "cells"
+
+
+@given(seed=st.integers(0, 10**6), D=st.integers(2, 5))
+@settings(max_examples=25, deadline=None)
+def test_the_cell_search_does_not_depend_on_where_it_begins(seed, D):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, (14, D)).astype(float)
+    A = A[A.any(axis=1)]
+    found = []
+    for _ in range(3):
+        masks = []
+        cost = CellSearch(A, np.ones(len(A)), lambda: None, lambda right, cost, kept=masks: kept.append(right)).run(
+            rng.standard_normal(D)
+        )
+        assert np.count_nonzero(~masks[-1]) == cost
+        found.append(cost)
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("d", [4, 5])
+def test_m18_conflicts_and_cells_prove_the_same(d, by_conflicts_only):
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((30, d))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(30) > 0, 1, -1)
+    by_conflicts = ZeroOneClassifier().fit(X, y)
+    cells = CellSearch(y[:, None] * np.c_[X, np.ones(30)], np.ones(30), lambda: None, lambda right, cost: None)
+    assert by_conflicts.lower_bound_proof_.method == "conflicts"
+    assert by_conflicts.n_mistakes_ == cells.run(np.append(by_conflicts.coef_, by_conflicts.intercept_))
+
+
+@pytest.fixture
+def by_conflicts_only(monkeypatch):
+    """Keep the search from changing over to cells where the machine is slow."""
+    monkeypatch.setattr("linsep.solvers.zero_one._Search.seconds_for_cells", lambda search: np.inf)
+
+
+# -- special positions ------------------------------------------------------------------------------------------------
+
+
+def mistakes(X, y, **settings):
+    model = ZeroOneClassifier(**settings).fit(X, y)
+    assert model.proven_
+    assert np.count_nonzero(model.predict(X) != np.asarray(y)) == model.n_mistakes_
+    return model.n_mistakes_
+
+
+def test_m18_special_positions():
+    line = np.array([[i, 2.0 * i] for i in range(6)])
+    assert mistakes(line, [0, 0, 0, 1, 1, 1]) == 0
+    assert mistakes(line, [0, 1, 0, 1, 0, 1]) == 2
+    same = np.ones((7, 2))
+    assert mistakes(same, [0, 0, 0, 1, 1, 1, 1]) == 3
+    square = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    assert mistakes(square, [0, 0, 1, 1]) == 1
+    assert mistakes(np.repeat(square, 3, axis=0), np.repeat([0, 0, 1, 1], 3)) == 3
+    assert mistakes(np.vstack([square, square]), [0, 0, 1, 1, 1, 1, 0, 0]) == 4
+    grid = np.array(list(itertools.product(range(5), range(5))), dtype=float)
+    assert mistakes(grid, (grid.sum(axis=1) >= 4).astype(int)) == 0
+    assert mistakes(np.c_[grid, np.zeros(25), np.ones(25)], (grid.sum(axis=1) >= 4).astype(int)) == 0
+
+
+@pytest.mark.parametrize("bend", [0.0, 1.0, -1.0])
+def test_m18_points_as_good_as_on_a_line_are_told_from_points_on_one(bend):
+    # The middle point is on the segment between two of the other class, or one unit in the last place beside it.
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5 + bend * 2.0**-53]])
+    rows = homogeneous(X, [1, 1, -1], True)
+    assert fewest_mistakes(rows, [1, 1, 1]) == (1 if bend == 0 else 0)
+    search = CellSearch(np.array(rows, dtype=float), np.ones(3), lambda: None, lambda right, cost: None)
+    assert search.run(np.array([1.0, 0.3, 0.1])) == (1 if bend == 0 else 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = ZeroOneClassifier(time_limit=5).fit(X, [1, 1, -1])
+    assert model.lower_bound_ <= model.n_mistakes_
+    assert np.count_nonzero([1, 1, -1] * model.decision_function(X) <= 0) == model.n_mistakes_
+
+
+@pytest.mark.parametrize("scale", [2.0**-400, 2.0**400])
+def test_columns_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 2))
+    y = (X[:, 0] + X[:, 1] + rng.standard_normal(50) > 0).astype(int)
+    assert mistakes(X * [1.0, scale], y) == mistakes(X, y)
+
+
+def test_one_feature_is_a_threshold():
+    X = np.array([[3.0], [1.0], [2.0], [5.0], [4.0], [4.0]])
+    y = np.array([0, 0, 1, 1, 1, 0])
+    costs = [min(np.sum((X[:, 0] > t) != y), np.sum((X[:, 0] <= t) != y)) for t in (0.5, 1.5, 2.5, 3.5, 4.5, 5.5)]
+    assert mistakes(X, y) == min(costs)
+
+
+def test_planes_through_the_origin_err_on_the_origin():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]])
+    model = ZeroOneClassifier(fit_intercept=False).fit(X, [1, 1, 0, 0])
+    assert (model.n_mistakes_, model.lower_bound_, model.lower_bound_proof_.hopeless) == (2, 2, (0, 2))
+    assert model.intercept_ == 0
+    model = ZeroOneClassifier(fit_intercept=False).fit(np.zeros((3, 2)), [0, 1, 1])
+    assert model.n_mistakes_ == model.lower_bound_ == 3
+
+
+def test_the_plane_keeps_its_distance_from_the_points():
+    model = ZeroOneClassifier().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    assert -model.intercept_[0] / model.coef_[0, 0] == pytest.approx(2.0)
+
+
+# -- weights, rows, kinds of data -------------------------------------------------------------------------------------
+
+
+def test_m18_weights_decide_which_mistakes_are_made():
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    light = ZeroOneClassifier().fit(X, y, sample_weight=[1.0, 0.25, 1.0])
+    assert light.n_mistakes_ == light.lower_bound_ == 0.25
+    assert light.predict(X).tolist() == [0, 0, 0]
+    heavy = ZeroOneClassifier(class_weight={0: 0.3, 1: 2.0}).fit(X, y)
+    assert heavy.n_mistakes_ == pytest.approx(0.3)
+    assert heavy.predict([[1.0]]).tolist() == [1]
+
+
+def test_weights_count_like_rows_in_any_order(overlapping):
+    X, y = overlapping
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 3, len(y))
+    order = rng.permutation(s.sum())
+    weighted = ZeroOneClassifier().fit(X, y, sample_weight=s)
+    repeated = ZeroOneClassifier().fit(np.repeat(X, s, axis=0)[order], np.repeat(y, s)[order])
+    assert weighted.n_mistakes_ == repeated.n_mistakes_ == repeated.lower_bound_
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_)
+
+
+def test_sparse_and_single_precision(overlapping):
+    X, y = overlapping
+    single = X.astype(np.float32)
+    dense = ZeroOneClassifier().fit(single.astype(float), y)
+    for given_as in (single, sparse.csr_array(single), sparse.csr_matrix(single.astype(float))):
+        model = ZeroOneClassifier().fit(given_as, y)
+        assert model.n_mistakes_ == dense.n_mistakes_
+        np.testing.assert_allclose(model.coef_, dense.coef_)
+
+
+def test_more_than_two_classes_are_one_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    model = ZeroOneClassifier().fit(X[:, 2:], y)
+    wrong = (model.decision_function(X[:, 2:]) > 0) != (y[:, None] == model.classes_)
+    assert wrong.sum(axis=0).tolist() == model.n_mistakes_.tolist() == model.lower_bound_.tolist()
+    assert len(model.lower_bound_proof_) == len(model.progress_) == 3
+    assert model.score(X[:, 2:], y) > 0.9
+
+
+# -- real data and proofs ---------------------------------------------------------------------------------------------
+
+
+def test_m18_iris_versicolor_against_virginica_is_proven():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y > 0], y[y > 0]
+    begun = time.perf_counter()
+    model = ZeroOneClassifier().fit(X, y)
+    assert time.perf_counter() - begun < 10
+    assert (model.n_mistakes_, model.lower_bound_, model.proven_) == (1, 1, True)
+    assert model.score(X, y) == 0.99
+    assert "no plane makes fewer mistakes than 1" in model.summary()
+
+
+def test_m18_breast_cancer_is_separable():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = ZeroOneClassifier().fit(X, y)
+    assert model.n_mistakes_ == 0
+    assert model.score(X, y) == 1
+
+
+def is_exact_conflict(rows):
+    """Whether 0 = Σ λᵢ aᵢ for a λ > 0, by elimination in fractions: independent of the code under test."""
+    basis = kernel([list(column) for column in zip(*rows, strict=True)], len(rows))
+    return len(basis) == 1 and len({x > 0 for x in basis[0]}) == 1 and all(basis[0])
+
+
+def test_m18_the_proof_of_a_bound_holds_in_exact_arithmetic(by_conflicts_only):
+    rng = np.random.default_rng(2)
+    X = rng.integers(-4, 5, (30, 5)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
+    model = ZeroOneClassifier().fit(X, y)
+    proof = model.lower_bound_proof_
+    assert proof.method == "conflicts"
+    assert "HiGHS" in proof.trusted
+    rows = homogeneous(X, y, True)
+    assert all(is_exact_conflict([rows[i] for i in conflict]) for conflict in proof.conflicts)
+    assert max(map(len, proof.conflicts)) <= 7
+    fewer = itertools.combinations(range(30), int(proof.bound) - 1)
+    sets = [set(conflict) for conflict in proof.conflicts]
+    assert not any(all(chosen & conflict for conflict in sets) for chosen in map(set, fewer))
+    assert hitting_set(list(proof.conflicts), np.ones(30)).bound == proof.bound
+
+
+def as_problem(X, y, intercept=True):
+    return Problem(Rows(np.asarray(X, dtype=float)), np.where(y > 0, 1.0, -1.0), ZeroOneLoss(), fit_intercept=intercept)
+
+
+def test_m18_a_changed_proof_is_refused(by_conflicts_only):
+    rng = np.random.default_rng(2)
+    X = rng.integers(-4, 5, (30, 5)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
+    proof = ZeroOneClassifier().fit(X, y).lower_bound_proof_
+    assert proof.check(as_problem(X, y)) == ""
+    assert "prove" in replace(proof, bound=proof.bound + 1).check(as_problem(X, y))
+    assert "only" in replace(proof, conflicts=proof.conflicts[:1], bound=2.0).check(as_problem(X, y))
+    wrong = ((0, 1), *proof.conflicts)
+    assert "no conflict" in replace(proof, conflicts=wrong).check(as_problem(X, y))
+    assert "no conflict" in replace(proof, conflicts=((0, 99),)).check(as_problem(X, y))
+    moved = X.copy()
+    moved[proof.conflicts[0][0]] += 0.5
+    assert proof.check(as_problem(moved, y)) != ""
+    assert proof.check(as_problem(X, -y)) == ""  # the other side of every plane
+    flipped = y.copy()
+    flipped[proof.conflicts[0][0]] *= -1
+    assert proof.check(as_problem(X, flipped)) != ""
+
+
+def test_m18_a_bound_by_cells_is_checked_by_looking_again():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    y = np.array([-1, -1, 1, 1])
+    proof = ZeroOneClassifier().fit(X, y).lower_bound_proof_
+    assert (proof.method, proof.check(as_problem(X, y))) == ("cells", "")
+    assert "errs on 1 only" in replace(proof, bound=2.0).check(as_problem(X, y))
+    separable = ZeroOneClassifier().fit(X, [-1, -1, -1, 1]).lower_bound_proof_
+    assert (separable.method, separable.trusted, separable.check(as_problem(X, y))) == ("none", "nothing", "")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_m18_branch_and_cut_finds_the_optimum_from_nothing(whole):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((30, 5))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(30) > 0.5, 1, -1)
+    s = rng.integers(1, 4, 30).astype(float) if whole else rng.uniform(0.5, 2.0, 30)
+    A = y[:, None] * np.c_[X, np.ones(30)]
+    cover, upper = Cover(A, A, s, rng, lambda call: call(np.inf)), float(s.sum())
+    while cover.open:
+        rest = cover.step(upper)
+        if rest is not None:  # the other points are a hitting set of all conflicts there are
+            upper = min(upper, float(s[~rest].sum()))
+    cover.conclude(upper)
+    least = CellSearch(A, s, lambda: None, lambda right, cost: None).run(A.mean(axis=0))
+    assert upper == pytest.approx(least)
+    assert cover.bound == pytest.approx(least)
+
+
+@given(seed=st.integers(0, 10**6), D=st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_conflicts_are_recognised_exactly(seed, D):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, (int(rng.integers(1, D + 2)), D))
+    rows = A.tolist()
+    assert is_conflict(rows) == is_exact_conflict([[Fraction(x) for x in row] for row in rows])
+
+
+@given(st.lists(st.lists(st.floats(-1e100, 1e100), min_size=2, max_size=2), min_size=1, max_size=5))
+def test_rows_as_whole_numbers_are_the_floats_scaled_by_columns(values):
+    A = np.array(values)
+    rows = IntegerRows(A)
+    factors = [{Fraction(rows.row(k)[j]) / Fraction(A[k, j]) for k in range(len(A)) if A[k, j]} for j in range(2)]
+    assert all(len(factor) <= 1 and all(f > 0 for f in factor) for factor in factors)
+    assert all((rows.row(k)[j] == 0) == (A[k, j] == 0) for k in range(len(A)) for j in range(2))
+
+
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4), st.integers(1, 3)), min_size=1, max_size=8))
+def test_line_search_finds_the_best_point_of_the_line(rows):
+    g, h, s = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    t, cost = line_search(g, h, s)
+    assert cost == s[g + t * h <= 0].sum()
+    candidates = np.unique([-a / b for a, b in zip(g, h, strict=True) if b])
+    between = np.concatenate([candidates[:1] - 1, (candidates[:-1] + candidates[1:]) / 2, candidates[-1:] + 1, [0.0]])
+    assert cost <= min(s[g + u * h <= 0].sum() for u in between[:-1]) if len(candidates) else True
+
+
+# -- time, interruption, progress -------------------------------------------------------------------------------------
+
+
+def hard_problem():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((300, 15)), rng.integers(0, 2, 300)
+
+
+def test_m18_the_time_limit_is_kept_and_the_interval_is_honest():
+    X, y = hard_problem()
+    begun = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="raise time_limit"):
+        model = ZeroOneClassifier(time_limit=1.5).fit(X, y)
+    assert time.perf_counter() - begun < 2.5
+    assert 0 < model.lower_bound_ < model.n_mistakes_ == np.count_nonzero(model.predict(X) != y)
+    assert not model.proven_
+    assert model.lower_bound_proof_.bound == model.lower_bound_
+    seconds, found, lower = model.progress_.T
+    assert (np.diff(seconds) >= 0).all()
+    assert (np.diff(found) <= 0).all()
+    assert (np.diff(lower) >= 0).all()
+    assert f"no plane makes fewer than {model.lower_bound_}" in model.summary()
+
+
+INTERRUPT = """
+import json, os, signal, sys, threading, time
+import numpy as np
+from linsep import ZeroOneClassifier
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((300, 15)), rng.integers(0, {classes}, 300)
+model = ZeroOneClassifier(time_limit=None, verbose={verbose})
+threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+begun = time.perf_counter()
+try:
+    model.fit(X, y)
+    raised = False
+except KeyboardInterrupt:
+    raised = True
+lower, found = np.sum(model.lower_bound_), np.sum(model.n_mistakes_)
+print(json.dumps(dict(raised=raised, took=time.perf_counter() - begun, lower=int(lower), found=int(found))))
+"""
+
+
+@pytest.mark.parametrize(("classes", "verbose"), [(2, True), (3, None)])
+def test_m18_ctrl_c_keeps_the_best(classes, verbose):
+    script = INTERRUPT.format(classes=classes, verbose=verbose)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    assert outcome["raised"]
+    assert outcome["took"] < 4
+    assert 0 < outcome["lower"] < outcome["found"] < 150 * classes
+    assert ("proven necessary" in done.stderr) == bool(verbose)
+
+
+def test_progress_goes_to_standard_error_only_if_asked(capsys):
+    X, y = load_iris(return_X_y=True)
+    ZeroOneClassifier(verbose=True).fit(X[50:, :2], y[50:])
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "found" in shown.err
+    ZeroOneClassifier().fit(X[50:, :2], y[50:])
+    assert capsys.readouterr().err == ""
+
+
+def test_an_observer_ends_the_search(overlapping):
+    X, y = overlapping
+    problem = as_problem(X, y)
+    result = ZeroOne().solve(problem, observer=lambda step, theta, objective: step == 2)
+    assert not result.converged
+    assert "callback" in result.message
+    assert result.mistakes == np.count_nonzero(problem.agreements(result.w, result.b) <= 0)
+    again = ZeroOne().solve(problem, start=result.last)
+    assert again.mistakes <= result.mistakes
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (dict(time_limit=0), "time_limit=0 must be a positive number of seconds"),
+        (dict(time_limit=-1.0), "time_limit"),
+        (dict(time_limit="long"), "time_limit='long'"),
+        (dict(time_limit=float("nan")), "time_limit=nan"),
+        (dict(verbose="yes"), "verbose='yes' is not possible"),
+        (dict(class_weight="heavy"), "class_weight"),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense(settings, words):
+    with pytest.raises(ValueError, match=words):
+        ZeroOneClassifier(**settings).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_data_that_make_no_sense():
+    with pytest.raises(ValueError, match="one class only"):
+        ZeroOneClassifier().fit([[0.0], [1.0]], [1, 1])
+    with pytest.raises(ValueError, match="NaN"):
+        ZeroOneClassifier().fit([[0.0], [np.nan]], [0, 1])
+    huge = sparse.csr_array(([1.0], ([0], [0])), shape=(2**14, 2**14))
+    with pytest.raises(ValueError, match="take a sample of the rows"):
+        ZeroOneClassifier().fit(huge, np.arange(2**14) % 2)
