@@ -122,6 +122,9 @@ class _Run:
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
+        labels = np.unique(self.problem.y[self.c > 0])
+        if self.problem.fit_intercept and len(labels) == 1:  # b alone serves a single class, at no cost
+            start = Start(self.w, float(labels[0]), alpha=self.a)
         start = start or self._from_sample() or self._from_descent()
         if start is None:
             return
