@@ -192,12 +192,13 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(y)
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        y = np.asarray(y)
+        classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
             )
-        return classes, codes
+        return classes, np.searchsorted(classes, y)
 
     def _weights(
         self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None

@@ -124,7 +124,7 @@ class _Run:
         """Set the point, and the dual variables' centres as far as they are known."""
         labels = np.unique(self.problem.y[self.c > 0])
         if self.problem.fit_intercept and len(labels) == 1:  # b alone serves a single class, at no cost
-            start = Start(self.w, float(labels[0]), alpha=self.a)
+            start = Start(self.w, 2.0 * float(labels[0]), alpha=self.a)
         start = start or self._from_sample() or self._from_descent()
         if start is None:
             return
