@@ -202,10 +202,10 @@ def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
     root = np.sqrt(h).astype(dtype)
     for first in range(0, len(which), size):
         part = which[first : first + size]
+        rows = X if len(part) == X.shape[0] else X[part]
         block = np.empty((len(part), X.shape[1] + 1), dtype)
-        block[:, :-1] = X[part].toarray() if is_sparse(X) else X[part]
-        block[:, -1] = 1.0
-        block *= root[part, None]
+        np.multiply(rows.toarray() if is_sparse(X) else rows, root[part, None], out=block[:, :-1], casting="same_kind")
+        block[:, -1] = root[part]
         out += syrk(1.0, block.T, lower=0).T
 
 

@@ -42,7 +42,7 @@ NARROWER, NARROWEST = 0.5, 1e-9
 SHARE = 8
 #: Up to this many stored numbers a run goes on to this gap whatever was asked, for so many more steps at the most: it
 #: costs next to nothing, and the same fit from repeated rows and from weights, say, is then the same to many digits.
-SMALL, EXACT, MORE = 20_000, 1e-13, 20
+SMALL, EXACT, MORE = 2000, 1e-13, 20
 #: With so many features other runs begin with so many passes of dual coordinate descent.
 MANY, PASSES = 300, 100
 
