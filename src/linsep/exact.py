@@ -29,7 +29,17 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Number = float | Fraction
 
-__all__ = ["Check", "Clock", "ProofTimeoutError", "check_overlap", "check_plane", "check_support", "mantissas"]
+__all__ = [
+    "Check",
+    "Clock",
+    "ProofTimeoutError",
+    "check_overlap",
+    "check_plane",
+    "check_support",
+    "depends",
+    "mantissas",
+    "sides",
+]
 
 #: A rank found modulo this prime is never above the true one.
 PRIME = 2**31 - 1
@@ -192,6 +202,18 @@ def _dot(row: tuple[list[int], FloatArray], whole: Sequence[int]) -> int:
 
 def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
+
+
+def sides(X: Any, y: Any, theta: Sequence[Number], *, intercept: bool = True, clock: Clock | None = None) -> IntArray:
+    """Return the exact sign of aᵢ·θ for every row: +1 on its own side, 0 on the plane, −1 on the wrong side.
+
+    Examples
+    --------
+    >>> sides([[0.1], [0.3]], [-1, 1], [Fraction(1), Fraction(-0.1)])
+    array([0, 1])
+    """
+    parts = _signs(_Data(X, y, intercept), theta, clock or Clock(None))
+    return np.concatenate([np.empty(0, dtype=np.int64), *(signs for _, signs in parts)])
 
 
 # -- the checks -------------------------------------------------------------------------------------------------------
@@ -364,6 +386,20 @@ def check_support(
         counted = f"the points span {rank} of {data.size} dimensions"
         return Check(False, f"{counted}, and {len(dependencies)} columns are given as dependent")
     return Check(True, f"two convex combinations of {len(points)} points coincide, and they span all rows")
+
+
+def depends(
+    X: Any, column: int, others: Mapping[int, Fraction], *, intercept: bool = True, clock: Clock | None = None
+) -> bool:
+    """Whether a column is on all rows the combination Σ c_j x_j of others (column d is the constant 1).
+
+    Examples
+    --------
+    >>> depends([[1.0, 2.0], [3.0, 6.0]], 1, {0: Fraction(2)})
+    True
+    """
+    data = _Data(X, np.ones(np.shape(X)[0]), intercept)
+    return _depends(data, column, others, clock or Clock(None))
 
 
 def _depends(data: _Data, column: int, others: Mapping[int, Fraction], clock: Clock) -> bool:
