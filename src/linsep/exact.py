@@ -68,6 +68,10 @@ class Clock:
             raise ValueError(f"time_limit={limit!r} must be a number of seconds, zero or more, or None for no limit")
         self.limit, self.end = limit, None if limit is None else time.monotonic() + limit
 
+    def left(self) -> float | None:
+        """Return how many seconds are left, or None where there is no limit."""
+        return None if self.end is None else max(0.0, self.end - time.monotonic())
+
     def check(self, what: str) -> None:
         """Raise `ProofTimeoutError`, naming the work, if the time is up."""
         if self.end is not None and time.monotonic() >= self.end:
