@@ -26,6 +26,8 @@ __all__ = ["Nearest", "nearest_points"]
 #: Hulls nearer than this share of the longest row are looked at by other means: floats do not tell.
 TOUCHING = 1e-9
 RIDGE = 1e-15
+#: A row's squared distance from the plane through the members, relative to the longest row, that is none.
+DEPENDENT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ class _ActiveSet:
             column = np.append(self.C[i], products[: self.k, place])
             own = float(products[self.k, place]) + RIDGE
             h = self._inverse[:n, :n] @ column
-            rest = max(own - float(column @ h), RIDGE)
+            rest = own - float(column @ h)
+            if rest <= DEPENDENT:  # as good as a combination of the members: it can add nothing
+                products = np.delete(products, self.k, axis=0)
+                continue
             self._system[:n, n] = self._system[n, :n] = column
             self._system[n, n] = own
             self._inverse[:n, :n] += np.outer(h / rest, h)
@@ -201,6 +206,7 @@ def nearest_points(
     max_iter: int,
     start: IntArray | None = None,
     observer: Callable[[int, Nearest], bool] | None = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> Nearest:
     """Return the nearest points of the two classes' hulls, to a relative gap of `tol` if the hulls do not meet.
 
@@ -215,6 +221,8 @@ def nearest_points(
         Rows of both classes to begin with.
     observer : callable, optional
         Is told of every outer round; returns True to stop.
+    tick : callable
+        Is called at every step; may raise.
 
     Examples
     --------
@@ -238,16 +246,18 @@ def nearest_points(
         if found.relative_gap <= tol or 2 * found.high <= TOUCHING * scale or added >= max_iter or stopped:
             break
         before = active.members
-        added += _inner(active, scores, intercept, tol, max_iter - added)
+        added += _inner(active, scores, tol, max_iter - added, TOUCHING * scale, tick)
         if np.array_equal(np.sort(before), np.sort(active.members)):
             break  # rounding: no row is seen to be violated any more
     final = found if not best.low > 0 else best
     return Nearest(final.v, final.low, final.high, final.middle, final.support, final.weights, added, stopped)
 
 
-def _inner(active: _ActiveSet, scores: FloatArray, intercept: bool, tol: float, limit: int) -> int:
+def _inner(
+    active: _ActiveSet, scores: FloatArray, tol: float, limit: int, touching: float, tick: Callable[[], None]
+) -> int:
     """Solve over the rows that are lowest now, a few times as many as there are members; return how many it added."""
-    rows, y = active.rows, active.y
+    rows, y, intercept = active.rows, active.y, active.c == 2
     many = max(400, 4 * active.k)
     groups = [np.flatnonzero(y == label) for label in (-1.0, 1.0)] if intercept else [np.arange(rows.n)]
     near = [g[np.argpartition(scores[g], many)[:many]] if len(g) > many else g for g in groups]
@@ -258,6 +268,9 @@ def _inner(active: _ActiveSet, scores: FloatArray, intercept: bool, tol: float, 
         v = active.vector()
         z = signs * near_rows.matvec(v)
         square = float(v @ v)
+        tick()
+        if square <= touching**2:
+            break
         inside = np.isin(candidates, active.members)
         new: list[IntArray] = []
         for label in (-1.0, 1.0) if intercept else (None,):

@@ -27,6 +27,7 @@ from . import losses, rational
 from ._core import Rows, is_sparse
 from .exact import Clock, check_plane, depends, sides
 from .geometry import augment, margin
+from .nearest import nearest_points
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -35,9 +36,10 @@ Plane = Any  # floats in an array, or a list of Fractions
 
 __all__ = ["Search"]
 
-PASSES = 12  # of the perceptron, at the most
+FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
 NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats say nothing
+WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
 GRAIN = 24  # bits of the weights that may be chosen freely
 
 
@@ -97,6 +99,47 @@ def _column_sizes(X: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)))
 
 
+class _Perceptron:
+    """The perceptron on the rows of a view, and its average."""
+
+    def __init__(self, view: _View, rng: np.random.Generator) -> None:
+        d = view.rows.d
+        self.view, self.rng, self.steps = view, rng, 0
+        self.w, self.b, self.sum_w, self.sum_b = np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1)
+
+    def step(self, which: IntArray) -> int:
+        """Visit these rows once, in random order; return how many were mistaken."""
+        view, order = self.view, self.rng.permutation(which)
+        self.steps += len(order)
+        mistaken = view.rows.stochastic_steps(
+            view.y,
+            None,
+            order,
+            np.ones(len(order)),
+            losses.Perceptron(),
+            l2=0.0,
+            l1=0.0,
+            intercept=view.intercept,
+            w=self.w,
+            b=self.b,
+            sum_w=self.sum_w,
+            sum_b=self.sum_b,
+        )
+        return len(mistaken)
+
+    def practise(self, hard: IntArray, passes: int = 100) -> None:
+        """Visit the hardest rows until they are right."""
+        for _ in range(passes):
+            if self.step(hard) == 0:
+                return
+
+    def planes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the last plane and the mean of all."""
+        last = np.append(self.w, self.b) if self.view.intercept else self.w.copy()
+        total = np.append(self.sum_w, self.sum_b) if self.view.intercept else self.sum_w
+        return last, total / max(1, self.steps)
+
+
 @dataclass(frozen=True)
 class _Relation:
     """Weights with Σ λᵢ aᵢ = 0, positive outside E, and rows outside E that span its rows with E, independently."""
@@ -137,7 +180,7 @@ class Search:
             if len(view.live):
                 found = self._round(view)
             else:
-                dependencies, strangers = self._dependencies()
+                dependencies, strangers = self._dependencies(self.basis)
                 if not len(strangers):
                     return self._overlapping(dependencies)
                 found = self._exactly(view, strangers)
@@ -205,41 +248,24 @@ class Search:
     # -- the search in floats -------------------------------------------------------------------------------------
 
     def _quick(self, view: _View) -> Plane | None:
-        """Return a plane that separates, if a few passes of the perceptron find one; remember the average."""
-        rng = np.random.default_rng(self.seed)
-        rows, d = view.rows, view.rows.d
-        w, b, sum_w, sum_b = np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1)
-        ones, fewest = np.ones(self.n), self.n + 1
-        for k in range(PASSES):
+        """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
+        walk = _Perceptron(view, np.random.default_rng(self.seed))
+        few = len(view.live) // 100 + 10
+        for k in range(PASSES if view.size > WIDE else FEW_PASSES):
             self.clock.check("the perceptron's passes")
-            order = rng.permutation(view.live)
-            rows.stochastic_steps(
-                view.y,
-                None,
-                order,
-                ones[: len(order)],
-                losses.Perceptron(),
-                l2=0.0,
-                l1=0.0,
-                intercept=view.intercept,
-                w=w,
-                b=b,
-                sum_w=sum_w,
-                sum_b=sum_b,
-            )
-            last = np.append(w, b) if view.intercept else w
-            mean = (np.append(sum_w, sum_b) if view.intercept else sum_w) / (len(order) * (k + 1))
-            z = [view.agreements(v) for v in (last, mean)]
+            walk.step(view.live)
+            z = [view.agreements(v) for v in walk.planes()]
             mistakes = [int((part[view.live] <= 0).sum()) for part in z]
             better = int(np.argmin(mistakes))
             self.ranking = z[better]
             if mistakes[better] == 0:
-                theta = self._exact_plane(view, (last, mean)[better])
+                theta = self._exact_plane(view, walk.planes()[better])
                 if not len(self._refused(view, theta)):
                     return theta
-            if k >= 3 and min(mistakes) > 0.7 * fewest:
-                break  # no progress
-            fewest = min(fewest, *mistakes)
+            if k >= FEW_PASSES:
+                if mistakes[better] > few:
+                    break
+                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]])
         return None
 
     def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
@@ -290,6 +316,10 @@ class Search:
             theta = self._quick(view)
             if theta is not None:
                 return theta
+        if not self.points or view.size > WIDE:
+            found = self._by_hulls(view)
+            if found is not None:
+                return found
         many = max(150, 3 * view.size)
         self.working = np.intersect1d(self.working, view.live)
         if not len(self.working):
@@ -311,6 +341,51 @@ class Search:
             if not len(new):
                 return self._exactly(view, self.working)
             self.working = np.concatenate([self.working, new])
+
+    def _by_hulls(self, view: _View) -> _Relation | Plane | None:
+        """Return a plane or a relation from the nearest points of the hulls, where floats are enough for it."""
+        live = view.live
+        rows = view.rows if len(live) == self.n else Rows(view.rows.X[live])
+        y = view.y[live]
+        if view.intercept and len(np.unique(y)) < 2:
+            return None
+        near = nearest_points(
+            rows,
+            y,
+            intercept=view.intercept,
+            tol=1.0,  # any plane that separates will do
+            max_iter=20 * (view.size + 50),
+            tick=lambda: self.clock.check("the nearest points of the hulls"),
+        )
+        self.working = np.union1d(self.working, live[near.support])
+        if near.low > 0:
+            theta = self._exact_plane(view, np.append(near.v, -near.middle) if view.intercept else near.v)
+            return None if len(self._refused(view, theta)) else theta
+        if len(near.support) > view.size + 20:
+            return None
+        support, weights = live[near.support], near.weights
+        if not self.points:
+            support, weights = self._reduced(view, support, weights)
+        return self._combined(support, weights)
+
+    def _reduced(self, view: _View, support: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return as few of the rows as combine to the same point (Carathéodory)."""
+        while True:
+            block, lengths = view.block(support)
+            block = block.toarray() if is_sparse(block) else block
+            U, sizes, _ = np.linalg.svd(block, full_matrices=True)
+            rank = int((sizes > 1e-11 * sizes.max(initial=0.0)).sum())
+            if len(support) - rank < 2:
+                return support, weights
+            direction = U[:, -1] / lengths  # a second relation between the rows
+            positive = direction > 0
+            if not positive.any():
+                direction, positive = -direction, ~positive
+            steps = weights[positive] / direction[positive]
+            weights = weights - steps.min() * direction
+            out = np.flatnonzero(positive)[int(steps.argmin())]
+            stays = np.arange(len(support)) != out
+            support, weights = support[stays], np.maximum(weights[stays], 0.0)
 
     def _relation(self, block: Any, lengths: FloatArray, multipliers: FloatArray) -> _Relation | None:
         """Return a relation of the working rows: a minimal one at first, later one that takes in all there are."""
@@ -462,9 +537,9 @@ class Search:
         self.total |= {i: Fraction(1) for k in independent for i in pairs[k]}
         self.inside |= {i for pair in pairs for i in pair}
 
-    def _dependencies(self) -> tuple[dict[int, dict[int, Fraction]], IntArray]:
-        """Return the columns as combinations of as many as V has dimensions; or rows that are not in V after all."""
-        A = self._augmented(self.X, self.basis)
+    def _dependencies(self, spanning: list[int]) -> tuple[dict[int, dict[int, Fraction]], IntArray]:
+        """Return columns as combinations of others on all rows, if these rows span all; else rows that they do not."""
+        A = self._augmented(self.X, spanning)
         M, _, c = rational.to_whole(A.toarray() if is_sparse(A) else A)
         rows, pivot = rational.pivots(M, self.clock)
         free = [j for j in range(self.size) if j not in set(pivot)]
@@ -485,11 +560,29 @@ class Search:
             return {}, np.flatnonzero(signs)[: max(50, 2 * self.size)]
         return found, np.empty(0, dtype=np.int64)
 
+    def _without_aliases(self, theta: list[Fraction]) -> list[Fraction]:
+        """Return the same plane with no weight on columns that are combinations of others on all rows."""
+        if self.size > WIDE:
+            return theta
+        spanning = [*self.basis, *self.working.tolist()]
+        while True:
+            dependencies, strangers = self._dependencies(spanning)
+            if not len(strangers):
+                break
+            spanning += strangers.tolist()
+        for column, others in dependencies.items():
+            weight, theta[column] = theta[column], Fraction(0)
+            for j, factor in others.items():
+                theta[j] += weight * factor
+        return theta
+
     # -- results --------------------------------------------------------------------------------------------------
 
     def _separating(self, theta: Plane) -> dict[str, Any]:
         """Return the fields for a plane; strict where V is nothing."""
-        exact = None if isinstance(theta, np.ndarray) else [Fraction(value) for value in theta]
+        exact = None if isinstance(theta, np.ndarray) and not self.points else [Fraction(value) for value in theta]
+        if exact is not None and self.points:
+            exact = theta = self._without_aliases(exact)
         rounded = theta if exact is None else _rounded(exact)
         coef: Any = np.asarray(rounded[: self.d])
         b = float(rounded[self.d]) if self.intercept else 0.0
