@@ -220,8 +220,10 @@ class Search:
 
     def _eliminated(self, A: Any) -> tuple[Any, Callable[[FloatArray], FloatArray]]:
         """Return the rows with as many columns eliminated as E has rows, for sparse data."""
-        dense = A[:, np.unique(A.indices)].toarray()
-        pivot = np.unique(A.indices)[_pivot_columns(dense)]
+        used = np.unique(A.indices)
+        # rare columns go first: a common one, such as the intercept's, would fill all rows
+        common = np.append(self.scaled.getnnz(axis=0), [self.n] * self.intercept)[used]
+        pivot = used[_pivot_columns(A[:, used].toarray() / common)]
         free = np.setdiff1d(np.arange(self.size), pivot)
         R = sparse.csr_matrix(np.linalg.solve(A[:, pivot].toarray(), A[:, free].toarray()))
         whole = augment(self.scaled) if self.intercept else self.scaled
