@@ -8,22 +8,27 @@ array(['yes'], dtype='<U3')
 from typing import TYPE_CHECKING, Any
 
 from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
+from .separability import NotSeparableError, Separability, separability
 
 if TYPE_CHECKING:
-    from .estimators import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+    from .estimators import HardMarginSVC, LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearClassifier",
+    "NotSeparableError",
     "Perceptron",
     "SGDClassifier",
+    "Separability",
     "convexity",
     "geometry",
     "losses",
     "penalties",
     "schedules",
+    "separability",
     "solvers",
     "stopping",
 ]

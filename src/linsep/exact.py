@@ -28,6 +28,7 @@ from scipy import sparse
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Number = float | Fraction
+Numbers = Sequence[Number] | FloatArray
 
 __all__ = [
     "Check",
@@ -38,6 +39,7 @@ __all__ = [
     "check_support",
     "depends",
     "mantissas",
+    "margin_bounds",
     "sides",
 ]
 
@@ -157,7 +159,7 @@ class _Data:
             yield first, self.X[first : first + size].astype(np.float64)
 
 
-def _signs(data: _Data, theta: Sequence[Number], clock: Clock) -> Iterator[tuple[int, IntArray]]:
+def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, IntArray]]:
     """Yield the first row and the signs of aᵢ·θ, part by part: by floats where these prove them, else exactly."""
     rounded, whole = _rounded(theta), None
     # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
@@ -178,7 +180,7 @@ def _signs(data: _Data, theta: Sequence[Number], clock: Clock) -> Iterator[tuple
         yield first, sign
 
 
-def _rounded(theta: Sequence[Number]) -> FloatArray:
+def _rounded(theta: Numbers) -> FloatArray:
     """Return θ in floats, times a power of two that makes the largest about one."""
     if isinstance(theta, np.ndarray):
         with np.errstate(under="ignore"):
@@ -189,7 +191,7 @@ def _rounded(theta: Sequence[Number]) -> FloatArray:
     return np.array([float(v * factor) for v in exact])
 
 
-def _whole(theta: Sequence[Number]) -> list[int]:
+def _whole(theta: Numbers) -> list[int]:
     """Return θ times a positive number that makes it whole."""
     exact = [Fraction(value) for value in theta]
     scale = lcm(*{v.denominator for v in exact})
@@ -208,7 +210,7 @@ def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
 
 
-def sides(X: Any, y: Any, theta: Sequence[Number], *, intercept: bool = True, clock: Clock | None = None) -> IntArray:
+def sides(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Clock | None = None) -> IntArray:
     """Return the exact sign of aᵢ·θ for every row: +1 on its own side, 0 on the plane, −1 on the wrong side.
 
     Examples
@@ -226,7 +228,7 @@ def sides(X: Any, y: Any, theta: Sequence[Number], *, intercept: bool = True, cl
 def check_plane(
     X: Any,
     y: Any,
-    coef: Sequence[Number],
+    coef: Numbers,
     intercept: Number | None = 0.0,
     *,
     strict: bool = True,
@@ -255,9 +257,9 @@ def check_plane(
     b = [] if intercept is None else [intercept]
     if len(coef) != data.d:
         return Check(False, f"the plane has {len(coef)} coefficients, the data {data.d} columns")
-    theta: Any = np.append(coef, b) if isinstance(coef, np.ndarray) and not _has_fractions(b) else [*coef, *b]
-    if isinstance(theta, np.ndarray):
-        theta = theta.astype(np.float64)
+    theta: Any = [*coef, *b]
+    if not any(isinstance(value, Fraction) for value in theta):
+        theta = np.array(theta, dtype=np.float64)
     if not all(np.isfinite(value) for value in theta if isinstance(value, float)):
         return Check(False, "a coefficient of the plane is not a finite number")
     some = False
@@ -271,10 +273,6 @@ def check_plane(
     if strict:
         return Check(True, f"all {data.n} points are strictly on their own side")
     return Check(some, "no point is on the wrong side" if some else "all points are on the plane itself")
-
-
-def _has_fractions(values: Sequence[Number]) -> bool:
-    return any(isinstance(value, Fraction) for value in values)
 
 
 def check_overlap(
@@ -338,6 +336,83 @@ def _combination(data: _Data, points: Sequence[int], weights: Sequence[int], clo
 
 def _short(value: Fraction) -> str:
     return str(value) if len(str(value)) < 30 else f"{float(value):.17g}"
+
+
+def margin_bounds(
+    X: Any,
+    y: Any,
+    coef: FloatArray,
+    intercept: float | None,
+    points: Sequence[int] | IntArray,
+    weights: Numbers,
+    *,
+    time_limit: float | None = None,
+) -> tuple[float, float]:
+    """Return bounds on the largest margin: what this plane keeps at least, and what no plane can exceed.
+
+    The plane keeps min yᵢ(w·xᵢ + b)/‖w‖. Convex combinations p and q of the classes' points are no nearer to each other
+    than twice the margin of any plane, so ½‖p − q‖ is above it (through the origin: ‖Σ βᵢ yᵢ xᵢ‖ with Σ βᵢ = 1). The
+    lower bound has rounding taken off, the upper one is exact up to its last digit.
+
+    Parameters
+    ----------
+    X, y, coef, intercept
+        As for `check_plane`, in floats.
+    points, weights
+        Rows and positive weights; each class's are divided by their sum.
+
+    Examples
+    --------
+    >>> low, high = margin_bounds([[0.0], [2.0]], [-1, 1], np.array([1.0]), -1.0, [0, 1], [1.0, 1.0])
+    >>> round(low, 12), round(high, 12)
+    (1.0, 1.0)
+    """
+    data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
+    if coef.shape != (data.d,) or not np.isfinite(coef).all() or not coef.any():
+        raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
+    return _margin_below(data, coef, 0.0 if intercept is None else intercept), _margin_above(
+        data, points, weights, clock
+    )
+
+
+def _margin_below(data: _Data, w: FloatArray, b: float) -> float:
+    gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
+    lowest = np.inf
+    for first, X in data.chunks():
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = data.y[first : first + X.shape[0]] * np.asarray(X @ w + b)
+            doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
+            lowest = min(lowest, float(np.where(np.isfinite(z - doubt), z - doubt, -np.inf).min()))
+    largest = float(np.abs(w).max())
+    length = largest * float(np.sqrt(np.sum((w / largest) ** 2)))
+    return float(lowest / length * (1 - np.sign(lowest) * gamma))
+
+
+def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Numbers, clock: Clock) -> float:
+    rows = [int(i) for i in points]
+    exact = _whole([Fraction(weight) for weight in weights])
+    if len(set(rows)) < len(rows) or not all(0 <= i < data.n for i in rows) or not all(w > 0 for w in exact):
+        raise ValueError("the weights of a bound must be positive, on different rows of X")
+    sums = {1.0: 0, -1.0: 0}
+    for i, weight in zip(rows, exact, strict=True):
+        sums[float(data.y[i])] += weight
+    if not data.intercept:
+        sums = dict.fromkeys(sums, sum(sums.values()))
+    if not all(sums.values()):
+        return np.inf
+    scale = lcm(*sums.values())
+    shares = [weight * (scale // sums[float(data.y[i])]) for i, weight in zip(rows, exact, strict=True)]
+    difference = _combination(data, rows, shares, clock)
+    base = min(int(mantissas(data.row(i)[1])[1].min(initial=0)) for i in rows)
+    square = Fraction(sum(value**2 for j, value in difference.items() if j < data.d), scale**2) * Fraction(4) ** base
+    half = 0.5 if data.intercept else 1.0
+    return half * float(np.nextafter(_root(square), np.inf))
+
+
+def _root(square: Fraction) -> float:
+    """√square up to one rounding, also where the square itself does not fit into a float."""
+    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return float(np.ldexp(np.sqrt(float(square / Fraction(4) ** shift)), shift))
 
 
 Dependencies = Mapping[int, Mapping[int, Fraction]]

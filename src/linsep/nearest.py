@@ -228,7 +228,7 @@ def nearest_points(
     --------
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 3.0]]), np.array([-1.0, -1.0, 1.0])
     >>> found = nearest_points(Rows(X), y, intercept=True, tol=1e-6, max_iter=100)
-    >>> found.v.tolist(), found.support.tolist()
+    >>> found.v.tolist(), sorted(found.support.tolist())
     ([4.0, 2.0], [1, 2])
     """
     active = _ActiveSet(rows, y, intercept)

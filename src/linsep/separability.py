@@ -163,12 +163,10 @@ class NotSeparableError(ValueError):
     the classes 0 and 1 are not linearly separable: a point lies in both convex hulls, ...
     """
 
-    def __init__(self, proof: Separability, hint: str = "") -> None:
+    def __init__(self, proof: Separability, who: str | None = None) -> None:
         self.proof = proof
-        negative, positive = proof.classes
-        super().__init__(
-            f"the classes {negative} and {positive} are not linearly separable: {proof._common_point()}{hint}"
-        )
+        who = who or "the classes {} and {}".format(*proof.classes)
+        super().__init__(f"{who} are not linearly separable: {proof._common_point()}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.proof, str(self))

@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import qr
-from scipy.optimize import linprog
 
 from . import losses, rational
 from ._core import Rows, is_sparse
@@ -661,6 +659,8 @@ def _partition(A: Any, clock: Clock) -> FloatArray:
 
 
 def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
+    from scipy.optimize import linprog  # takes longer to import than all of linsep
+
     clock.check("linear programs")
     left = clock.left()
     found = linprog(cost, **program, method="highs-ds", options={} if left is None else {"time_limit": left})
@@ -670,6 +670,8 @@ def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
 
 def _pivot_columns(A: FloatArray) -> IntArray:
     """Return as many columns as A has rows on which it is well regular, by elimination with column pivoting."""
+    from scipy.linalg import qr
+
     return np.sort(qr(A, mode="r", pivoting=True)[1][: len(A)])
 
 
