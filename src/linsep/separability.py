@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from . import geometry
 from ._core import is_sparse
 from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support
 from .separation import Search
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["NotSeparableError", "ProofTimeoutError", "Separability", "explain_no_optimum", "separability"]
+__all__ = ["NotSeparableError", "ProofTimeoutError", "Separability", "explain_no_optimum", "of_plane", "separability"]
 
 TIME_LIMIT = 60.0
 
@@ -114,6 +115,12 @@ class Separability:
             return Check(False, "there is no proof that excludes a quasi-separation")
         proof = self.support, self.support_weights, self.dependencies
         return check_support(X, signs, *proof, intercept=self.fit_intercept, **clock)
+
+    def in_rows(self, rows: Sequence[int]) -> Separability:
+        """Return the same for the data that these rows were taken from."""
+        points = None if self.points is None else [int(rows[i]) for i in self.points]
+        support = None if self.support is None else [int(rows[i]) for i in self.support]
+        return replace(self, points=points, support=support)
 
     def name(self, column: int) -> str:
         """Return what a column is called."""
@@ -226,6 +233,17 @@ def separability(
     found = Search(X, signs, fit_intercept, clock, seed).decide()
     pair = (classes[0].item(), classes[1].item()) if hasattr(classes[0], "item") else (classes[0], classes[1])
     return Separability(classes=pair, feature_names=names, fit_intercept=fit_intercept, **found)
+
+
+def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_intercept: bool) -> Separability | None:
+    """Return the verdict that a plane in floats gives on labels ±1, or None where it does not separate exactly."""
+    if not check_plane(X, y, coef, intercept if fit_intercept else None):
+        return None
+    width = geometry.margin(X, y, coef, intercept) if coef.any() else np.inf
+    infinite = np.flatnonzero(coef).tolist()
+    return Separability(
+        "separable", (-1, 1), coef, intercept, margin=width, infinite=infinite, fit_intercept=fit_intercept
+    )
 
 
 def explain_no_optimum(X: Any, y: ArrayLike, *, fit_intercept: bool = True, time_limit: float = 10.0) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..exact import check_plane
 from ..history import History, Record
 from ..nearest import Nearest, nearest_points
 from ..problem import Problem
-from ..separability import NotSeparableError, Separability, separability
+from ..separability import NotSeparableError, separability
 from ._checks import check_count
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
@@ -157,14 +157,8 @@ class _Run:
         """Return a plane that separates; raise with the proof that there is none."""
         proof = separability(self.rows.X, self.y, fit_intercept=self.intercept, seed=self.seed)
         if not proof.separable:
-            raise NotSeparableError(self._in_all_rows(proof))
+            raise NotSeparableError(proof.in_rows(self.kept.tolist()))
         assert proof.coef is not None
         assert proof.intercept is not None
         z = self.y * (self.rows.matvec(proof.coef) + proof.intercept)
         return proof.coef, proof.intercept, max(0.0, float(z.min()))
-
-    def _in_all_rows(self, proof: Separability) -> Separability:
-        """Return the proof with row numbers of all examples, those without weight included."""
-        points = None if proof.points is None else self.kept[proof.points].tolist()
-        support = None if proof.support is None else self.kept[proof.support].tolist()
-        return replace(proof, points=points, support=support)
