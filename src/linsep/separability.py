@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -246,7 +246,14 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     )
 
 
-def explain_no_optimum(X: Any, y: ArrayLike, *, fit_intercept: bool = True, time_limit: float = 10.0) -> str | None:
+def explain_no_optimum(
+    X: Any,
+    y: ArrayLike,
+    *,
+    fit_intercept: bool = True,
+    feature_names: Iterable[Any] | None = None,
+    time_limit: float | None = TIME_LIMIT,
+) -> str | None:
     """Say why unpenalised logistic regression has no finite optimum on these data, or None where it has one.
 
     The likelihood has a maximum if and only if the classes overlap; on others some coefficients run to infinity.
@@ -259,6 +266,8 @@ def explain_no_optimum(X: Any, y: ArrayLike, *, fit_intercept: bool = True, time
     True
     """
     found = separability(X, y, fit_intercept=fit_intercept, time_limit=time_limit)
+    if feature_names is not None:
+        found = replace(found, feature_names=[str(name) for name in feature_names])
     if found.verdict == "overlap":
         return None
     kind = "separable" if found.separable else "quasi-separable"

@@ -28,7 +28,7 @@ IntArray = NDArray[np.int64]
 Observer = Callable[[int, FloatArray, float], bool]
 Stopping = str | Rule | Iterable[str | Rule] | None
 
-__all__ = ["LARGE", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
+__all__ = ["LARGE", "PROOF_SECONDS", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
 #: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
