@@ -290,8 +290,8 @@ def _matrix(X: Any) -> Any:
             raise ValueError(f"X has shape {matrix.shape}; it needs rows and columns")
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"X has dtype {matrix.dtype}; it needs numbers")
-    if matrix.shape[0] == 0:
-        raise ValueError("X has no rows")
+    if 0 in matrix.shape:
+        raise ValueError(f"X has shape {matrix.shape}: there is nothing to separate, or nothing to do it by")
     if matrix.dtype not in (np.float32, np.float64):
         wide = matrix.astype(np.float64)
         if matrix.dtype.itemsize == 8 and (wide != matrix).sum():

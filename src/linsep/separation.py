@@ -166,7 +166,7 @@ class Search:
         view = self._whole_space()
         if len(view.live) < self.n:  # without an intercept a row of zeros is on every plane
             self.points = self.total = {int(np.setdiff1d(np.arange(self.n), view.live)[0]): Fraction(1)}
-        theta = self._quick(view)
+        theta = self._quick(view) if len(view.live) else None
         if theta is not None:
             return self._separating(theta)
         self._absorb_twins()
@@ -270,11 +270,10 @@ class Search:
 
     def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
         """Return θ in the columns' own scale, orthogonal to E exactly."""
-        theta = view.lift(v)
-        theta = np.append(np.ldexp(theta[: self.d], self.exponents), theta[self.d :])
-        largest = np.abs(theta).max(initial=0.0)
-        if largest > 0:
-            theta = np.ldexp(theta, -int(np.frexp(largest)[1]))
+        fraction, exponent = np.frexp(view.lift(v))
+        exponent = exponent + np.append(self.exponents, np.zeros(int(self.intercept), dtype=np.int64))
+        # the largest is about one, and the smallest may vanish: what is left is tried exactly
+        theta = np.ldexp(fraction, exponent - exponent[fraction != 0].max(initial=-10_000))
         return self._orthogonal(theta) if self.basis else theta
 
     def _orthogonal(self, theta: FloatArray) -> list[Fraction]:
@@ -541,7 +540,9 @@ class Search:
         """Return columns as combinations of others on all rows, if these rows span all; else rows that they do not."""
         A = self._augmented(self.X, spanning)
         M, _, c = rational.to_whole(A.toarray() if is_sparse(A) else A)
-        rows, pivot = rational.pivots(M, self.clock)
+        # the last column, the intercept's, is the first to be kept
+        rows, backwards = rational.pivots(M[:, ::-1], self.clock)
+        pivot = [self.size - 1 - j for j in backwards]
         free = [j for j in range(self.size) if j not in set(pivot)]
         N, D = rational.solve(M[rows][:, pivot], M[rows][:, free], self.clock)
         found: dict[int, dict[int, Fraction]] = {}
