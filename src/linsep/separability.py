@@ -293,10 +293,10 @@ def _matrix(X: Any) -> Any:
     if 0 in matrix.shape:
         raise ValueError(f"X has shape {matrix.shape}: there is nothing to separate, or nothing to do it by")
     if matrix.dtype not in (np.float32, np.float64):
-        wide = matrix.astype(np.float64)
-        if matrix.dtype.itemsize == 8 and (wide != matrix).sum():
+        whole = matrix.data if is_sparse(matrix) else matrix
+        if matrix.dtype.kind in "iu" and whole.size and max(int(whole.max()), -int(whole.min())) > 2**53:
             raise ValueError("X has whole numbers above 2**53, which floats cannot hold; give them as floats")
-        matrix = wide
+        matrix = matrix.astype(np.float64)
     values = matrix.data if is_sparse(matrix) else matrix
     if not np.isfinite(values).all():
         row = _first_bad_row(matrix)

@@ -124,7 +124,7 @@ class HardMarginSVC(LinearEstimator):
         return hard if self.on_overlap == "raise" else _HardElseSoft(hard)
 
     def _remedy(self, has_advice: bool) -> str:
-        if not self.dual_gap_ < np.inf:
+        if self._is_soft:
             return ". The plane reported is of soft margin, with mistakes or points inside the margin"
         return ": the plane separates, but may not be the widest; raise max_iter, or scale the columns"
 
@@ -150,6 +150,7 @@ class HardMarginSVC(LinearEstimator):
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
         self.objective_ = "½‖w‖² subject to y(w·x + b) ≥ 1" if self.fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
+        self._is_soft = any(result.proof is None for result in results)
         self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
         self.dual_gap_ = max(proof.relative_gap for proof in self._proofs)
         self.converged_ = self.converged_ and all(proof.proven for proof in self._proofs)
