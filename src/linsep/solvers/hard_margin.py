@@ -56,7 +56,7 @@ class HardMargin:
         """Find the plane; raise `NotSeparableError` where there is none. A start is of no use to it."""
         weight = problem.sample_weight
         kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)
-        if problem.fit_intercept and len(np.unique(problem.y[kept])) < 2:
+        if problem.fit_intercept and abs(problem.y[kept].sum()) == len(kept):
             raise ValueError(
                 "the examples with a positive sample_weight are of one class only: a margin needs two classes"
             )
@@ -150,6 +150,10 @@ class _Run:
         z = self.y * (self.rows.matvec(w) + b)
         if not z.min() > 0:
             return 0.0
+        longest = float(np.sqrt(self.rows.squared_norms().max()))
+        rounding = 2.0**-50 * (len(w) + 8) * (longest * float(np.linalg.norm(w)) + abs(b))
+        if z.min() > rounding:  # floats are proof enough
+            return float(z.min())
         plane = check_plane(self.rows.X, self.y, w, b if self.intercept else None)
         return float(z.min()) if plane else 0.0
 
