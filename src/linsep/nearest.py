@@ -28,6 +28,8 @@ TOUCHING = 1e-9
 RIDGE = 1e-15
 #: A row's squared distance from the plane through the members, relative to the longest row, that is none.
 DEPENDENT = 1e-14
+#: The same for rows that are taken in together.
+SAFE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -106,28 +108,35 @@ class _ActiveSet:
         self._invert()
 
     def add(self, new: IntArray) -> None:
-        """Take in rows, with no weight yet."""
+        """Take in rows, with no weight yet; leave out those that are as good as combinations of others."""
         self._grow(len(new))
         everyone = np.concatenate([self.members, new])
         products = _dense(self.rows.X[everyone] @ self.rows.X[new].T)
         products *= np.outer(self.y[everyone], self.y[new] / self.size)
-        for place, i in enumerate(new.tolist()):
-            n = self.c + self.k
-            column = np.append(self.C[i], products[: self.k, place])
-            own = float(products[self.k, place]) + RIDGE
-            h = self._inverse[:n, :n] @ column
-            rest = own - float(column @ h)
-            if rest <= DEPENDENT:  # as good as a combination of the members: it can add nothing
-                products = np.delete(products, self.k, axis=0)
-                continue
-            self._system[:n, n] = self._system[n, :n] = column
-            self._system[n, n] = own
-            self._inverse[:n, :n] += np.outer(h / rest, h)
-            self._inverse[:n, n] = self._inverse[n, :n] = -h / rest
-            self._inverse[n, n] = 1.0 / rest
-            self._members[self.k], self._beta[self.k] = i, 0.0
-            self.k += 1
-            self.changes += 1
+        columns, own = np.vstack([self.C[new].T, products[: self.k]]), products[self.k :]
+        own[np.diag_indices(len(new))] += RIDGE
+        n = self.c + self.k
+        rest = own - columns.T @ (self._inverse[:n, :n] @ columns)
+        if len(new) == 1 or float(np.linalg.eigvalsh(rest).min()) > SAFE:
+            if rest[0, 0] > DEPENDENT:
+                self._border(new, columns, own, rest)
+            return
+        half = len(new) // 2  # some may depend on others
+        self.add(new[:half])
+        self.add(new[half:])
+
+    def _border(self, new: IntArray, columns: FloatArray, own: FloatArray, rest: FloatArray) -> None:
+        """Put rows and columns around the system and, by the block formula, around its inverse."""
+        n, m = self.c + self.k, self.c + self.k + len(new)
+        self._system[:n, n:m], self._system[n:m, :n], self._system[n:m, n:m] = columns, columns.T, own
+        inner = np.linalg.inv(rest)
+        h = self._inverse[:n, :n] @ columns
+        outer = h @ inner
+        self._inverse[:n, :n] += outer @ h.T
+        self._inverse[:n, n:m], self._inverse[n:m, :n], self._inverse[n:m, n:m] = -outer, -outer.T, inner
+        self._members[self.k : self.k + len(new)], self._beta[self.k : self.k + len(new)] = new, 0.0
+        self.k += len(new)
+        self.changes += len(new)
 
     def remove(self, place: int) -> None:
         """Leave a row out."""
@@ -145,6 +154,8 @@ class _ActiveSet:
         """Move β to the minimum over the members, leaving out those that would be negative, one bound at a time."""
         while True:
             target, beta = self._unconstrained(), self._beta[: self.k]
+            if not (target <= 0).any():
+                target = self._refined()
             below = np.flatnonzero(target <= 0)
             if not len(below):
                 beta[:] = target
@@ -152,24 +163,28 @@ class _ActiveSet:
             ratio = beta[below] / (beta[below] - target[below])
             step = float(ratio.min())
             beta += step * (target - beta)
+            np.maximum(beta, 0.0, out=beta)
             # of new rows that are in the way, the worst leaves first: without it the others may be welcome
             out = below[ratio <= step]
             self.remove(int(out[np.argmin(target[out])]))
-            np.maximum(self._beta, 0.0, out=self._beta, where=np.arange(len(self._beta)) < self.k)
 
     def _unconstrained(self) -> FloatArray:
-        """Return the minimum over the members for any signs."""
+        """Return the minimum over the members for any signs: the inverse times [1; 0]."""
         if self.changes > 50 + self.k:
             self._invert()
+        return np.asarray(self._inverse[self.c : self.c + self.k, : self.c].sum(axis=1))
+
+    def _refined(self) -> FloatArray:
+        """Return the same, corrected for rounding; invert anew where that has grown."""
         n = self.c + self.k
         right = np.append(np.ones(self.c), np.zeros(self.k))
         S, H = self._system[:n, :n], self._inverse[:n, :n]
-        solution = H @ right
-        solution += H @ (right - S @ solution)
-        if float(np.abs(right - S @ solution).max()) > 1e-10:
-            self._invert()
+        for _ in range(2):
             solution = H @ right
             solution += H @ (right - S @ solution)
+            if float(np.abs(right - S @ solution).max()) <= 1e-10:
+                break
+            self._invert()
         return np.asarray(solution[self.c :])
 
     def _invert(self) -> None:

@@ -12,6 +12,7 @@ Floats search, whole numbers decide. A row is aᵢ = yᵢ [xᵢ, 1], a plane θ 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -125,10 +126,10 @@ class _Perceptron:
         )
         return len(mistaken)
 
-    def practise(self, hard: IntArray, passes: int = 100) -> None:
-        """Visit the hardest rows until they are right."""
+    def practise(self, hard: IntArray, end: float, passes: int = 100) -> None:
+        """Visit the hardest rows until they are right, or some time has come."""
         for _ in range(passes):
-            if self.step(hard) == 0:
+            if self.step(hard) == 0 or time.monotonic() > end:
                 return
 
     def planes(self) -> tuple[FloatArray, FloatArray]:
@@ -250,6 +251,7 @@ class Search:
     def _quick(self, view: _View) -> Plane | None:
         """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
         walk = _Perceptron(view, np.random.default_rng(self.seed))
+        end = time.monotonic() + (10.0 if self.clock.limit is None else 0.15 * self.clock.limit)
         few = len(view.live) // 100 + 10
         for k in range(PASSES if view.size > WIDE else FEW_PASSES):
             self.clock.check("the perceptron's passes")
@@ -263,9 +265,9 @@ class Search:
                 if not len(self._refused(view, theta)):
                     return theta
             if k >= FEW_PASSES:
-                if mistakes[better] > few:
+                if mistakes[better] > few or time.monotonic() > end:
                     break
-                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]])
+                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], end)
         return None
 
     def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
