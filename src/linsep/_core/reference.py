@@ -143,7 +143,7 @@ def evaluate(
 ) -> None:
     """U = s ℓ'(z) y and h = s ℓ''(z) of each example.
 
-    In `sums` go Σ u by class, Σ s ℓ(z), Σ s over the mistakes, and the gradient, by class if `split`.
+    In `sums` go Σ u by class, Σ s ℓ(z), Σ s over the mistakes, and (by class if `split`) the gradient if there is room.
     """
     g = np.empty((X.shape[0], 1))
     matvec(X, w[None, :], g)
@@ -154,6 +154,8 @@ def evaluate(
         h[:] = s * loss.curvature(z)
     positive = (y > 0) if split else np.ones(len(y), dtype=bool)
     sums[:4] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[~(z > 0)].sum()
+    if len(sums) == 4:
+        return
     rmatvec(X, np.where(positive, u, 0.0), sums[4 : 4 + X.shape[1]])
     if split:
         rmatvec(X, np.where(positive, 0.0, u), sums[4 + X.shape[1] :])
