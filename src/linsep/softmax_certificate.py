@@ -13,25 +13,17 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from ._core import Rows
-from .certificate import (
-    Bound,
-    Statement,
-    Verification,
-    _ClaimError,
-    _codes,
-    _read,
-    _verdict,
-    _within,
-    share,
-)
+from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
+from .duality import Bound, share
 from .enclosure import (
     GRID,
     SMALLEST,
@@ -47,6 +39,7 @@ from .enclosure import (
     total,
 )
 from .softmax import SoftmaxPoint, SoftmaxProblem, repaired
+from .statement import Statement, plain
 
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
@@ -68,6 +61,38 @@ class SoftmaxClaim:
     shape: tuple[int, int]
     squares: tuple[float, ...]  # Σ ‖x‖² of each class
     weight: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {
+            "statement": self.statement.to_dict(),
+            "classes": [plain(label) for label in self.classes],
+            "primal": self.primal,
+            "dual": self.dual,
+            "rounding": self.rounding,
+            "tol": self.tol,
+            "planes": self.planes,
+            "shape": list(self.shape),
+            "squares": list(self.squares),
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        n, d = data["shape"]
+        return cls(
+            Statement.from_dict(data["statement"]),
+            tuple(data["classes"]),
+            float(data["primal"]),
+            float(data["dual"]),
+            float(data["rounding"]),
+            float(data["tol"]),
+            str(data["planes"]),
+            (int(n), int(d)),
+            tuple(float(square) for square in data["squares"]),
+            float(data["weight"]),
+        )
 
     def differs(self, problem: SoftmaxProblem) -> str:
         """Return in what the problem's data differ from those of the fit, or nothing."""
@@ -95,7 +120,7 @@ def _digest(W: FloatArray, b: FloatArray) -> str:
 
 
 def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound) -> float:
-    """Return what rounding may have added to P − D, from the sizes of things: see `linsep.certificate.rounding`."""
+    """Return what rounding may have added to P − D, from the sizes of things: see `linsep.claim.rounding`."""
     C, N, K = problem.weight_of_loss, problem.total_weight, problem.classes
     # Σₖ |Aᵢₖ| ≤ 2 C sᵢ; then Cauchy and Schwarz.
     squares = float(np.einsum("i,i->", problem.s, problem.rows.squared_norms()))
@@ -201,8 +226,25 @@ class SoftmaxCertificate:
         """
         return _Check(self).run(X, y, sample_weight)
 
+    def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
+        """Return the certificate in terms of JSON; without the planes where a model file already holds them."""
+        data = self.claim.to_dict()
+        if plane:
+            data |= {"coef": np.asarray(self.coef).tolist(), "intercept": np.asarray(self.intercept).tolist()}
+        return data
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], coef: ArrayLike | None = None, intercept: ArrayLike | None = None
+    ) -> SoftmaxCertificate:
+        """Read what `to_dict` wrote; give the planes, one a row, if they are kept elsewhere."""
+        claim = SoftmaxClaim.from_dict(data)
+        W = np.asarray(data["coef"] if coef is None else coef, dtype=np.float64)
+        b = np.asarray(data["intercept"] if intercept is None else intercept, dtype=np.float64)
+        return cls(claim, W, b, claim.statement)
+
     def __str__(self) -> str:
-        return f"{_within(self.primal, self.dual, self.relative_gap)}{_verdict(self.proven, self.tol)}."
+        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
 
     __repr__ = __str__
 
@@ -218,13 +260,13 @@ class _Check:
 
     def run(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Verification:
         """Return the outcome."""
-        X, labels, s = _read(X, y, sample_weight)
+        X, labels, s = read_data(X, y, sample_weight)
         try:
             self._planes(X.shape[1])
             problem = self._problem(X, labels, s)
             primal, dual = self._values(problem)
             reason = self._verdict(problem, primal, dual)
-        except _ClaimError as failure:
+        except ClaimError as failure:
             return self._outcome(False, str(failure))
         return self._outcome(True, reason)
 
@@ -237,24 +279,24 @@ class _Check:
         """The planes and the objective are those that were certified."""
         certificate, claim = self.certificate, self.claim
         if certificate.coef.shape != (len(claim.classes), d):
-            raise _ClaimError(f"the planes have {certificate.coef.shape[1]} weights, the data have {d} columns")
+            raise ClaimError(f"the planes have {certificate.coef.shape[1]} weights, the data have {d} columns")
         if _digest(certificate.coef, certificate.intercept) != claim.planes:
-            raise _ClaimError("the planes are not those that were certified: coef or intercept was changed")
+            raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
         if not certificate.statement.same_as(claim.statement):
-            raise _ClaimError("the model's parameters are not those that were certified: fit it again")
+            raise ClaimError("the model's parameters are not those that were certified: fit it again")
         self.checked.append("the planes and the parameters are those that were certified")
 
     def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> SoftmaxProblem:
         """Encode labels and weigh examples anew; the data are those of the fit."""
         claim, statement = self.claim, self.claim.statement
-        codes = _codes(labels, claim.classes)
+        codes = codes_of(labels, claim.classes)
         if statement.class_weight is not None:
             by_class = statement.class_weights(codes, claim.classes)[codes]
             s = by_class if s is None else s * by_class
         K = len(claim.classes)
         problem = SoftmaxProblem(Rows(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
         if difference := claim.differs(problem):
-            raise _ClaimError(difference)
+            raise ClaimError(difference)
         self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")
         return problem
 
@@ -262,7 +304,7 @@ class _Check:
         """Enclose P(W, b) and D(p)."""
         W, b = np.ascontiguousarray(self.certificate.coef.T), np.asarray(self.certificate.intercept)
         if b.any() and not problem.fit_intercept:
-            raise _ClaimError("the planes have intercepts, the objective has none")
+            raise ClaimError("the planes have intercepts, the objective has none")
         self.primal = enclosed_primal(problem, W, b)
         self.dual = enclosed_dual(problem.evaluate(W, b))
         self.checked.append("the objective at the planes, from every example")
@@ -277,10 +319,10 @@ class _Check:
         slack = 2 * rounding(problem, W, self.certificate.intercept, Bound(primal.high, dual.low))
         for name, claimed, found in (("objective", claim.primal, primal), ("lower bound", claim.dual, dual)):
             if not found.low - slack <= claimed <= found.high + slack:
-                raise _ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.high:.12g}")
+                raise ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.high:.12g}")
         relative_gap = share(primal.high - dual.low, primal.low)
         if self.certificate.proven and not relative_gap <= claim.tol:
-            raise _ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
+            raise ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
         asked = (
             "as was asked for" if relative_gap <= claim.tol else f"not tol={claim.tol:g}, and it does not claim to be"
         )

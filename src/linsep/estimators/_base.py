@@ -21,13 +21,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core, penalties
 from .._core import Rows
-from ..certificate import Certificate, Certificates, Claim, Statement, certify
+from ..certificate import Certificate, Certificates
+from ..claim import Claim, certify
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, get
 from ..solvers.stochastic import PROOF_SECONDS
+from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]
@@ -331,6 +333,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.objective_ = problems[0].formula
         self.dual_gap_ = np.inf
         self.__dict__.pop("_claims", None)
+        self.__dict__.pop("_provenance", None)  # what a model file said of another fit
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
         """Say which coefficients run to infinity, where a likelihood is maximised that has no maximum."""

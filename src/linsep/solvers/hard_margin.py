@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from ..certificate import Bound
+from ..duality import Bound
 from ..exact import check_plane
 from ..history import History, Record
 from ..nearest import Nearest, nearest_points

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Bound
+from ..duality import Bound
 from ..history import History
 from ..separability import Separability
 
