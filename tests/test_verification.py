@@ -57,8 +57,8 @@ CASES = {
     "overlap, one against the rest": (Perceptron(random_state=0, keep="vote"), three),
     "margin": (HardMarginSVC(), apart),
     "margin, through the origin": (HardMarginSVC(fit_intercept=False), apart),
-    "conflicts": (ZeroOneClassifier(), two),
-    "cells": (ZeroOneClassifier(fit_intercept=False), two),
+    "mistakes": (ZeroOneClassifier(), two),
+    "through the origin": (ZeroOneClassifier(fit_intercept=False), two),
     "mistakes, one against the rest": (ZeroOneClassifier(time_limit=5.0), three),
 }
 
@@ -115,7 +115,7 @@ def test_storage_of_the_data_does_not_matter(case, path, kind):
     assert verify(path, kind(X), y.tolist())
 
 
-@pytest.mark.parametrize("name", ["gap", "softmax", "overlap", "margin", "conflicts", "cells"])
+@pytest.mark.parametrize("name", ["gap", "softmax", "overlap", "margin", "mistakes", "through the origin"])
 def test_weights_of_the_examples_belong_to_the_data(name):
     model, y = CASES[name]
     model = fitted(model, y, sample_weight=weights)
@@ -124,7 +124,7 @@ def test_weights_of_the_examples_belong_to_the_data(name):
     refused(verify(model, X, y, 2 * weights + 1))
 
 
-@pytest.mark.parametrize("name", ["overlap", "separable", "margin", "conflicts"])
+@pytest.mark.parametrize("name", ["overlap", "separable", "margin", "mistakes"])
 def test_examples_without_weight_are_left_out(name):
     model, y = CASES[name]
     s = (np.arange(50) % 5 > 0).astype(float)
@@ -165,7 +165,7 @@ def test_what_claims_nothing_is_not_verified():
 
 def test_time_is_bounded():
     with pytest.raises(ProofTimeoutError, match="undecided within time_limit=0 s"):
-        verify(MODELS["conflicts"], X, two, time_limit=0.0)
+        verify(MODELS["mistakes"], X, two, time_limit=0.0)
 
 
 # --- what was changed
@@ -299,7 +299,7 @@ def test_a_changed_margin_is_refused(name, bound):
     assert "margin_" in refused(verify(model, X, apart))
 
 
-@pytest.mark.parametrize("name", ["conflicts", "cells"])
+@pytest.mark.parametrize("name", ["mistakes", "through the origin"])
 def test_m18_a_changed_number_of_mistakes_or_bound_is_refused(name):
     for attribute, by in (("n_mistakes_", -1), ("n_mistakes_", 1), ("lower_bound_", 1), ("lower_bound_", -1)):
         model = copy.deepcopy(MODELS[name])
@@ -314,20 +314,24 @@ def test_m18_a_changed_number_of_mistakes_or_bound_is_refused(name):
 
 
 def test_m18_a_conflict_that_is_none_is_refused():
-    model = copy.deepcopy(MODELS["conflicts"])
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    labels = (rows[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int)
+    model = ZeroOneClassifier().fit(rows, labels)
     proof = model.lower_bound_proof_
     assert proof.method == "conflicts"
+    assert "in rational numbers" in verify(model, rows, labels).checked[-1]
     for other in ((0, 1, 2), (0, 999), (-1, 0), ()):
         model.lower_bound_proof_ = replace(proof, conflicts=(other, *proof.conflicts))
-        assert "conflict" in refused(verify(model, X, two))
-    model.lower_bound_proof_ = replace(proof, conflicts=proof.conflicts[1:])
-    assert "lighter set" in refused(verify(model, X, two))
+        assert "conflict" in refused(verify(model, rows, labels))
+    model.lower_bound_proof_ = replace(proof, conflicts=proof.conflicts[:1])
+    assert "lighter set" in refused(verify(model, rows, labels))
     model.lower_bound_proof_ = replace(proof, conflicts=(), method="none")
-    assert "lighter set" in refused(verify(model, X, two))
+    assert "lighter set" in refused(verify(model, rows, labels))
 
 
 def test_m18_claimed_optimality_has_to_follow():
-    model = copy.deepcopy(MODELS["conflicts"])
+    model = copy.deepcopy(MODELS["mistakes"])
     model.proven_ = False
     assert "proven_" in refused(verify(model, X, two))
 
