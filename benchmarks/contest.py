@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from peers import Case, Peer, find, plane
 TARGETS = (1e-4, 1e-6)
 LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
 SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
+HOPELESS = 20.0  # a run that takes this many times as long as the fastest that has arrived is stopped
 START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
 
@@ -33,6 +34,10 @@ class Limits:
     def ladder(self) -> float:
         """Seconds that all the runs of a ladder may take together."""
         return 3.0 * self.run
+
+    def against(self, fastest: float) -> Limits:
+        """Return the limits for a solver that competes with one which has arrived in so many seconds."""
+        return replace(self, run=min(self.run, max(2.0, HOPELESS * fastest)))
 
     def repeats(self, seconds: float) -> int:
         """Return how often a run of so many seconds is made, the best one counting."""
@@ -257,8 +262,10 @@ def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[f
     """Let every solver climb its ladder, then repeat the runs that count; the optimum is the best any one reached."""
     scores: list[Score] = []
     optimum = np.inf
+    fastest = np.inf
     for name in names:
-        score = climb(case, name, path, optimum, limits)
+        score = climb(case, name, path, optimum, limits.against(fastest))
+        fastest = min(fastest, score.seconds(min(TARGETS), min(optimum, score.best())) or np.inf)
         optimum = min(optimum, score.best())
         scores.append(score)
         progress(f"  {case.title}: {name}, {len(score.runs)} runs, best {score.best():.10g} {score.note}")

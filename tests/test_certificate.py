@@ -427,7 +427,9 @@ def test_a_certificate_verifies_on_its_own_data(loss, options, form, labelled):
     assert outcome, outcome.reason
     assert certificate.dual <= certificate.primal
     assert outcome.proven == certificate.proven == (certificate.relative_gap <= certificate.tol)
-    assert outcome.relative_gap == pytest.approx(certificate.relative_gap, abs=1e-9)
+    assert outcome.relative_gap <= certificate.relative_gap + 1e-9
+    if np.isfinite(options.get("C", 1.0) or np.inf):  # without a penalty a claim may be weaker than what is proven
+        assert outcome.relative_gap == pytest.approx(certificate.relative_gap, abs=1e-9)
     assert "within" in str(certificate)
     assert "Verified" in str(outcome)
     assert outcome.trusted

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from linsep import LinearClassifier, losses
+from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
 from linsep.penalties import L1
 from linsep.problem import Problem
@@ -204,3 +205,32 @@ def test_weights_of_two_are_two_rows(loss):
 def test_what_a_solver_cannot_do_it_says(solver, loss, options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         solver.solve(problem(loss, **options))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_newton_without_a_penalty(loss, intercept):
+    it = problem(loss, n=400, d=5, C=np.inf, fit_intercept=intercept)
+    result = Newton(tol=1e-10).solve(it)
+    assert result.converged
+    gradient = it.evaluate(result.w, result.b).smooth_gradient
+    assert np.abs(gradient).max() < 1e-4
+
+
+@pytest.mark.parametrize("model", [LinearClassifier("logistic", C=np.inf), LogisticRegression(C=np.inf)])
+def test_an_unpenalised_likelihood_with_a_maximum_is_fitted_and_proven(model):
+    X, y = make_classification(400, 5, n_redundant=0, flip_y=0.3, random_state=0)
+    model.set_params(tol=1e-8).fit(X, y)
+    theirs = ScikitLogistic(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-4)
+    assert model.converged_
+    assert model.certificate_.proven
+    assert model.certificate_.verify(X, y)
+
+
+def test_an_unpenalised_likelihood_without_a_maximum_says_which_coefficients_run_away():
+    with pytest.warns(ConvergenceWarning, match="no finite optimum exists: coefficients x0 run to infinity"):
+        model = LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert not model.converged_
+    with pytest.warns(ConvergenceWarning, match="class 0 against the rest: the data are separable"):
+        LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2, 1])

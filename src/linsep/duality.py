@@ -81,12 +81,12 @@ def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
     return alpha * np.where(y > 0, *class_scales(float(alpha[y > 0].sum()), float(alpha[y < 0].sum())))
 
 
-def dual_bound(problem: Problem, alpha: FloatArray) -> float:
-    """Return D(α) of a balanced α."""
+def dual_bound(problem: Problem, alpha: FloatArray, v: FloatArray | None = None) -> float:
+    """Return D(α) of a balanced α; v = Σ αᵢ yᵢ xᵢ, where it is known."""
     y = problem.y
     u = -alpha * y / problem.weight_of_loss
     conjugates = conjugate_sum(y, problem.sample_weight, problem.loss, u, 1.0, 1.0)
-    v = problem.rows.rmatvec(alpha * y)
+    v = problem.rows.rmatvec(alpha * y) if v is None else v
     return -problem.penalty.conjugate(v) - problem.weight_of_loss * conjugates
 
 

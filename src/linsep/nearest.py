@@ -28,8 +28,8 @@ TOUCHING = 1e-9
 RIDGE = 1e-15
 #: A row's squared distance from the plane through the members, relative to the longest row, that is none.
 DEPENDENT = 1e-14
-#: The same for rows that are taken in together.
-SAFE = 1e-9
+#: The same for rows that are taken in together; from so many members on, when saving time matters.
+SAFE, MANY = 1e-9, 150
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,8 @@ class _ActiveSet:
         self.k = len(first)
         self._members[: self.k] = first
         self._beta[: self.k] = 1.0 / (self.C[first] @ self.C[first].sum(axis=0))
-        X = self.rows.X[first]
         live = slice(self.c, self.c + self.k)
-        self._system[live, live] = _dense(X @ X.T) * np.outer(self.y[first], self.y[first]) / self.size
+        self._system[live, live] = self._products(first, first) * np.outer(self.y[first], self.y[first]) / self.size
         self._system[live, live][np.diag_indices(self.k)] += RIDGE
         self._system[live, : self.c] = self.C[first]
         self._system[: self.c, live] = self.C[first].T
@@ -111,26 +110,36 @@ class _ActiveSet:
         """Take in rows, with no weight yet; leave out those that are as good as combinations of others."""
         self._grow(len(new))
         everyone = np.concatenate([self.members, new])
-        products = _dense(self.rows.X[everyone] @ self.rows.X[new].T)
+        products = self._products(everyone, new)
         products *= np.outer(self.y[everyone], self.y[new] / self.size)
         columns, own = np.vstack([self.C[new].T, products[: self.k]]), products[self.k :]
         own[np.diag_indices(len(new))] += RIDGE
-        n = self.c + self.k
-        rest = own - columns.T @ (self._inverse[:n, :n] @ columns)
-        if len(new) == 1 or float(np.linalg.eigvalsh(rest).min()) > SAFE:
+        h = self._solved(columns)
+        rest = own - columns.T @ h
+        if len(new) == 1 or (self.k > MANY and float(np.linalg.eigvalsh(rest).min()) > SAFE):
             if rest[0, 0] > DEPENDENT:
-                self._border(new, columns, own, rest)
+                self._border(new, columns, own, rest, h)
             return
         half = len(new) // 2  # some may depend on others
         self.add(new[:half])
         self.add(new[half:])
 
-    def _border(self, new: IntArray, columns: FloatArray, own: FloatArray, rest: FloatArray) -> None:
+    def _products(self, left: IntArray, right: IntArray) -> FloatArray:
+        """xᵢ·xⱼ in double precision."""
+        X = self.rows.X
+        return _dense(X[left].astype(np.float64) @ X[right].astype(np.float64).T)
+
+    def _solved(self, columns: FloatArray) -> FloatArray:
+        """Return the solutions of the system for these right-hand sides, corrected once for rounding."""
+        n = len(columns)
+        h = self._inverse[:n, :n] @ columns
+        return h + self._inverse[:n, :n] @ (columns - self._system[:n, :n] @ h)
+
+    def _border(self, new: IntArray, columns: FloatArray, own: FloatArray, rest: FloatArray, h: FloatArray) -> None:
         """Put rows and columns around the system and, by the block formula, around its inverse."""
         n, m = self.c + self.k, self.c + self.k + len(new)
         self._system[:n, n:m], self._system[n:m, :n], self._system[n:m, n:m] = columns, columns.T, own
         inner = np.linalg.inv(rest)
-        h = self._inverse[:n, :n] @ columns
         outer = h @ inner
         self._inverse[:n, :n] += outer @ h.T
         self._inverse[:n, n:m], self._inverse[n:m, :n], self._inverse[n:m, n:m] = -outer, -outer.T, inner
@@ -154,7 +163,7 @@ class _ActiveSet:
         """Move β to the minimum over the members, leaving out those that would be negative, one bound at a time."""
         while True:
             target, beta = self._unconstrained(), self._beta[: self.k]
-            if not (target <= 0).any():
+            if self.k <= MANY or not (target <= 0).any():
                 target = self._refined()
             below = np.flatnonzero(target <= 0)
             if not len(below):
@@ -180,9 +189,13 @@ class _ActiveSet:
         right = np.append(np.ones(self.c), np.zeros(self.k))
         S, H = self._system[:n, :n], self._inverse[:n, :n]
         for _ in range(2):
-            solution = H @ right
-            solution += H @ (right - S @ solution)
-            if float(np.abs(right - S @ solution).max()) <= 1e-10:
+            solution, left = np.zeros(n), right
+            for _ in range(5):  # hulls that nearly touch need all digits: μ is ‖v‖² over the longest row's
+                solution += H @ left
+                left = right - S @ solution
+                if float(np.abs(left).max()) <= 1e-16 * n:
+                    break
+            if float(np.abs(left).max()) <= 1e-14 * n:
                 break
             self._invert()
         return np.asarray(solution[self.c :])
@@ -209,7 +222,7 @@ class _ActiveSet:
     def vector(self) -> FloatArray:
         """V = Σ βᵢ yᵢ xᵢ."""
         which = self._members[: self.k]
-        return np.asarray(self.rows.X[which].T @ (self._beta[: self.k] * self.y[which]), dtype=np.float64)
+        return np.asarray(self.rows.X[which].astype(np.float64).T @ (self._beta[: self.k] * self.y[which]))
 
 
 def nearest_points(
@@ -279,6 +292,7 @@ def _inner(
     candidates = np.unique(np.concatenate([*near, active.members]))
     near_rows, signs = Rows(rows.X[candidates]), y[candidates]
     added = 0
+    cautious = False
     for _ in range(10 * len(candidates)):
         v = active.vector()
         z = signs * near_rows.matvec(v)
@@ -286,23 +300,32 @@ def _inner(
         tick()
         if square <= touching**2:
             break
-        inside = np.isin(candidates, active.members)
-        new: list[IntArray] = []
-        for label in (-1.0, 1.0) if intercept else (None,):
-            mine = np.ones(len(z), dtype=bool) if label is None else signs == label
-            level = float(z[mine & inside].min(initial=np.inf))
-            short = np.flatnonzero(mine & ~inside & (z < level - 0.1 * tol * square - 1e-15 * float(np.abs(z).max())))
-            most = max(1, active.k // 12)
-            new.append(candidates[short[np.argsort(z[short], kind="stable")[:most]]])
-        fresh = np.concatenate(new)
+        fresh = _violated(z, signs, np.isin(candidates, active.members), intercept, 0.1 * tol * square)
         if not len(fresh) or added >= limit:
             break
-        active.add(fresh)
+        fresh = fresh[: 1 if cautious else max(2, active.k // 6)]
+        active.add(candidates[fresh])
         active.settle()
         added += len(fresh)
-        if float(np.linalg.norm(active.vector())) ** 2 >= square * (1 - 1e-14):
+        if float(np.linalg.norm(active.vector())) ** 2 < square * (1 - 1e-14):
+            cautious = False
+        elif cautious:
             break  # rounding has the last word
+        else:
+            cautious = True  # one row at a time, the worst, always helps but for rounding
     return added
+
+
+def _violated(z: FloatArray, signs: FloatArray, inside: NDArray[np.bool_], intercept: bool, slack: float) -> IntArray:
+    """Return the places of rows that are nearer than the members of their class along v, the nearest first."""
+    slack += 1e-15 * float(np.abs(z).max())
+    short = np.zeros(len(z))
+    for label in (-1.0, 1.0) if intercept else (None,):
+        mine = np.ones(len(z), dtype=bool) if label is None else signs == label
+        short[mine] = float(z[mine & inside].min(initial=np.inf)) - z[mine]
+    short[inside] = -np.inf
+    found = np.flatnonzero(short > slack)
+    return found[np.argsort(-short[found], kind="stable")]
 
 
 def _measured(active: _ActiveSet, v: FloatArray, scores: FloatArray, intercept: bool, added: int) -> Nearest:

@@ -104,21 +104,23 @@ class Problem:
 
     def objective(self, w: FloatArray, b: float) -> float:
         """P(w, b)."""
-        return self.evaluate(w, b).objective
+        return self.evaluate(w, b, gradient=False).objective
 
-    def evaluate(self, w: FloatArray, b: float, *, split: bool = False, curvature: bool = False) -> Point:
+    def evaluate(
+        self, w: FloatArray, b: float, *, split: bool = False, curvature: bool = False, gradient: bool = True
+    ) -> Point:
         """Return what one pass over the examples says of (w, b): value, gradient (by class if `split`), curvature."""
-        w = np.ascontiguousarray(w)
-        sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, split=split, curvature=curvature)
+        w, what = np.ascontiguousarray(w), dict(split=split, curvature=curvature, gradient=gradient)
+        sums = self.rows.evaluate(self.y, self.sample_weight, self.loss, w, b, **what)
         return Point(self, w, b, sums, split)
 
     def risk(self, w: FloatArray, b: float) -> float:
         """Return the empirical risk: the mean loss."""
-        return self.evaluate(w, b).risk
+        return self.evaluate(w, b, gradient=False).risk
 
     def zero_one(self, w: FloatArray, b: float) -> float:
         """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
-        return self.evaluate(w, b).zero_one
+        return self.evaluate(w, b, gradient=False).zero_one
 
     @property
     def formula(self) -> str:

@@ -282,9 +282,10 @@ class Rows:
         *,
         split: bool = False,
         curvature: bool = False,
+        gradient: bool = True,
     ) -> Sums:
         """Return the sum of losses at (w, b) with its gradient, by class if `split`, and each example's share in it."""
-        sums, u = np.empty(4 + (2 if split else 1) * self.d), np.empty(self.n)
+        sums, u = np.empty(4 + gradient * (2 if split else 1) * self.d), np.empty(self.n)
         h = np.empty(self.n if curvature else 0)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:

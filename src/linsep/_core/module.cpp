@@ -194,12 +194,13 @@ void bind_evaluate(const Handle &X, Vector<const double> y, Optional weight, con
                    Vector<const double> w, double b, bool split, Vector<double> u, std::optional<Vector<double>> h,
                    Vector<double> sums, std::size_t threads) {
     X.visit([&](const auto &rows) {
+        const bool gradient = sums.shape(0) > 4;
         require(y.shape(0) == rows.n && w.shape(0) == rows.d && u.shape(0) == rows.n && (!h || h->shape(0) == rows.n) &&
-                    sums.shape(0) == 4 + (split ? 2 : 1) * rows.d && (!weight || weight->shape(0) == rows.n),
+                    (!gradient || sums.shape(0) == 4 + (split ? 2 : 1) * rows.d) && sums.shape(0) >= 4 && (!weight || weight->shape(0) == rows.n),
                 "shapes do not match");
         with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            evaluate<decltype(chosen)>(rows, y.data(), pointer(weight), w.data(), b, split, u.data(),
+            evaluate<decltype(chosen)>(rows, y.data(), pointer(weight), w.data(), b, split, gradient, u.data(),
                      h ? h->data() : nullptr, sums.data(), threads);
         });
     });

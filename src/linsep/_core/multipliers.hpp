@@ -18,8 +18,8 @@ template <class Loss>
 double sprung(const Loss &loss, double centre, double z, double width, double c) {
     return c > 0 ? dual_step(loss, centre, z, width / c, c) : 0.0;
 }
-inline double sprung(const Hinge &, double centre, double z, double width, double c) {  // the same with one division
-    return std::min(c, std::max(0.0, centre - (z - 1.0) * (c / width)));
+inline double sprung(const Hinge &, double centre, double z, double width, double c) {  // the same without c > 0
+    return std::min(c, std::max(0.0, centre - (z - 1.0) * (c * (1.0 / width))));
 }
 
 // Replaces `a` by the dual variables at z and sets h = −da/dz. In `sums`: Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ c over the
@@ -41,7 +41,7 @@ void sprung_duals(const Rows &X, const double *y, const double *c, const Loss &l
             const double now = sprung(loss, centre[i], z[i], width, c[i]);
             change[i - first] = (now - a[i]) * y[i];
             a[i] = now;
-            h[i] = now > 0 && now < c[i] ? c[i] / width : 0.0;
+            h[i] = now > 0 && now < c[i] ? c[i] * (1.0 / width) : 0.0;
             mistakes += z[i] > 0 ? 0.0 : c[i];
             value += c[i] * Loss::value(z[i]);
             conjugate += c[i] > 0 ? c[i] * Loss::conjugate(-now / c[i]) : 0.0;

@@ -10,12 +10,12 @@
 namespace linsep {
 
 // For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`: Σ u over the positive and over the
-// negative class, Σ s ℓ(z), Σ s over the mistakes (z ≤ 0), then Σ u x over the positive class and, if `split`, over the
-// negative class; without `split` everything counts as positive. Its length is 4 + d or 4 + 2d.
+// negative class, Σ s ℓ(z), Σ s over the mistakes (z ≤ 0), then, if asked for its `gradient`, Σ u x over the positive
+// class and, if `split`, over the negative class; without `split` everything counts as positive.
 template <class Loss, class Rows>
 void evaluate(const Rows &X, const double *y, const double *weight, const double *w, double b,
-              bool split, double *u, double *h, double *sums, std::size_t threads) {
-    const std::size_t size = 4 + (split ? 2 : 1) * X.d, blocks = block_count(X, size);
+              bool split, bool gradient, double *u, double *h, double *sums, std::size_t threads) {
+    const std::size_t size = 4 + (gradient ? (split ? 2 : 1) * X.d : 0), blocks = block_count(X, size);
     std::vector<double> parts(blocks * size, 0.0);
     parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
         double *sum = parts.data() + block * size;
@@ -30,7 +30,7 @@ void evaluate(const Rows &X, const double *y, const double *weight, const double
             if (h) h[i] = s * Loss::curvature(z);
             const int which = split && y[i] < 0;
             total[which] += u[i];
-            if (u[i] != 0) row.add_to(side[which], u[i]);
+            if (gradient && u[i] != 0) row.add_to(side[which], u[i]);
         }
         sum[0] = total[0], sum[1] = total[1], sum[2] = value, sum[3] = mistakes;
     });

@@ -143,7 +143,7 @@ def evaluate(
 ) -> None:
     """U = s ℓ'(z) y and h = s ℓ''(z) of each example.
 
-    In `sums` go Σ u by class, Σ s ℓ(z), Σ s over the mistakes, and the gradient, by class if `split`.
+    In `sums` go Σ u by class, Σ s ℓ(z), Σ s over the mistakes, and (by class if `split`) the gradient if there is room.
     """
     g = np.empty((X.shape[0], 1))
     matvec(X, w[None, :], g)
@@ -154,6 +154,8 @@ def evaluate(
         h[:] = s * loss.curvature(z)
     positive = (y > 0) if split else np.ones(len(y), dtype=bool)
     sums[:4] = u[positive].sum(), u[~positive].sum(), s @ loss.value(z), s[~(z > 0)].sum()
+    if len(sums) == 4:
+        return
     rmatvec(X, np.where(positive, u, 0.0), sums[4 : 4 + X.shape[1]])
     if split:
         rmatvec(X, np.where(positive, 0.0, u), sums[4 + X.shape[1] :])
@@ -203,10 +205,10 @@ def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
     root = np.sqrt(h).astype(dtype)
     for first in range(0, len(which), size):
         part = which[first : first + size]
+        rows = X if len(part) == X.shape[0] else X[part]
         block = np.empty((len(part), X.shape[1] + 1), dtype)
-        block[:, :-1] = X[part].toarray() if is_sparse(X) else X[part]
-        block[:, -1] = 1.0
-        block *= root[part, None]
+        np.multiply(rows.toarray() if is_sparse(X) else rows, root[part, None], out=block[:, :-1], casting="same_kind")
+        block[:, -1] = root[part]
         out += syrk(1.0, block.T, lower=0).T
 
 

@@ -26,7 +26,9 @@ from ..claim import Claim, certify
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
+from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, get
+from ..solvers.stochastic import PROOF_SECONDS
 from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 
@@ -112,7 +114,9 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: FloatArray
     intercept_: FloatArray
+    converged_: bool
     _claims: list[Claim]
+    _no_optimum: str | None = None
 
     # -- what a subclass says -------------------------------------------------------------------------------------
 
@@ -170,6 +174,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
         results = self._learn(self._rows(X), codes, weight, starts, seed, X, y)
+        self._no_optimum = self._why_no_optimum(X, codes, weight)
+        self.converged_ = self.converged_ and self._no_optimum is None
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
         self._warn(results)
@@ -194,12 +200,13 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(y)
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        y = np.asarray(y)
+        classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
             )
-        return classes, codes
+        return classes, np.searchsorted(classes, y)
 
     def _weights(
         self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
@@ -328,8 +335,34 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_claims", None)
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
 
+    def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
+        """Say which coefficients run to infinity, where a likelihood is maximised that has no maximum."""
+        if not (np.isinf(self._C()) and self._loss().is_likelihood):
+            return None
+        counted = slice(None) if weight is None else weight > 0
+        X, codes = X[counted], codes[counted]
+        asked: dict[str, Any] = dict(
+            fit_intercept=bool(getattr(self, "fit_intercept", True)),
+            feature_names=getattr(self, "feature_names_in_", None),
+            time_limit=PROOF_SECONDS,
+        )
+        for k in [1] if len(self.classes_) == 2 else range(len(self.classes_)):
+            y = np.where(codes == k, 1.0, -1.0)
+            if abs(y.sum()) == len(y):  # one class
+                continue
+            try:
+                why = explain_no_optimum(X, y, **asked)
+            except ProofTimeoutError:
+                continue  # nothing is known: the fit's own report stands
+            if why is not None:
+                return why if len(self.classes_) == 2 else f"class {self.classes_[k]} against the rest: {why}"
+        return None
+
     def _warn(self, results: list[Result]) -> None:
-        """Say what went wrong and what to do; a step size that does not work comes first."""
+        """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
+        if self._no_optimum is not None:
+            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
+            return
         failed = [result for result in results if not result.converged]
         if not failed:
             return

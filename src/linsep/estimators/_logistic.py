@@ -151,14 +151,8 @@ class LogisticRegression(CertifiedEstimator):
         return np.inf if self.penalty is None else C
 
     def _at_once(self) -> bool:
-        """Whether all classes are one problem: by softmax, and for two only where nothing is penalised.
-
-        With a penalty the softmax of two classes is another problem; without one it is the same, and its solver knows
-        when to stop.
-        """
-        if len(self.classes_) == 2:
-            return np.isinf(self._C()) and self._solver() is None
-        return self.multi_class != "ovr"
+        """Whether all classes are one problem, by softmax; for two that would be the same up to the penalty."""
+        return len(self.classes_) > 2 and self.multi_class != "ovr"
 
     def _learn(
         self,
@@ -179,8 +173,7 @@ class LogisticRegression(CertifiedEstimator):
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
         found.history.solver, found.history.reason = solver.name, reason
-        store = self._store_difference if problem.classes == 2 else self._store_softmax
-        results = store(problem, found)
+        results = self._store_softmax(problem, found)
         self._say(results)
         return results
 
@@ -196,12 +189,11 @@ class LogisticRegression(CertifiedEstimator):
         )
 
     def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
-        """Return the planes to begin from, one column each; those of two classes are halves of the one between them."""
+        """Return the planes to begin from, one column each."""
         planes = [start for start in starts or [] if start is not None]
         if not planes:
             return None
-        W, b = np.column_stack([start.w for start in planes]), np.array([start.b for start in planes])
-        return (W, b) if len(planes) > 1 else (np.hstack([-W, W]) / 2, np.append(-b, b) / 2)
+        return np.column_stack([start.w for start in planes]), np.array([start.b for start in planes])
 
     def _store_softmax(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
         """Store the planes; return the result as one for each."""
@@ -215,12 +207,6 @@ class LogisticRegression(CertifiedEstimator):
         self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
         self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
-
-    def _store_difference(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
-        """Store the plane between two classes, which is the difference of theirs."""
-        results = [_result(found.W[:, 1] - found.W[:, 0], float(found.b[1] - found.b[0]), found)]
-        self._store(self._problems(problem.rows, problem.codes, problem.sample_weight), results)
-        return results
 
     @property
     def certificate_(self) -> Certificate | Certificates | SoftmaxCertificate:  # type: ignore[override]

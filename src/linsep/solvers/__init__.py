@@ -117,10 +117,10 @@ def automatic(problem: Problem) -> tuple[str, str]:
     if problem.loss.quadratic and problem.penalty.l1 == 0:
         return "least_squares", "a quadratic loss has a closed-form minimum"
     loss, penalty = problem.loss, problem.penalty
-    if loss.smooth and penalty.l2 > 0 and penalty.l1 == 0 and loss.defines("curvature", "conjugate"):
+    if loss.smooth and penalty.l1 == 0 and loss.defines("curvature", "conjugate"):
         if problem.rows.d <= FACTORED:
             return "newton", "a smooth loss and few enough features to factor the Hessian"
-        if loss.defines("dual_step"):
+        if loss.defines("dual_step") and penalty.l2 > 0:
             return "dual", "a smooth loss and many features"
         return "newton", "a smooth loss"
     if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:

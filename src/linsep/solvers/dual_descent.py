@@ -37,7 +37,7 @@ class DualDescent:
     """
 
     tol: float = 1e-4
-    max_iter: int = 1000
+    max_iter: int = 20_000
     name = "dual"
 
     def __post_init__(self) -> None:
@@ -62,7 +62,8 @@ class _Run:
         self.c = problem.C / problem.penalty.l2 * weight
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
         self.order = np.flatnonzero(self.c).astype(np.int32)
-        self.active, self.slopes, self.estimate = len(self.order), np.empty(3), np.inf
+        self.active, self.slopes = len(self.order), np.empty(3)
+        self.estimate = self.earlier = np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
@@ -73,13 +74,13 @@ class _Run:
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        passes, measured = 0, 2
+        passes, measured, hoped = 0, 2, np.inf
         proof = Bound(np.inf, -np.inf)
         try:
             for passes in range(1, self.method.max_iter + 1):
                 self._pass(passes)
                 # Measuring costs more than a pass: when the pass itself saw a small gap, else ever more rarely.
-                promising = self.estimate <= self.method.tol * proof.primal < np.inf
+                promising = self.estimate < 0.7 * hoped and self._expected() <= self.method.tol * proof.primal < np.inf
                 if not (promising or passes >= 2 * measured or passes == self.method.max_iter or self.active == 0):
                     continue
                 measured, proof = passes, self._measure(passes)
@@ -90,6 +91,7 @@ class _Run:
                     message = STOPPED_BY_OBSERVER
                     break
                 if promising or self.active == 0 or passes % 8 == 0:
+                    hoped = self.estimate if promising else np.inf
                     self._wake()
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
@@ -119,7 +121,11 @@ class _Run:
         )
         low, high, gap = self.slopes
         self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
-        self.estimate = problem.penalty.l2 * float(gap)
+        self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)
+
+    def _expected(self) -> float:
+        """Return what the gap should be now: the last pass saw it as it was under way, and it goes on falling."""
+        return self.estimate * min(1.0, self.estimate / self.earlier) if self.earlier > 0 else self.estimate
 
     def _wake(self) -> None:
         """Look at every example again: one may have been set aside too early."""
@@ -130,11 +136,11 @@ class _Run:
         problem = self.problem
         # The weights have been added to many times: begin again from the sum that they stand for.
         self.w = problem.rows.rmatvec(self.alpha * problem.y)
-        point = problem.evaluate(self.w, float(self.b[0]))
+        point = problem.evaluate(self.w, float(self.b[0]), gradient=False)
         if point.objective < self.best[0]:
             self.best = point.objective, self.w.copy(), point.b
         alpha = balanced(problem, problem.penalty.l2 * self.alpha)
-        dual = dual_bound(problem, alpha)
+        dual = dual_bound(problem, alpha, None if problem.fit_intercept else problem.penalty.l2 * self.w)
         if dual > self.highest[0]:
             self.highest = dual, alpha
         best = self.best[0] / (problem.weight_of_loss * problem.total_weight)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from ..problem import Problem
 from .sampling import sample_size
@@ -41,16 +40,30 @@ def factored(problem: Problem, h: FloatArray, rng: np.random.Generator | None = 
     return _ByColumns(problem, h, rows, rng)
 
 
-def cholesky(matrix: FloatArray) -> Any:
-    """Return a Cholesky factor, after as small a nudge of the unit diagonal as makes one possible."""
-    nudge = 1e-10
-    while True:
-        try:
+class Cholesky:
+    """A Cholesky factor of a matrix with a unit diagonal, nudged as little as makes one possible.
+
+    LAPACK's own functions: what SciPy puts around them takes longer than they do on a small matrix.
+    """
+
+    def __init__(self, matrix: FloatArray, nudge: float = 1e-10) -> None:
+        info = 1
+        while info:
             nudged = matrix.copy()
             np.einsum("jj->j", nudged)[:] += nudge
-            return scipy.linalg.cho_factor(nudged, lower=True, check_finite=False, overwrite_a=True)
-        except scipy.linalg.LinAlgError:
+            # The lower triangle of a C-ordered matrix is the upper one of what LAPACK sees.
+            self.factor, info = lapack.dpotrf(nudged.T, lower=0, overwrite_a=1, clean=0)
             nudge *= 100
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return the matrix's inverse times g."""
+        x, _ = lapack.dpotrs(self.factor, g, lower=0)
+        return np.asarray(x)
+
+    def inverse(self) -> FloatArray:
+        """Return the lower triangle of the matrix's inverse."""
+        inverse, _ = lapack.dpotri(self.factor, lower=0)
+        return np.tril(inverse.T)
 
 
 class _ByColumns:
@@ -73,11 +86,11 @@ class _ByColumns:
         self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         hessian *= self.scale[:, None]
         hessian *= self.scale
-        self.factor = cholesky(hessian)
+        self.factor = Cholesky(hessian)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""
-        return np.asarray(scipy.linalg.cho_solve(self.factor, self.scale * g, check_finite=False) * self.scale)
+        return self.factor.solve(self.scale * g) * self.scale
 
 
 class _ByRows:
@@ -96,9 +109,7 @@ class _ByRows:
         self.Z = problem.rows.dense(rows)
         self.Z *= root[:, None]
         # SciPy's BLAS, as for the factor: see `reference.gram`.
-        inner = blas.dsyrk(1.0 / self.l2, self.Z.T, trans=1, lower=1)
-        np.einsum("jj->j", inner)[:] += 1.0
-        self.factor = scipy.linalg.cho_factor(inner, lower=True, check_finite=False, overwrite_a=True)
+        self.factor = Cholesky(blas.dsyrk(1.0 / self.l2, self.Z.T, trans=1, lower=0).T, nudge=1.0)
         if self.fit_intercept:
             self.products = blas.dgemv(1.0, self.Z.T, root)
             self.column = self._weights(self.products)
@@ -108,8 +119,7 @@ class _ByRows:
 
     def _weights(self, g: FloatArray) -> FloatArray:
         inner = blas.dgemv(1.0 / self.l2, self.Z.T, g, trans=1)
-        inner = scipy.linalg.cho_solve(self.factor, inner, check_finite=False)
-        return np.asarray((g - blas.dgemv(1.0, self.Z.T, inner)) / self.l2)
+        return np.asarray((g - blas.dgemv(1.0, self.Z.T, self.factor.solve(inner))) / self.l2)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""

@@ -42,7 +42,7 @@ NARROWER, NARROWEST = 0.5, 1e-9
 SHARE = 8
 #: Up to this many stored numbers a run goes on to this gap whatever was asked, for so many more steps at the most: it
 #: costs next to nothing, and the same fit from repeated rows and from weights, say, is then the same to many digits.
-SMALL, EXACT, MORE = 20_000, 1e-13, 20
+SMALL, EXACT, MORE = 2000, 1e-13, 20
 #: With so many features other runs begin with so many passes of dual coordinate descent.
 MANY, PASSES = 300, 100
 
@@ -122,6 +122,9 @@ class _Run:
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
+        labels = np.unique(self.problem.y[self.c > 0])
+        if self.problem.fit_intercept and len(labels) == 1:  # b alone serves a single class, at no cost
+            start = Start(self.w, 2.0 * float(labels[0]), alpha=self.a)
         start = start or self._from_sample() or self._from_descent()
         if start is None:
             return

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from ..duality import Bound
 from ..history import History, Record
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
-from .metric import FACTORED, cholesky
+from .metric import FACTORED, Cholesky
 from .result import STOPPED_BY_OBSERVER
 
 FloatArray = NDArray[np.float64]
@@ -212,8 +211,7 @@ class _Blocks:
         scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         block *= scale[:, None]
         block *= scale
-        factor, _ = cholesky(block)
-        inverse = np.tril(scipy.linalg.lapack.dpotri(factor, lower=True)[0])
+        inverse = Cholesky(block).inverse()
         inverse += np.tril(inverse, -1).T
         inverse *= scale[:, None]
         inverse *= scale

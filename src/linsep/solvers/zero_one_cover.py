@@ -23,10 +23,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from ._integers import IntegerRows, conflict_among
-from .zero_one_local import within
+from .zero_one_local import linear_program, within
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -127,7 +126,7 @@ class Cover:
         equations = np.vstack([self.B[among].T, np.ones(len(among))])
         right = np.append(np.zeros(self.B.shape[1]), 1.0)
         solved = self.patiently(
-            lambda seconds: linprog(cost, A_eq=equations, b_eq=right, method="highs-ds", options=within(seconds))
+            lambda seconds: linear_program(cost, A_eq=equations, b_eq=right, method="highs-ds", options=within(seconds))
         )
         if solved.x is None:
             return None
@@ -181,7 +180,9 @@ class Cover:
         limits[list(node.out), 0] = 1.0
         M: Any = -incidence(self.conflicts, len(self.s))  # the stubs know no sparse constraints
         demands: Any = dict(A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=limits)
-        solved = self.patiently(lambda seconds: linprog(self.s, **demands, method="highs", options=within(seconds)))
+        solved = self.patiently(
+            lambda seconds: linear_program(self.s, **demands, method="highs", options=within(seconds))
+        )
         if solved.status == 2:
             return np.inf, np.zeros(len(self.s))
         if solved.x is None or solved.fun is None:
@@ -268,6 +269,8 @@ def hitting_set(conflicts: list[Conflict], s: FloatArray, seconds: float = np.in
     if not conflicts:
         return HittingSet(np.zeros(n, dtype=bool), 0.0, True)
     options: Any = dict(mip_rel_gap=0.0) | within(seconds)
+    from scipy.optimize import Bounds, LinearConstraint, milp  # see `linear_program`
+
     constraint = LinearConstraint(incidence(conflicts, n), lb=1.0)
     solved = milp(s, constraints=constraint, integrality=np.ones(n, dtype=int), bounds=Bounds(0, 1), options=options)
     bound = 0.0 if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

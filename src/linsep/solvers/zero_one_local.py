@@ -12,14 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["climb", "elastic", "line_search", "roomy", "weight_of_mistakes", "within"]
+__all__ = ["climb", "elastic", "line_search", "linear_program", "roomy", "weight_of_mistakes", "within"]
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500
+
+
+def linear_program(*cost: Any, **demands: Any) -> Any:
+    """SciPy's `linprog`, which takes longer to import than all of linsep."""
+    from scipy.optimize import linprog
+
+    return linprog(*cost, **demands)
 
 
 def weight_of_mistakes(z: FloatArray, s: FloatArray) -> float:
@@ -115,7 +121,7 @@ def elastic(A: FloatArray, s: FloatArray, box: FloatArray, seconds: float) -> Fl
     cost = np.append(np.zeros(D), s)
     bounds = [(-limit, limit) for limit in box] + [(0, None)] * n
     left: Any = sparse.hstack([sparse.csr_array(-A), -sparse.eye_array(n)], format="csr")  # the stubs want it dense
-    solved = linprog(cost, A_ub=left, b_ub=-np.ones(n), bounds=bounds, method="highs", options=within(seconds))
+    solved = linear_program(cost, A_ub=left, b_ub=-np.ones(n), bounds=bounds, method="highs", options=within(seconds))
     return None if solved.x is None else np.asarray(solved.x[:D])
 
 
@@ -137,7 +143,9 @@ def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> F
     cost = np.append(np.zeros(D), -1.0)
     while True:
         left, options = np.column_stack([-A[used], room[used]]), within(end - perf_counter())
-        solved = linprog(cost, A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds, method="highs", options=options)
+        solved = linear_program(
+            cost, A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds, method="highs", options=options
+        )
         if solved.x is None or solved.x[D] <= 0:
             return None
         v, t = np.asarray(solved.x[:D]), solved.x[D]
