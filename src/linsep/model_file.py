@@ -363,10 +363,9 @@ def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 def _parsed(content: bytes) -> dict[str, Any]:
     try:
         document = json.loads(content, object_pairs_hook=_no_twins, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"it is no JSON: {error.msg} in line {error.lineno}; it may be truncated, or no model file; save it again"
-        ) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        why = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error.reason
+        raise ValueError(f"it is no JSON: {why}; it may be truncated, or no model file; save it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f'it has no "format": "{FORMAT}"; it is not a model that linsep saved')
     if type(document.get("version")) is not int or document["version"] != VERSION:

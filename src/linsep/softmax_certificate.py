@@ -161,6 +161,8 @@ class SoftmaxCertificate:
         The planes as they are now, one row a class: those that were changed since the fit do not verify.
     statement : Statement
         What the model says now that it minimises.
+    classes : tuple or None
+        The labels that the model gives now; None where it has none of its own.
 
     Examples
     --------
@@ -175,6 +177,7 @@ class SoftmaxCertificate:
     coef: FloatArray
     intercept: FloatArray
     statement: Statement
+    classes: tuple[Any, ...] | None = None
 
     @property
     def primal(self) -> float:
@@ -284,6 +287,8 @@ class _Check:
             raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
         if not certificate.statement.same_as(claim.statement):
             raise ClaimError("the model's parameters are not those that were certified: fit it again")
+        if certificate.classes not in (None, claim.classes):
+            raise ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
         self.checked.append("the planes and the parameters are those that were certified")
 
     def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> SoftmaxProblem:

@@ -108,12 +108,12 @@ def _outcomes(
     if not hasattr(model, "coef_"):
         raise TypeError(f"{model!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
     decided = getattr(model, "separability_", None) is not None
-    if decided:
-        yield from _separability(model, X, y, sample_weight, time_limit)
     if hasattr(model, "_claims") or hasattr(model, "_claim"):
         outcome = model.certificate_.verify(X, y, sample_weight)
         # A perceptron asks for no mistakes, not for the least loss: its gap only ties the plane to the data.
         yield replace(outcome, reason="", proven=True) if decided and outcome else outcome
+    if decided:
+        yield from _separability(model, X, y, sample_weight, time_limit)
     if hasattr(model, "_seals"):
         check = _margin if hasattr(model, "_proofs") else _mistakes
         yield from (check(model, k, X, y, sample_weight, time_limit) for k in range(len(model._seals)))

@@ -213,7 +213,8 @@ class LogisticRegression(CertifiedEstimator):
         """What is proven of the planes as they are now, and how to check it."""
         if not hasattr(self, "_claim"):
             return super().certificate_
-        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement())
+        classes = tuple(np.asarray(self.classes_).tolist())
+        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement(), classes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""

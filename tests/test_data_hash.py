@@ -1,0 +1,63 @@
+"""The same numbers have the same hash, however they are stored; every change has another, and is named."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linsep import data_hash as module
+from linsep.data_hash import data_hash, differs
+
+rng = np.random.default_rng(0)
+X = np.where(rng.random((20, 4)) < 0.5, 0.0, rng.normal(size=(20, 4)).round(2).astype(np.float32)).astype(np.float64)
+y = rng.integers(0, 2, 20)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        X.astype(np.float32),
+        sparse.csr_matrix(X),
+        sparse.csc_array(X),
+        X.tolist(),
+        np.asfortranarray(X),
+        X + 0.0,
+        np.where(X == 0, -0.0, X),
+    ],
+    ids=["float32", "csr", "csc", "list", "fortran", "copy", "negative zeros"],
+)
+def test_storage_does_not_matter(same):
+    assert data_hash(same, y) == data_hash(X, y)
+
+
+def test_stored_zeros_and_the_size_of_parts_do_not_matter(monkeypatch):
+    stored = sparse.csr_matrix(X)
+    stored.data[3] = 0.0
+    dense = stored.toarray()
+    assert data_hash(stored, y) == data_hash(dense, y)
+    monkeypatch.setattr(module, "CHUNK", 12)
+    assert data_hash(stored, y) == data_hash(dense, y)
+
+
+def test_types_of_equal_labels_and_weights_of_one_do_not_matter():
+    assert data_hash(X, y.astype(float)) == data_hash(X, y) == data_hash(X, y.astype(bool), np.ones(20))
+    assert differs(data_hash(X, y), data_hash(X, y.astype(str)))
+
+
+@given(st.integers(0, 19), st.integers(0, 3))
+def test_one_bit_of_x_one_label_one_weight_are_noticed(i, j):
+    changed, labels, weights = X.copy(), y.copy(), np.ones(20)
+    changed[i, j] = np.nextafter(changed[i, j], np.inf)
+    labels[i] = 1 - labels[i]
+    weights[i] = 2.0
+    said = data_hash(X, y)
+    assert "rows of X" in differs(said, data_hash(changed, y))
+    assert "labels" in differs(said, data_hash(X, labels))
+    assert "weights" in differs(said, data_hash(X, y, weights))
+    assert "19 rows" in differs(said, data_hash(np.delete(X, i, 0), np.delete(y, i)))
+    assert not differs(said, data_hash(X, y))
+
+
+def test_the_order_of_rows_matters():
+    assert differs(data_hash(X, y), data_hash(X[::-1], y[::-1]))

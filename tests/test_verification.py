@@ -1,0 +1,403 @@
+"""`verify`: what was proven holds; a changed weight, label, row, parameter or bound is refused."""
+
+import copy
+import json
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from linsep import (
+    HardMarginSVC,
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    NotSeparableError,
+    Perceptron,
+    SGDClassifier,
+    ZeroOneClassifier,
+    load,
+    save,
+    separability,
+    verify,
+)
+from linsep._core import Rows
+from linsep.claim import digest
+from linsep.checking import ClaimError
+from linsep.exact import ProofTimeoutError
+from linsep.losses import ZeroOne
+from linsep.mistake_check import MistakeCheck
+from linsep.model_file import ModelFileError, _digest, _line
+from linsep.problem import Problem
+from linsep.solvers import MistakeBound
+
+rng = np.random.default_rng(1)
+X = rng.normal(size=(50, 3))
+two = np.where(X[:, 0] + 0.3 * rng.normal(size=50) > 0, "yes", "no")
+three = np.digitize(X[:, 1] + 0.3 * rng.normal(size=50), [-0.5, 0.5])
+apart = np.where(X[:, 0] > 0, "yes", "no")
+weights = rng.integers(1, 4, 50).astype(float)
+
+CASES = {
+    "gap": (LinearSVC(), two),
+    "gap, smooth": (LogisticRegression(class_weight="balanced"), two),
+    "gap, one against the rest": (LinearSVC(), three),
+    "gap, no penalty": (LeastSquaresClassifier(), two),
+    "softmax": (LogisticRegression(), three),
+    "separable": (Perceptron(random_state=0), apart),
+    "overlap": (Perceptron(random_state=0), two),
+    "overlap, one against the rest": (Perceptron(random_state=0, keep="vote"), three),
+    "margin": (HardMarginSVC(), apart),
+    "margin, through the origin": (HardMarginSVC(fit_intercept=False), apart),
+    "mistakes": (ZeroOneClassifier(), two),
+    "through the origin": (ZeroOneClassifier(fit_intercept=False), two),
+    "mistakes, one against the rest": (ZeroOneClassifier(time_limit=5.0), three),
+}
+
+
+def fitted(model, y, X=X, sample_weight=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return type(model)(**model.get_params()).fit(X, y, sample_weight)
+
+
+MODELS = {name: fitted(*case) for name, case in CASES.items()}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    """A model of its own, and its labels."""
+    return copy.deepcopy(MODELS[request.param]), CASES[request.param][1]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.json"
+
+
+def refused(outcome):
+    assert not outcome
+    assert not outcome.proven
+    assert str(outcome).startswith("NOT verified: ")
+    assert len(outcome.reason) > 10
+    return outcome.reason
+
+
+# --- what holds
+
+
+def test_m13_m18_everything_that_is_proven_is_verified(case, path):
+    model, y = case
+    outcome = verify(model, X, y)
+    assert outcome
+    assert outcome.proven
+    assert outcome.checked
+    assert outcome.trusted
+    assert str(outcome).startswith("Verified: ")
+    save(model, path)
+    assert verify(path, X, y).reason == outcome.reason
+    save(model, path, data=(X, y))
+    assert "bit for bit" in verify(str(path), X, y).checked[0]
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, np.asfortranarray, np.ndarray.tolist])
+def test_storage_of_the_data_does_not_matter(case, path, kind):
+    model, y = case
+    save(model, path, data=(X, y))
+    assert verify(path, kind(X), y.tolist())
+
+
+@pytest.mark.parametrize("name", ["gap", "softmax", "overlap", "margin", "mistakes", "through the origin"])
+def test_weights_of_the_examples_belong_to_the_data(name):
+    model, y = CASES[name]
+    model = fitted(model, y, sample_weight=weights)
+    assert verify(model, X, y, weights)
+    refused(verify(model, X, y))
+    refused(verify(model, X, y, 2 * weights + 1))
+
+
+@pytest.mark.parametrize("name", ["overlap", "separable", "margin", "mistakes"])
+def test_examples_without_weight_are_left_out(name):
+    model, y = CASES[name]
+    s = (np.arange(50) % 5 > 0).astype(float)
+    more = np.vstack([X, X[:5]])
+    labels, s = np.append(y, np.where(y[:5] == "yes", "no", "yes")), np.append(s, np.zeros(5))  # would overlap
+    model = fitted(model, labels, more, s)
+    assert verify(model, more, labels, s)
+
+
+def test_proofs_alone_are_verified():
+    with pytest.raises(NotSeparableError) as caught:
+        HardMarginSVC().fit(X, two)
+    assert verify(caught.value, X, two)
+    refused(verify(caught.value, X, apart))
+    for y in (two, apart):
+        assert verify(separability(X, y), X, y)
+    for model, y in (("gap", two), ("softmax", three), ("gap, one against the rest", three), ("margin", apart)):
+        assert verify(MODELS[model].certificate_, X, y)
+
+
+def test_a_result_that_falls_short_is_verified_but_not_proven():
+    with pytest.warns(ConvergenceWarning):
+        model = LinearSVC(max_iter=2, tol=1e-10, solver="dual").fit(X, two)
+    outcome = verify(model, X, two)
+    assert outcome
+    assert not outcome.proven
+
+
+def test_what_claims_nothing_is_not_verified():
+    stream = SGDClassifier(random_state=0).partial_fit(X, two, ["no", "yes"])
+    assert "claims nothing" in refused(verify(stream, X, two))
+    with pytest.warns(ConvergenceWarning):
+        soft = HardMarginSVC(on_overlap="soft").fit(X, two)
+    assert "soft margin" in refused(verify(soft, X, two))
+    with pytest.raises(TypeError, match="nothing to verify"):
+        verify(LinearSVC(), X, two)
+
+
+def test_time_is_bounded():
+    with pytest.raises(ProofTimeoutError, match="undecided within time_limit=0 s"):
+        verify(MODELS["mistakes"], X, two, time_limit=0.0)
+
+
+# --- what was changed
+
+
+def test_a_changed_coefficient_is_refused(case):
+    model, y = case
+    model.coef_ = model.coef_.copy()
+    model.coef_[0, 1] = np.nextafter(model.coef_[0, 1], np.inf)
+    assert "changed" in refused(verify(model, X, y))
+
+
+def test_a_changed_intercept_is_refused(case):
+    model, y = case
+    model.intercept_ = model.intercept_ + 1e-12
+    refused(verify(model, X, y))
+
+
+def test_a_scaled_plane_is_refused_although_it_predicts_the_same(case):
+    model, y = case
+    model.coef_, model.intercept_ = 2 * model.coef_, 2 * model.intercept_
+    refused(verify(model, X, y))
+
+
+def test_a_changed_label_is_refused(case):
+    model, y = case
+    for i in range(0, 50, 7):
+        labels = y.copy()
+        labels[i] = next(label for label in np.unique(y) if label != y[i])
+        assert "labels" in refused(verify(model, X, labels)) or "row" in verify(model, X, labels).reason
+
+
+def test_a_label_that_was_not_there_is_refused(case):
+    model, y = case
+    labels = y.astype(object)
+    labels[3] = 77
+    assert "77" in refused(verify(model, X, labels if y is three else labels.astype(str)))
+
+
+def test_a_changed_row_is_refused(case):
+    model, y = case
+    for i in range(0, 50, 7):
+        rows = X.copy()
+        rows[i, 2] += 1e-3
+        refused(verify(model, rows, y))
+
+
+def test_a_missing_or_additional_row_or_column_is_refused(case):
+    model, y = case
+    assert "49 rows" in refused(verify(model, X[1:], y[1:]))
+    assert "51 rows" in refused(verify(model, np.vstack([X, X[:1]]), np.append(y, y[:1])))
+    refused(verify(model, X[:, :2], y))
+
+
+def test_one_bit_of_the_data_is_refused_where_the_file_has_their_hash(case, path):
+    model, y = case
+    save(model, path, data=(X, y))
+    rows = X.copy()
+    rows[7, 1] = np.nextafter(rows[7, 1], 0.0)
+    assert "rows of X are not those of the fit" in refused(verify(path, rows, y))
+    assert "rows of X are not those of the fit" in refused(verify(load(path), rows, y))
+    assert "rows of X" in refused(verify(path, X[::-1], y[::-1]))
+    assert "weights" in refused(verify(path, X, y, np.arange(50) + 1.0))
+
+
+def test_changed_parameters_are_refused(case):
+    model, y = case
+    model.set_params(fit_intercept=not model.fit_intercept)
+    refused(verify(model, X, y))
+
+
+def test_changed_classes_are_refused(case):
+    model, y = case
+    model.classes_ = model.classes_[::-1]
+    refused(verify(model, X, y))
+
+
+def test_a_file_changed_by_hand_is_refused(case, path):
+    model, y = case
+    save(model, path)
+    path.write_text(path.read_text().replace("0.", "1.", 1))
+    with pytest.raises(ModelFileError):
+        verify(path, X, y)
+
+
+def forged(path, edit):
+    document = json.loads(path.read_text())
+    edit(document)
+    document["digest"] = _digest({name: _line(value) for name, value in document.items()})
+    path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize("factor", [1.0 - 1e-6, 1.0 + 1e-6, 0.0])
+@pytest.mark.parametrize("number", ["primal", "dual"])
+@pytest.mark.parametrize("name", ["gap", "gap, smooth", "gap, one against the rest", "softmax"])
+def test_a_changed_bound_is_refused_even_with_a_digest_that_fits(name, number, factor, path):
+    save(MODELS[name], path)
+
+    def edit(document):
+        proof = document["certificate"].get("softmax") or document["certificate"]["gap"][0]
+        proof[number] *= factor
+
+    forged(path, edit)
+    assert "claimed" in refused(verify(path, X, CASES[name][1]))
+
+
+def test_a_plane_with_a_digest_of_its_own_is_refused(path):
+    """Even one who rewrites the whole file, digests included, cannot make another plane optimal."""
+    for name in ("gap", "gap, smooth"):
+        save(MODELS[name], path)
+        def edit(document):
+            document["coefficients"][0][1] += 0.01
+            w, b = np.array(document["coefficients"][0]), document["intercept"][0]
+            document["certificate"]["gap"][0]["plane"] = digest(w, b)
+
+        forged(path, edit)
+        refused(verify(path, X, two))
+
+
+@pytest.mark.parametrize("bound", ["low", "high"])
+@pytest.mark.parametrize("name", ["margin", "margin, through the origin"])
+def test_a_changed_margin_is_refused(name, bound):
+    model = copy.deepcopy(MODELS[name])
+    factor = 1.001 if bound == "low" else 0.999
+    proof = replace(model._proofs[0], **{bound: getattr(model._proofs[0], bound) * factor})
+    model._proofs = [proof]
+    model.margin_ = proof.low
+    refused(verify(model, X, apart))
+    model = copy.deepcopy(MODELS[name])
+    model.margin_ *= 1.001
+    assert "margin_" in refused(verify(model, X, apart))
+
+
+@pytest.mark.parametrize("name", ["mistakes", "through the origin"])
+def test_m18_a_changed_number_of_mistakes_or_bound_is_refused(name):
+    for attribute, by in (("n_mistakes_", -1), ("n_mistakes_", 1), ("lower_bound_", 1), ("lower_bound_", -1)):
+        model = copy.deepcopy(MODELS[name])
+        setattr(model, attribute, getattr(model, attribute) + by)
+        refused(verify(model, X, two))
+    model = copy.deepcopy(MODELS[name])
+    model.lower_bound_proof_ = replace(model.lower_bound_proof_, bound=model.lower_bound_ + 1.0)
+    model.lower_bound_ += 1
+    refused(verify(model, X, two))
+    model.n_mistakes_ += 1
+    refused(verify(model, X, two))
+
+
+def test_m18_a_conflict_that_is_none_is_refused():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    labels = (rows[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int)
+    model = ZeroOneClassifier().fit(rows, labels)
+    proof = model.lower_bound_proof_
+    assert proof.method == "conflicts"
+    assert "in rational numbers" in verify(model, rows, labels).checked[-1]
+    for other in ((0, 1, 2), (0, 999), (-1, 0), ()):
+        model.lower_bound_proof_ = replace(proof, conflicts=(other, *proof.conflicts))
+        assert "conflict" in refused(verify(model, rows, labels))
+    model.lower_bound_proof_ = replace(proof, conflicts=proof.conflicts[:1])
+    assert "lighter set" in refused(verify(model, rows, labels))
+    model.lower_bound_proof_ = replace(proof, conflicts=(), method="none")
+    assert "lighter set" in refused(verify(model, rows, labels))
+
+
+def test_m18_claimed_optimality_has_to_follow():
+    model = copy.deepcopy(MODELS["mistakes"])
+    model.proven_ = False
+    assert "proven_" in refused(verify(model, X, two))
+
+
+def test_m13_a_changed_proof_of_overlap_is_refused():
+    proof = separability(X, two)
+    assert proof.verdict == "overlap"
+    other = [weight + (1 if k == 0 else 0) * Fraction(1, 10**30) for k, weight in enumerate(proof.weights)]
+    refused(verify(replace(proof, weights=other), X, two))
+    refused(verify(replace(proof, points=[*proof.points[:-1], 49]), X, two))
+    refused(verify(replace(proof, verdict="separable"), X, two))
+    model = copy.deepcopy(MODELS["overlap"])
+    model.separability_ = replace(model.separability_, points=[0, 999, *model.separability_.points[2:]])
+    assert "names a row" in refused(verify(model, X, two))
+    model.separability_ = MODELS["separable"].separability_
+    refused(verify(model, X, two))
+
+
+def test_m13_a_changed_separating_plane_is_refused():
+    proof = separability(X, apart)
+    assert verify(proof, X, apart)
+    refused(verify(replace(proof, coef=-proof.coef), X, apart))
+    refused(verify(replace(proof, coef=proof.coef * np.nan), X, apart))
+
+
+# --- the zero-one checker itself
+
+
+def test_m18_iris_is_proven_again():
+    iris = load_iris()
+    rows, labels = iris.data[50:], iris.target[50:]
+    model = ZeroOneClassifier(time_limit=30.0).fit(rows, labels)
+    outcome = verify(model, rows, labels)
+    assert outcome.proven
+    assert "no plane makes fewer" in outcome.reason
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1.0, 0.5, 0.3]))
+def test_m18_random_zero_one_models_are_verified(seed, intercept, unit):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 14)), int(rng.integers(1, 5))
+    rows = rng.integers(-2, 3, size=(n, d)).astype(float)  # duplicates, points on planes, zeros
+    labels = np.append([0, 1], rng.integers(0, 2, n - 2))
+    s = unit * rng.integers(1, 4, n)
+    model = ZeroOneClassifier(fit_intercept=intercept).fit(rows, labels, s)
+    assert model.proven_
+    outcome = verify(model, rows, labels, s)
+    assert outcome, str(outcome)
+
+
+def test_m18_a_bound_from_conflicts_is_proven_without_trust_in_a_solver():
+    rows = np.array([[0.0], [1.0], [2.0], [3.0]])
+    problem = Problem(Rows(rows), np.array([1.0, -1.0, 1.0, -1.0]), ZeroOne())
+    check = MistakeCheck(problem)
+    check.bound(MistakeBound(1.0, "conflicts", ((0, 1, 2),)), 1.0)
+    assert check.trusted == []
+    with pytest.raises(ClaimError, match="lighter set"):
+        MistakeCheck(problem).bound(MistakeBound(2.0, "conflicts", ((0, 1, 2), (1, 2, 3))), 2.0)
+    with pytest.raises(ClaimError, match="no conflict"):
+        MistakeCheck(problem).bound(MistakeBound(1.0, "conflicts", ((0, 1),)), 1.0)
+    with pytest.raises(ClaimError, match=r"the plane errs on 1, not on 0"):
+        MistakeCheck(problem).mistakes(np.array([-1.0]), 0.5, 0.0)
+
+
+def test_general_classifiers_travel_too(path):
+    model = fitted(LinearClassifier("logistic", penalty="elasticnet", l1_ratio=0.3, solver="sgd", random_state=0), two)
+    save(model, path, data=(X, two))
+    assert verify(path, X, two)
