@@ -41,9 +41,11 @@ __all__ = [
     "Statement",
     "Verification",
     "balanced",
+    "balancing_shift",
     "bound",
     "certify",
     "dual_bound",
+    "scaled_dual",
 ]
 
 
@@ -77,6 +79,14 @@ def bound(point: Point) -> Bound:
     >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
     True
     """
+    problem, v, positive, negative = point.problem, *scaled_dual(point)
+    C = problem.weight_of_loss
+    conjugates = conjugate_sum(problem.y, problem.sample_weight, problem.loss, point.sums.u, positive, negative)
+    return Bound(point.objective, -problem.penalty.conjugate(v) - C * conjugates)
+
+
+def scaled_dual(point: Point) -> tuple[FloatArray, float, float]:
+    """Return −Σ αᵢ yᵢ xᵢ of the feasible α that a point gives, and the scales of the two classes that made it so."""
     problem, sums = point.problem, point.sums
     if problem.fit_intercept and not point.split:
         raise ValueError("a bound with a free intercept needs the sums by class: evaluate(w, b, split=True)")
@@ -91,10 +101,7 @@ def bound(point: Point) -> Bound:
     if problem.penalty.l2 == 0:  # only a box of v has a finite conjugate: scale α until v fits
         longest = float(np.abs(v).max(initial=0.0))
         shrink = min(1.0, problem.penalty.l1 / longest) if longest > 0 else 1.0
-    conjugates = conjugate_sum(
-        problem.y, problem.sample_weight, problem.loss, sums.u, shrink * positive, shrink * negative
-    )
-    return Bound(point.objective, -problem.penalty.conjugate(shrink * v) - C * conjugates)
+    return shrink * v, shrink * positive, shrink * negative
 
 
 def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
