@@ -375,8 +375,9 @@ def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
     l2 = problem.penalty.l2
     length_v = l2 * length_w + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
     sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + abs(b))
-    if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
-        sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
+    if l2 == 0 and problem.penalty.l1 > 0:
+        # α was scaled until v fitted into its box, by a rounded factor; D's slope along α is Σ αᵢ zᵢ = D − Σ cᵢ ℓ(zᵢ).
+        sizes += 4.0 * A / problem.penalty.l1 * (abs(found.primal) + abs(found.dual))
     return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + ULPS * U * C * W)
 
 
@@ -548,7 +549,7 @@ class Verification:
 
 def share(gap: float, objective: float) -> float:
     """Return the gap as a share of the objective: 0 where both are."""
-    return max(gap, 0.0) / max(abs(objective), np.finfo(float).tiny)
+    return max(float(gap), 0.0) / max(abs(float(objective)), float(np.finfo(float).tiny))
 
 
 @dataclass(frozen=True, eq=False)
@@ -854,13 +855,13 @@ class _Check:
 def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Interval]:
     """Return an exactly feasible point near α, and an enclosure of its D."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
-    for _ in range(8):
+    for k in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
         if penalty.l2 > 0 or fits(penalty, v, radius):
             break
-        # Only a box of v has a finite conjugate: scale α until v fits.
-        alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * U))
+        # Only a box of v has a finite conjugate: scale α until v fits, also after it was cut to whole multiples again.
+        alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * 4.0**k * U))
     return alpha, dual_value(loss, penalty, c, alpha, v, radius)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import scipy.linalg
@@ -41,8 +42,12 @@ __all__ = ["ProximalNewton"]
 FEW = 256
 #: The first working set.
 FIRST = 128
-#: Up to this many features the model's Hessian is written down.
-GRAM = 2000
+#: Where the steepest slope at w = 0 is this many times the penalty's, the run comes by way of a C that is smaller by ...
+LEAP, STRONGER = 60.0, 10.0
+#: Newton steps on one working set at the most, before all features are looked at again.
+STEPS = 2
+#: Up to this many features the model's Hessian is written down; of sparse data it is more work than it saves.
+GRAM, GRAM_OF_SPARSE = 2000, 300
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,16 @@ class _Run:
         elif self.problem.fit_intercept:
             shift = balancing_shift(self.problem, self.w, 0.0)
             self.b = shift if np.isfinite(shift) else 0.0
+        if start is None and self._press() > LEAP:
+            # Far from w = 0 the slopes there say little of which features will count: come by way of a stronger penalty.
+            nearer = replace(self.problem, C=self.problem.C / STRONGER)
+            found = ProximalNewton(tol=0.1, max_iter=50).solve(nearer)
+            self.w, self.b = found.w, found.b
+
+    def _press(self) -> float:
+        """Return how many times the steepest slope at the start exceeds what the penalty holds at zero."""
+        gradient = self.problem.weight_of_loss * self._evaluate().sums.gradient
+        return float(np.abs(gradient).max(initial=0.0)) / self.problem.penalty.l1
 
     def _last(self, best: tuple[Point, Bound] | None) -> tuple[Point, Bound]:
         """Return the best point, the current one included."""
@@ -154,7 +169,8 @@ class _Run:
         part = self.problem if whole else replace(self.problem, rows=self.problem.rows.columns(chosen))
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
-        for at in _newton(part, self.w[chosen], self.b, goal):
+        steps = _newton(part, self.w[chosen], self.b, goal)
+        for at in steps if whole else islice(steps, STEPS):
             self.w = np.zeros_like(self.w)
             self.w[chosen] = at.w
             self.b = at.b
@@ -206,13 +222,12 @@ class _Run:
 def _newton(problem: Problem, w: FloatArray, b: float, goal: float) -> Iterator[Point]:
     """Yield the points that proximal Newton steps lead to, until the problem's own gap is `goal` at most."""
     point = _at(problem, w, b)
-    accuracy, least, without = 0.1, np.inf, 0
+    accuracy, least, lowest, without = 0.1, np.inf, np.inf, 0
     while (proof := bound(point)).relative_gap > goal:
-        without = 0 if proof.gap < least else without + 1
-        least = min(least, proof.gap)
-        step, step_b = _direction(point, accuracy)
-        new = _line_search(point, step, step_b)
-        if new is None or without > 10:
+        without = 0 if proof.gap < least or proof.primal < lowest * (1 - 1e-14) else without + 1
+        least, lowest = min(least, proof.gap), min(lowest, proof.primal)
+        new = _step(point, accuracy)
+        if new is None or without > 5:
             raise _EndOfRunError("no step lowers the gap any more: this is as exact as the arithmetic allows")
         point, accuracy = new, max(1e-3, 0.3 * accuracy)
         yield point
@@ -222,8 +237,24 @@ def _at(problem: Problem, w: FloatArray, b: float) -> Point:
     return problem.evaluate(w, b, split=problem.fit_intercept, curvature=True)
 
 
-def _line_search(point: Point, step: FloatArray, step_b: float) -> Point | None:
+def _step(point: Point, accuracy: float) -> Point | None:
+    """Return the point that a proximal Newton step leads to; None if no step lowers P."""
+    problem, L = point.problem, point.problem.loss.max_curvature
+    h, shortest = problem.weight_of_loss * point.sums.h, 1e-12
+    if np.isfinite(L):
+        # Where the curvature here says little of what comes, that of the steepest parabola above the loss will do.
+        s = np.ones_like(h) if problem.sample_weight is None else problem.sample_weight
+        new = _line_search(point, *_direction(point, h, accuracy), 1e-4)
+        if new is not None:
+            return new
+        h = problem.weight_of_loss * L * s
+    return _line_search(point, *_direction(point, h, accuracy), shortest)
+
+
+def _line_search(point: Point, step: FloatArray, step_b: float, shortest: float) -> Point | None:
     """Return the first point along the step, halving it, that lowers P enough; None if none does."""
+    if not (np.isfinite(step).all() and np.isfinite(step_b)):
+        return None
     problem, g = point.problem, point.smooth_gradient
     d, l1 = problem.rows.d, problem.penalty.l1
     slope = float(g[:d] @ step) + l1 * float(np.abs(point.w + step).sum() - np.abs(point.w).sum())
@@ -231,7 +262,7 @@ def _line_search(point: Point, step: FloatArray, step_b: float) -> Point | None:
         slope += float(g[d]) * step_b
     # The last steps lower P by less than its rounding error, and the gap still by much.
     noise, t = 1e-14 * abs(point.objective), 1.0
-    while t > 1e-12:
+    while t > shortest:
         new = _at(problem, point.w + t * step, point.b + t * step_b)
         if new.objective <= point.objective + 1e-4 * t * slope + noise:
             return new
@@ -239,16 +270,15 @@ def _line_search(point: Point, step: FloatArray, step_b: float) -> Point | None:
     return None
 
 
-def _direction(point: Point, accuracy: float) -> tuple[FloatArray, float]:
+def _direction(point: Point, h: FloatArray, accuracy: float) -> tuple[FloatArray, float]:
     """Return the step to the minimum of the quadratic model, up to a share of what its slopes are off by now."""
     problem, d = point.problem, point.problem.rows.d
-    h = problem.weight_of_loss * point.sums.h
     total = float(h.sum())
     centred = problem.fit_intercept and total > 0
     centre = problem.rows.rmatvec(h) / total if centred else np.zeros(d)
     slope_b = float(point.smooth_gradient[d]) / total if centred else 0.0
     q = point.smooth_gradient[:d] - slope_b * total * centre
-    model = _ByGram if d <= GRAM else _ByColumns
+    model = _ByGram if d <= (GRAM_OF_SPARSE if problem.rows.is_sparse else GRAM) else _ByColumns
     step = model(point, h, centre).minimise(q, accuracy)
     return step, -slope_b - float(centre @ step)
 
@@ -276,7 +306,7 @@ class _ByGram:
         w, q, bend = self.w.copy(), q.copy(), np.einsum("jj->j", self.H)
         accuracy *= _violation(q, w, bend, self.l1)
         for _ in range(50):
-            if gram_descent(self.H, self.l1, accuracy, 20, q, w) <= accuracy:
+            if gram_descent(self.H, self.l1, accuracy, 50, q, w) <= accuracy:
                 break
             self._leap(q, w)
         return w - self.w
