@@ -85,13 +85,13 @@ def largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple[
 def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Interval]:
     """Return an exactly feasible point near α, and an enclosure of its D."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
-    for _ in range(8):
+    for k in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
         if penalty.l2 > 0 or fits(penalty, v, radius):
             break
-        # Only a box of v has a finite conjugate: scale α until v fits.
-        alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * U))
+        # Only a box of v has a finite conjugate: scale α until v fits, also after it was cut to whole multiples again.
+        alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * 4.0**k * U))
     return alpha, dual_value(loss, penalty, c, alpha, v, radius)
 
 

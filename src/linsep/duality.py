@@ -20,7 +20,7 @@ from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Bound", "balanced", "bound", "class_scales", "dual_bound", "penalised", "share", "weights"]
+__all__ = ["Bound", "balanced", "bound", "class_scales", "dual_bound", "penalised", "scaled_dual", "share", "weights"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,14 @@ def bound(point: Point) -> Bound:
     >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
     True
     """
+    problem, v, positive, negative = point.problem, *scaled_dual(point)
+    C = problem.weight_of_loss
+    conjugates = conjugate_sum(problem.y, problem.sample_weight, problem.loss, point.sums.u, positive, negative)
+    return Bound(point.objective, -problem.penalty.conjugate(v) - C * conjugates)
+
+
+def scaled_dual(point: Point) -> tuple[FloatArray, float, float]:
+    """Return −Σ αᵢ yᵢ xᵢ of the feasible α that a point gives, and the scales of the two classes that made it so."""
     problem, sums = point.problem, point.sums
     if problem.fit_intercept and not point.split:
         raise ValueError("a bound with a free intercept needs the sums by class: evaluate(w, b, split=True)")
@@ -67,10 +75,7 @@ def bound(point: Point) -> Bound:
     if problem.penalty.l2 == 0:  # only a box of v has a finite conjugate: scale α until v fits
         longest = float(np.abs(v).max(initial=0.0))
         shrink = min(1.0, problem.penalty.l1 / longest) if longest > 0 else 1.0
-    conjugates = conjugate_sum(
-        problem.y, problem.sample_weight, problem.loss, sums.u, shrink * positive, shrink * negative
-    )
-    return Bound(point.objective, -problem.penalty.conjugate(shrink * v) - C * conjugates)
+    return shrink * v, shrink * positive, shrink * negative
 
 
 def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
@@ -110,4 +115,4 @@ def penalised(problem: Problem) -> bool:
 
 def share(gap: float, objective: float) -> float:
     """Return the gap as a share of the objective: 0 where both are."""
-    return max(gap, 0.0) / max(abs(objective), np.finfo(float).tiny)
+    return max(float(gap), 0.0) / max(abs(float(objective)), float(np.finfo(float).tiny))

@@ -26,6 +26,7 @@ __all__ = [
     "Rows",
     "Sums",
     "conjugate_sum",
+    "gram_descent",
     "is_sparse",
     "kernels_in_use",
     "length",
@@ -214,6 +215,10 @@ class Rows:
         part = self.X[which]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
+    def columns(self, which: IntArray) -> Rows:
+        """Return the same rows with the columns `which` alone."""
+        return Rows(self.X[:, which], tidy=True)
+
     def matmat(self, W: FloatArray) -> FloatArray:
         """XW for a matrix with one vector in each column, in double precision."""
         out = np.empty((self.n, W.shape[1]))
@@ -358,6 +363,27 @@ class Rows:
         _compiled.compress(self.X, start, data, indices, threads())
         return Rows(sparse.csr_array((data, indices, start), shape=(self.n, self.d)), tidy=True)
 
+    def column_descent(
+        self,
+        c: FloatArray,
+        bend: FloatArray,
+        q: FloatArray,
+        w: FloatArray,
+        *,
+        l1: float,
+        l2: float,
+        accuracy: float,
+        passes: int,
+        delta: FloatArray,
+        t: FloatArray,
+        along: FloatArray,
+    ) -> float:
+        """Descend along one coordinate a row, changing `delta`, `t` and `along`; see `coordinate.hpp`."""
+        loop, rows = (
+            (reference.column_descent, self.X) if _compiled is None else (_compiled.column_descent, self._handle)
+        )
+        return float(loop(rows, c, bend, q, w, l1, l2, accuracy, passes, delta, t, along))
+
     def dual_pass(
         self,
         y: FloatArray,
@@ -401,6 +427,12 @@ def sprung_line_search(
         t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, threads())
         return float(t)
     return reference.sprung_line_search(c, loss, centre, z, dz, width, first, linear, quadratic, accuracy)
+
+
+def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: FloatArray, w: FloatArray) -> float:
+    """Minimise q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ by coordinate, changing `w` and `q`; see `coordinate.hpp`."""
+    kernels = _compiled or reference
+    return float(kernels.gram_descent(H, l1, accuracy, passes, q, w))
 
 
 def conjugate_sum(

@@ -14,6 +14,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "compress.hpp"
+#include "coordinate.hpp"
 #include "dual.hpp"
 #include "losses.hpp"
 #include "matrices.hpp"
@@ -235,6 +236,28 @@ void bind_gram(const Handle &X, Vector<const double> h, Vector<const std::int64_
     });
 }
 
+double bind_gram_descent(Table<const double> H, double l1, double accuracy, std::size_t passes, Vector<double> q,
+                         Vector<double> w) {
+    const std::size_t m = w.shape(0);
+    require(H.shape(0) == m && H.shape(1) == m && q.shape(0) == m, "shapes do not match");
+    nb::gil_scoped_release release;
+    return gram_descent(H.data(), m, l1, accuracy, passes, q.data(), w.data());
+}
+
+double bind_column_descent(const Handle &A, Vector<const double> c, Vector<const double> bend, Vector<const double> q,
+                           Vector<const double> w, double l1, double l2, double accuracy, std::size_t passes,
+                           Vector<double> delta, Vector<double> t, Vector<double> along) {
+    return A.visit([&](const auto &rows) {
+        const std::size_t m = rows.n;
+        require(c.shape(0) == m && bend.shape(0) == m && q.shape(0) == m && w.shape(0) == m && delta.shape(0) == m &&
+                    t.shape(0) == rows.d && along.shape(0) == 1,
+                "shapes do not match");
+        nb::gil_scoped_release release;
+        return column_descent(rows, c.data(), bend.data(), q.data(), w.data(), l1, l2, accuracy, passes, delta.data(),
+                              t.data(), along.data());
+    });
+}
+
 std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
                            Vector<const double> q, double constant, Vector<double> b, Vector<std::int32_t> order,
                            std::size_t active,
@@ -330,6 +353,11 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("hessian_product", &bind_hessian_product, "X"_a, "h"_a.noconvert(), "v"_a.noconvert(), "c"_a,
           "out"_a.noconvert(), "threads"_a);
     m.def("gram", &bind_gram, "X"_a, "h"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("gram_descent", &bind_gram_descent, "H"_a.noconvert(), "l1"_a, "accuracy"_a, "passes"_a, "q"_a.noconvert(),
+          "w"_a.noconvert());
+    m.def("column_descent", &bind_column_descent, "A"_a, "c"_a.noconvert(), "bend"_a.noconvert(), "q"_a.noconvert(),
+          "w"_a.noconvert(), "l1"_a, "l2"_a, "accuracy"_a, "passes"_a, "delta"_a.noconvert(), "t"_a.noconvert(),
+          "along"_a.noconvert());
     m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "constant"_a,
           "b"_a.noconvert(), "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
     m.def("sprung_duals", &bind_sprung_duals, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a,

@@ -19,6 +19,7 @@ from .least_squares import LeastSquares
 from .metric import FACTORED
 from .multipliers import Multipliers
 from .newton import Newton
+from .proximal_newton import ProximalNewton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
 from .zero_one import MistakeBound, ZeroOne, ZeroOneResult
@@ -34,6 +35,7 @@ __all__ = [
     "Multipliers",
     "Newton",
     "PerceptronRule",
+    "ProximalNewton",
     "Result",
     "Solver",
     "Start",
@@ -77,6 +79,7 @@ SOLVERS: dict[str, Any] = {
     "perceptron": PerceptronRule,
     "least_squares": LeastSquares,
     "newton": Newton,
+    "proximal_newton": ProximalNewton,
     "dual": DualDescent,
     "multipliers": Multipliers,
     "zero_one": ZeroOne,
@@ -117,6 +120,8 @@ def automatic(problem: Problem) -> tuple[str, str]:
     if problem.loss.quadratic and problem.penalty.l1 == 0:
         return "least_squares", "a quadratic loss has a closed-form minimum"
     loss, penalty = problem.loss, problem.penalty
+    if loss.convex and loss.smooth and penalty.l1 > 0 and loss.defines("curvature", "conjugate"):
+        return "proximal_newton", "a smooth loss and an L1 penalty, which leaves most weights at zero"
     if loss.smooth and penalty.l1 == 0 and loss.defines("curvature", "conjugate"):
         if problem.rows.d <= FACTORED:
             return "newton", "a smooth loss and few enough features to factor the Hessian"

@@ -54,7 +54,7 @@ class Newton:
         if not problem.loss.smooth:
             raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
         if problem.penalty.l1 > 0:
-            raise ValueError("solver 'newton' cannot minimise an L1 penalty; use solver 'sgd'")
+            raise ValueError("solver 'newton' cannot minimise an L1 penalty; use 'proximal_newton'")
         return _Run(self, replace(problem, rows=problem.rows.lean()), seed, observer).result(start)
 
 

@@ -1,0 +1,363 @@
+"""Proximal Newton: L1 and elastic net within the gap it proves, by SciPy on split variables and by scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.linear_model import LogisticRegression as ScikitLogistic
+from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC as ScikitSVC
+
+from linsep import LinearClassifier, LinearSVC, LogisticRegression, losses
+from linsep._core import Rows
+from linsep.losses import Loss
+from linsep.penalties import L1, L2, ElasticNet
+from linsep.problem import Problem
+from linsep.solvers import ProximalNewton, Start, automatic, proximal_newton
+
+LOSSES = ["logistic", "squared_hinge", "square"]
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def problem(loss="logistic", seed=0, n=60, d=5, C=0.5, penalty=None, form=np.asarray, **options):
+    X, y = make_classification(n, d, n_informative=3, n_redundant=0, flip_y=0.2, random_state=seed)
+    penalty = L1() if penalty is None else penalty
+    return Problem(Rows(form(X)), np.where(y > 0, 1.0, -1.0), losses.get(loss), penalty, C, **options)
+
+
+def text(n=300, d=3000, seed=0):
+    """Sparse counts, most of them telling nothing."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.02, rng=rng, format="csr")
+    truth = np.zeros(d)
+    truth[:40] = rng.standard_normal(40)
+    score = X @ truth + 0.1 * rng.standard_normal(n)
+    return X, np.where(score > np.median(score), 1.0, -1.0)
+
+
+def oracle(it):
+    """The optimum by L-BFGS-B over w = p − q with p, q ≥ 0, where the objective is smooth."""
+    X, y = np.asarray(it.rows.X.todense() if it.rows.is_sparse else it.rows.X, dtype=float), it.y
+    s, d = np.ones(len(y)) if it.sample_weight is None else it.sample_weight, it.rows.d
+    l1, l2 = it.penalty.l1, it.penalty.l2
+
+    def value(theta):
+        w, b = theta[:d] - theta[d : 2 * d], theta[-1] * it.fit_intercept
+        z = y * (X @ w + b)
+        slope = it.C * s * it.loss.slope(z) * y
+        g = X.T @ slope + l2 * w
+        gradient = np.concatenate([g + l1, -g + l1, [slope.sum() * it.fit_intercept]])
+        return l2 * w @ w / 2 + l1 * theta[: 2 * d].sum() + it.C * s @ it.loss.value(z), gradient
+
+    bounds = [(0, None)] * (2 * d) + [(None, None)]
+    options = {"maxiter": 20_000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30}
+    return minimize(value, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun
+
+
+# -- the optimum ------------------------------------------------------------------------------------------------------
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.5)], ids=["l1", "elastic net"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
+def test_the_optimum_lies_within_the_proven_gap(loss, penalty, weighted, form):
+    weight = np.random.default_rng(1).uniform(0, 3, 60) if weighted else None
+    it = problem(loss, penalty=penalty, form=form, sample_weight=weight)
+    result, best = ProximalNewton(tol=1e-6).solve(it), oracle(it)
+    assert result.converged
+    assert result.proof.relative_gap <= 1e-6
+    assert result.proof.dual <= best * (1 + 1e-9)
+    assert best * (1 - 1e-9) <= it.objective(result.w, result.b) <= best * (1 + 2e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 40),
+    d=st.integers(1, 30),
+    C=st.sampled_from([1e-3, 0.1, 1.0, 30.0]),
+    loss=st.sampled_from(LOSSES),
+    r=st.sampled_from([1.0, 0.5, 0.01]),
+    intercept=st.booleans(),
+    weighted=st.booleans(),
+    csr=st.booleans(),
+)
+def test_any_small_problem_is_solved(seed, n, d, C, loss, r, intercept, weighted, csr):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+    y[:2] = 1.0, -1.0
+    weight = rng.integers(1, 3, n).astype(float) if weighted else None
+    rows = Rows(sparse.csr_array(X) if csr else X)
+    it = Problem(rows, y, losses.get(loss), ElasticNet(r), C, weight, intercept)
+    result = ProximalNewton(tol=1e-7).solve(it)
+    best = oracle(it)
+    assert result.converged
+    assert result.proof.dual <= best + 1e-9 * (1 + best)
+    assert it.objective(result.w, result.b) <= best + 1e-6 * (1 + best)
+    assert result.b == 0 or intercept
+
+
+@pytest.mark.parametrize("C", [0.01, 0.1])
+@pytest.mark.parametrize("r", [1.0, 0.5])
+def test_m16_logistic_regression_agrees_with_scikit_learn(C, r):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ours = LogisticRegression(C=C, l1_ratio=r, tol=1e-8).fit(X, y)
+    theirs = ScikitLogistic(C=C, l1_ratio=r, solver="saga", tol=1e-6, max_iter=50_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+    np.testing.assert_array_equal(ours.coef_ == 0, np.abs(theirs.coef_) < 1e-4)
+    assert ours.history_.solver == "proximal_newton"
+    assert ours.certificate_.proven
+    assert ours.certificate_.verify(X, y)
+
+
+def test_an_svm_with_an_l1_penalty_is_the_one_that_liblinear_approaches():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ours = LinearSVC(penalty="l1", loss="squared_hinge", C=0.05, tol=1e-8).fit(X, y)
+    # liblinear penalises the intercept, the less the larger it is scaled
+    settings = dict(penalty="l1", dual=False, tol=1e-8, intercept_scaling=1e3, max_iter=100_000)
+    theirs = ScikitSVC(C=0.05, **settings).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+    assert ours.certificate_.proven
+    assert ours.certificate_.verify(X, y)
+
+
+def test_where_the_penalty_outweighs_everything_no_weight_is_used_and_no_step_taken():
+    result = ProximalNewton(tol=1e-9).solve(problem(C=1e-4))
+    assert not result.w.any()
+    assert result.n_iter == 0
+    assert result.converged
+
+
+# -- working sets -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+@pytest.mark.parametrize("gram", [0, 10_000], ids=["columns", "gram"])
+@pytest.mark.parametrize("r", [1.0, 0.7])
+def test_more_features_than_a_working_set_give_the_same_answer(C, gram, r, monkeypatch):
+    X, y = text()
+    monkeypatch.setattr(proximal_newton, "GRAM_OF_SPARSE", gram)
+    it = Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C)
+    found = ProximalNewton(tol=1e-7).solve(it)
+    monkeypatch.setattr(proximal_newton, "FEW", 10**6)  # all at once
+    monkeypatch.setattr(proximal_newton, "GRAM_OF_SPARSE", 10**6)
+    whole = ProximalNewton(tol=1e-7).solve(it)
+    assert found.converged
+    assert whole.converged
+    assert found.proof.dual <= whole.proof.primal
+    assert whole.proof.dual <= found.proof.primal <= whole.proof.primal * (1 + 2e-7)
+    assert 0 < np.count_nonzero(found.w) < 1000
+
+
+def test_no_feature_that_counts_is_screened_out(monkeypatch):
+    X, y = text()
+    it = Problem(Rows(X), y, losses.Logistic(), L1(), 3.0)
+    kept = []
+    screen = proximal_newton._Run._screen
+
+    def watched(run, point, proof):
+        screen(run, point, proof)
+        kept.append(run.alive.copy())
+
+    monkeypatch.setattr(proximal_newton._Run, "_screen", watched)
+    result = ProximalNewton(tol=1e-10).solve(it)
+    assert result.converged
+    assert not kept[-1].all()
+    for alive in kept:
+        assert alive[result.w != 0].all()
+
+
+def test_dense_data_with_more_features_than_a_working_set(monkeypatch):
+    X, y = text(d=600)
+    dense, csr = (Problem(Rows(form), y, losses.SquaredHinge(), L1(), 0.5) for form in (X.toarray(), X))
+    answers = [ProximalNewton(tol=1e-9).solve(it) for it in (dense, csr)]
+    monkeypatch.setattr(proximal_newton, "GRAM", 0)
+    answers.append(ProximalNewton(tol=1e-9).solve(dense))
+    for answer in answers:
+        assert answer.converged
+        np.testing.assert_allclose(answer.w, answers[0].w, atol=1e-5)
+
+
+# -- data that are hard -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "duplicated", "offset", "imbalance", "wide"])
+@every_loss
+@pytest.mark.parametrize("r", [1.0, 0.5])
+def test_hard_columns_and_rows_converge_at_default_settings(spoil, loss, r):
+    rng = np.random.default_rng(5)
+    n, d = (30, 500) if spoil == "wide" else (2000, 6)
+    X = rng.standard_normal((n, d))
+    y = X[:, 0] + rng.standard_normal(n) > (3.5 if spoil == "imbalance" else 0.0)
+    y[:2] = True, False
+    if spoil == "scales":
+        X *= 10.0 ** np.arange(-6, 6, 2)
+    elif spoil == "collinear":
+        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
+    elif spoil == "constant":
+        X[:, 2] = 7.0
+    elif spoil == "duplicated":
+        X[:, 3] = X[:, 0]
+    elif spoil == "offset":
+        X += 1e4
+    for form in (np.asarray, sparse.csr_array):
+        model = LinearClassifier(loss, penalty="elasticnet", l1_ratio=r).fit(form(X), y)
+        assert model.dual_gap_ <= 1e-4
+        assert model.certificate_.verify(X, y)
+    if spoil == "constant" and r == 1:
+        assert model.coef_[0, 2] == 0
+
+
+def test_a_column_of_zeros_and_data_of_zeros():
+    X = np.zeros((6, 3))
+    y = np.array([0, 0, 1, 1, 1, 1])
+    assert not LogisticRegression(l1_ratio=1.0).fit(X, y).coef_.any()
+    X[:, 0] = y
+    model = LogisticRegression(l1_ratio=1.0, C=10.0).fit(X, y)
+    assert model.coef_[0, 0] > 0
+    assert not model.coef_[0, 1:].any()
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+def test_weights_are_repeated_rows(loss, penalty):
+    X, y = make_classification(80, 5, random_state=0)
+    weight = np.random.default_rng(0).integers(0, 4, 80)
+    settings = dict(penalty=penalty, tol=1e-10, C=0.2)
+    weighted = LinearClassifier(loss, **settings).fit(X, y, sample_weight=weight)
+    repeated = LinearClassifier(loss, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
+    assert weighted.certificate_.verify(X, y, sample_weight=weight)
+
+
+@every_loss
+def test_dense_equals_sparse_equals_single_precision(loss):
+    X, y = make_classification(80, 8, random_state=0)
+    X = X.astype(np.float32).astype(np.float64)
+    settings = dict(penalty="l1", tol=1e-9, C=0.3)
+    dense = LinearClassifier(loss, **settings).fit(X, y)
+    for other in (sparse.csr_array(X), X.astype(np.float32), sparse.csr_matrix(X.astype(np.float32))):
+        fitted = LinearClassifier(loss, **settings).fit(other, y)
+        np.testing.assert_allclose(fitted.coef_, dense.coef_, atol=1e-6)
+        assert fitted.certificate_.verify(other, y)
+
+
+class SmoothedHinge(Loss):
+    """A user's own: the hinge with a parabola for a kink."""
+
+    name, formula, convex, smooth, max_curvature = "smoothed", "huberised hinge", True, True, 1.0
+    slopes = (-1.0, 0.0)
+
+    def value(self, z):
+        return np.where(z >= 1, 0.0, np.where(z <= 0, 0.5 - z, 0.5 * (1 - z) ** 2))
+
+    def slope(self, z):
+        return -np.clip(1.0 - z, 0.0, 1.0)
+
+    def curvature(self, z):
+        return ((z > 0) & (z < 1)).astype(float)
+
+    def conjugate(self, a):
+        return np.where((a >= -1) & (a <= 0), a + 0.5 * a**2, np.inf)
+
+
+@pytest.mark.parametrize("C", [0.1, 2.0])
+def test_a_loss_of_the_users_own_is_proven_too(C):
+    X, y = make_classification(150, 8, flip_y=0.2, random_state=1)
+    model = LinearClassifier(SmoothedHinge(), penalty="l1", C=C).fit(X, y)
+    assert model.history_.solver == "proximal_newton"
+    assert model.dual_gap_ <= 1e-4
+    it = Problem(Rows(X), np.where(y > 0, 1.0, -1.0), SmoothedHinge(), L1(), C)
+    assert it.objective(model.coef_[0], float(model.intercept_[0])) <= oracle(it) * (1 + 2e-4)
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_goes_on_from_the_last_point():
+    X, y = text()
+    cold = warm = 0
+    last = None
+    for C in np.geomspace(0.5, 20.0, 10):
+        it = Problem(Rows(X), y, losses.Logistic(), L1(), C)
+        alone, along = (ProximalNewton(tol=1e-6).solve(it, start=start) for start in (None, last))
+        assert alone.converged
+        assert along.converged
+        assert along.proof.primal == pytest.approx(alone.proof.primal, rel=2e-6)
+        cold, warm, last = cold + alone.n_iter, warm + along.n_iter, along.last
+    assert warm < cold
+    again = ProximalNewton(tol=1e-6).solve(it, start=last)
+    assert again.n_iter == 0
+
+
+def test_solving_has_no_side_effects_and_gives_the_same_bits():
+    it = problem()
+    X, start = it.rows.X.copy(), Start(np.full(5, 0.5), 0.25)
+    one, two = (ProximalNewton().solve(it, start=start, seed=seed) for seed in (0, 1))
+    np.testing.assert_array_equal(it.rows.X, X)
+    assert (start.w == 0.5).all()
+    np.testing.assert_array_equal(one.w, two.w)
+    assert one.b == two.b
+
+
+def test_the_objective_falls_and_an_observer_can_stop_the_run():
+    heard = []
+
+    def observer(k, theta, objective):
+        heard.append((k, theta.shape, objective))
+        return k == 2
+
+    it = problem(C=100.0, n=200)
+    result = ProximalNewton(tol=1e-12).solve(it, observer=observer)
+    assert [k for k, *_ in heard] == [1, 2]
+    assert heard[0][1] == (6,)
+    assert result.message == "stopped by a callback"
+    assert result.n_iter == 2
+    assert not result.converged
+    objective = ProximalNewton(tol=1e-9).solve(it).history["objective"]
+    assert (np.diff(objective) <= 1e-12 * objective[0]).all()
+
+
+def test_max_iter_is_a_limit_and_the_gap_is_honest():
+    it = problem(C=100.0, n=200)
+    result = ProximalNewton(tol=1e-9, max_iter=1).solve(it)
+    assert not result.converged
+    assert "max_iter=1" in result.message
+    assert result.proof.dual <= oracle(it) <= result.proof.primal
+
+
+def test_ctrl_c_leaves_the_best_point(monkeypatch):
+    def interrupt(k, theta, objective):
+        raise KeyboardInterrupt
+
+    result = ProximalNewton(tol=1e-12).solve(problem(C=100.0, n=200), observer=interrupt)
+    assert result.interrupted
+    assert np.isfinite(result.proof.gap)
+
+
+def test_an_accuracy_beyond_the_arithmetic_ends_by_itself():
+    result = ProximalNewton(tol=1e-30).solve(problem(C=10.0, n=200))
+    assert not result.converged
+    assert result.proof.relative_gap < 1e-9
+    assert "arithmetic" in result.message
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "words"), [("hinge", L1(), "smooth"), ("logistic", L2(), "L1"), ("perceptron", L1(), "smooth")]
+)
+def test_what_it_cannot_do_it_says(loss, penalty, words):
+    with pytest.raises(ValueError, match=words):
+        ProximalNewton().solve(problem(loss, penalty=penalty))
+
+
+@every_loss
+def test_it_is_the_automatic_choice_for_smooth_losses_with_l1(loss):
+    assert automatic(problem(loss))[0] == "proximal_newton"
+    assert automatic(problem(loss, penalty=ElasticNet(0.1)))[0] == "proximal_newton"
+    assert automatic(problem("hinge"))[0] == "sgd"
