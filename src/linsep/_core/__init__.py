@@ -29,6 +29,7 @@ __all__ = [
     "is_sparse",
     "kernels_in_use",
     "length",
+    "libsvm_text",
     "one_thread",
     "sprung_line_search",
     "threads",
@@ -400,6 +401,11 @@ def sprung_line_search(
         t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, threads())
         return float(t)
     return reference.sprung_line_search(c, loss, centre, z, dz, width, first, linear, quadratic, accuracy)
+
+
+def libsvm_text(text: NDArray[np.uint8]) -> Any:
+    """Return LIBSVM text parsed: `n` rows, `stored` entries, or a `fault` at a `place`; see `reference.LibsvmText`."""
+    return _compiled.LibsvmText(text, threads()) if _compiled is not None else reference.LibsvmText(text, 1)
 
 
 def conjugate_sum(
