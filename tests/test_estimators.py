@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linsep import (
+    HardMarginSVC,
     LeastSquaresClassifier,
     LinearClassifier,
     LinearSVC,
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings(
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
         ZeroOneClassifier(time_limit=2.0),
+        HardMarginSVC(on_overlap="soft"),  # most of the checks' data are not separable
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -520,7 +520,7 @@ def interrupt(models, classes):
 
 
 def test_ctrl_c_ends_a_compiled_fit_at_once_and_leaves_a_plane():
-    models = """SGDClassifier(stopping=None, max_iter=20_000), Perceptron(max_iter=20_000),
+    models = """SGDClassifier(stopping=None, max_iter=20_000), Perceptron(max_iter=20_000, prove=False),
         LinearClassifier("logistic", solver=GradientDescent(stopping=None, max_iter=40_000))"""
     for outcome in interrupt(models, 2):
         assert outcome["raised"]

@@ -417,15 +417,62 @@ def test_m10_labels_that_the_stream_did_not_announce_are_an_error(separable):
 
 def test_m10_data_that_no_plane_separates_are_named_as_the_likely_reason(overlapping):
     with pytest.warns(ConvergenceWarning, match="may not be linearly separable") as caught:
-        model = Perceptron(max_iter=200, random_state=0).fit(*overlapping)
+        model = Perceptron(max_iter=200, prove=False, random_state=0).fit(*overlapping)
     assert not model.converged_
+    assert model.separability_ is None
     (message,) = [str(w.message) for w in caught]
     assert "step size" not in message  # a perceptron has none that its user could change
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_m12_the_perceptron_stops_with_a_proof_that_no_plane_separates(overlapping, intercept):
+    X, y = overlapping
+    with pytest.warns(ConvergenceWarning, match="stopped by a proof: the classes -1 and 1 are not linearly separable"):
+        model = Perceptron(max_iter=100_000, fit_intercept=intercept, random_state=0).fit(X, y)
+    assert model.n_iter_ < 1000
+    assert not model.converged_
+    assert model.separability_.verdict == "overlap"
+    assert model.separability_.verify(X, y)
+    assert np.isnan(model.best_margin_)
+    assert np.isinf(model.mistake_bound_)
+
+
+def test_m12_a_run_too_short_for_a_proof_says_what_small_data_are(overlapping, separable):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2: the classes -1 and 1 are not linearly separable"):
+        Perceptron(max_iter=2, random_state=0).fit(*overlapping)
+    with pytest.warns(ConvergenceWarning, match="although the data are linearly separable: raise max_iter"):
+        Perceptron(max_iter=1, random_state=0).fit(*separable)
+
+
+def test_m12_of_several_classes_the_one_that_overlaps_is_named():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["a", "b", "b", "c"])
+    with pytest.warns(ConvergenceWarning, match="class b and the rest are not linearly separable"):
+        model = Perceptron(max_iter=200, order="cyclic").fit(X, y)
+    assert [proof.verdict for proof in model.separability_] == ["separable", "overlap", "separable"]
+    assert all(proof.verify(X, y == label) for label, proof in zip("abc", model.separability_, strict=True))
+
+
+@not_converged
+def test_m12_examples_without_weight_do_not_count_in_the_proof(overlapping):
+    X, y = overlapping
+    weight = (np.arange(len(y)) % 2).astype(float)
+    found = Perceptron(max_iter=3, random_state=0).fit(X, y, sample_weight=weight).separability_
+    assert all(i % 2 == 1 for i in found.points or [])
+    assert found.verdict == "overlap" or found.verify(X[1::2], y[1::2])
+
+
+def test_m12_a_run_without_mistakes_carries_its_plane_as_proof(separable):
+    X, y = separable
+    model = Perceptron(order="cyclic").fit(X, y)
+    assert model.separability_.separable
+    assert model.separability_.verify(X, y)
+    np.testing.assert_array_equal(model.separability_.coef, model.coef_[0])
+    assert not model.separability_.verify(X, -y)
+
+
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 30), d=st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
-def test_mistakes_stay_below_novikoffs_bound(seed, n, d):
+def test_m11_mistakes_stay_below_novikoffs_bound(seed, n, d):
     rng = np.random.default_rng(seed)
     X, w = rng.integers(-9, 10, (n, d)).astype(np.float64), rng.integers(-3, 4, d)
     y = np.where(X @ w + 0.5 > 0, 1, -1)
@@ -437,4 +484,5 @@ def test_mistakes_stay_below_novikoffs_bound(seed, n, d):
     assert model.radius_ == pytest.approx(radius)
     assert model.margin_ == pytest.approx(margin)
     assert model.mistake_bound_ == pytest.approx((radius / margin) ** 2)
-    assert model.mistakes_ <= model.mistake_bound_
+    assert model.mistakes_ <= model.best_mistake_bound_ <= 1.03 * model.mistake_bound_
+    assert model.best_mistake_bound_ == pytest.approx((radius / model.best_margin_) ** 2)

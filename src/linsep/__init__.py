@@ -9,10 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
+from .separability import NotSeparableError, Separability, separability
 
 if TYPE_CHECKING:
     from .comparison import compare
     from .estimators import (
+        HardMarginSVC,
         LeastSquaresClassifier,
         LinearClassifier,
         LinearSVC,
@@ -25,12 +27,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearClassifier",
     "LinearSVC",
     "LogisticRegression",
+    "NotSeparableError",
     "Perceptron",
     "SGDClassifier",
+    "Separability",
     "ZeroOneClassifier",
     "compare",
     "convexity",
@@ -38,6 +43,7 @@ __all__ = [
     "losses",
     "penalties",
     "schedules",
+    "separability",
     "solvers",
     "stopping",
 ]

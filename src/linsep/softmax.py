@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from ._core import Rows
-from .certificate import Bound
+from .duality import Bound
 from .penalties import L2, NoPenalty, Penalty
 
 FloatArray = NDArray[np.float64]

@@ -21,17 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from ._core import Rows
-from .certificate import (
-    Bound,
-    Statement,
-    Verification,
-    _ClaimError,
-    _codes,
-    _read,
-    _verdict,
-    _within,
-    share,
-)
+from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
+from .duality import Bound, share
 from .enclosure import (
     GRID,
     SMALLEST,
@@ -47,6 +38,7 @@ from .enclosure import (
     total,
 )
 from .softmax import SoftmaxPoint, SoftmaxProblem, repaired
+from .statement import Statement
 
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
@@ -95,7 +87,7 @@ def _digest(W: FloatArray, b: FloatArray) -> str:
 
 
 def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound) -> float:
-    """Return what rounding may have added to P − D, from the sizes of things: see `linsep.certificate.rounding`."""
+    """Return what rounding may have added to P − D, from the sizes of things: see `linsep.claim.rounding`."""
     C, N, K = problem.weight_of_loss, problem.total_weight, problem.classes
     # Σₖ |Aᵢₖ| ≤ 2 C sᵢ; then Cauchy and Schwarz.
     squares = float(np.einsum("i,i->", problem.s, problem.rows.squared_norms()))
@@ -202,7 +194,7 @@ class SoftmaxCertificate:
         return _Check(self).run(X, y, sample_weight)
 
     def __str__(self) -> str:
-        return f"{_within(self.primal, self.dual, self.relative_gap)}{_verdict(self.proven, self.tol)}."
+        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
 
     __repr__ = __str__
 
@@ -218,13 +210,13 @@ class _Check:
 
     def run(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Verification:
         """Return the outcome."""
-        X, labels, s = _read(X, y, sample_weight)
+        X, labels, s = read_data(X, y, sample_weight)
         try:
             self._planes(X.shape[1])
             problem = self._problem(X, labels, s)
             primal, dual = self._values(problem)
             reason = self._verdict(problem, primal, dual)
-        except _ClaimError as failure:
+        except ClaimError as failure:
             return self._outcome(False, str(failure))
         return self._outcome(True, reason)
 
@@ -237,24 +229,24 @@ class _Check:
         """The planes and the objective are those that were certified."""
         certificate, claim = self.certificate, self.claim
         if certificate.coef.shape != (len(claim.classes), d):
-            raise _ClaimError(f"the planes have {certificate.coef.shape[1]} weights, the data have {d} columns")
+            raise ClaimError(f"the planes have {certificate.coef.shape[1]} weights, the data have {d} columns")
         if _digest(certificate.coef, certificate.intercept) != claim.planes:
-            raise _ClaimError("the planes are not those that were certified: coef or intercept was changed")
+            raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
         if not certificate.statement.same_as(claim.statement):
-            raise _ClaimError("the model's parameters are not those that were certified: fit it again")
+            raise ClaimError("the model's parameters are not those that were certified: fit it again")
         self.checked.append("the planes and the parameters are those that were certified")
 
     def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> SoftmaxProblem:
         """Encode labels and weigh examples anew; the data are those of the fit."""
         claim, statement = self.claim, self.claim.statement
-        codes = _codes(labels, claim.classes)
+        codes = codes_of(labels, claim.classes)
         if statement.class_weight is not None:
             by_class = statement.class_weights(codes, claim.classes)[codes]
             s = by_class if s is None else s * by_class
         K = len(claim.classes)
         problem = SoftmaxProblem(Rows(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
         if difference := claim.differs(problem):
-            raise _ClaimError(difference)
+            raise ClaimError(difference)
         self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")
         return problem
 
@@ -262,7 +254,7 @@ class _Check:
         """Enclose P(W, b) and D(p)."""
         W, b = np.ascontiguousarray(self.certificate.coef.T), np.asarray(self.certificate.intercept)
         if b.any() and not problem.fit_intercept:
-            raise _ClaimError("the planes have intercepts, the objective has none")
+            raise ClaimError("the planes have intercepts, the objective has none")
         self.primal = enclosed_primal(problem, W, b)
         self.dual = enclosed_dual(problem.evaluate(W, b))
         self.checked.append("the objective at the planes, from every example")
@@ -277,10 +269,10 @@ class _Check:
         slack = 2 * rounding(problem, W, self.certificate.intercept, Bound(primal.high, dual.low))
         for name, claimed, found in (("objective", claim.primal, primal), ("lower bound", claim.dual, dual)):
             if not found.low - slack <= claimed <= found.high + slack:
-                raise _ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.high:.12g}")
+                raise ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.high:.12g}")
         relative_gap = share(primal.high - dual.low, primal.low)
         if self.certificate.proven and not relative_gap <= claim.tol:
-            raise _ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
+            raise ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
         asked = (
             "as was asked for" if relative_gap <= claim.tol else f"not tol={claim.tol:g}, and it does not claim to be"
         )

@@ -77,7 +77,8 @@ def rmatvec(X: Any, u: FloatArray, out: FloatArray) -> None:
 def squared_norms(X: Any, out: FloatArray) -> None:
     """out[i] = ‖x_i‖²."""
     for rows, block in blocks(X):
-        out[rows] = np.asarray((abs(block) ** 2).sum(axis=1)).ravel()
+        squares = block.multiply(block) if is_sparse(block) else block**2  # ** of a sparse matrix is a matrix power
+        out[rows] = np.asarray(squares.sum(axis=1)).ravel()
 
 
 def dense_row(X: Any, i: int) -> FloatArray:

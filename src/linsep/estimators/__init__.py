@@ -1,5 +1,6 @@
 """The scikit-learn classes."""
 
+from ._hard_margin import HardMarginSVC
 from ._linear import LeastSquaresClassifier, LinearClassifier
 from ._logistic import LogisticRegression
 from ._stochastic import Perceptron, SGDClassifier
@@ -7,6 +8,7 @@ from ._svc import LinearSVC
 from ._zero_one import ZeroOneClassifier
 
 __all__ = [
+    "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearClassifier",
     "LinearSVC",

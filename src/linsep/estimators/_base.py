@@ -21,11 +21,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core, penalties
 from .._core import Rows
-from ..certificate import Certificate, Certificates, Claim, Statement, certify
+from ..certificate import Certificate, Certificates
+from ..claim import Claim, certify
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, get
+from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]

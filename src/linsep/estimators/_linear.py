@@ -129,6 +129,7 @@ class LinearClassifier(PenalisedEstimator):
         return solver
 
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        super()._after_fit(problems, results)
         store_support(self, problems, results)
 
     partial_fit = available_if(_is_stochastic)(StreamingEstimator.partial_fit)

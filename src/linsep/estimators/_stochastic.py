@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, schedules, stopping
-from .._core import is_sparse
+from .._core import Rows, is_sparse
+from ..geometry import augment
 from ..losses import Loss
+from ..nearest import nearest_points
 from ..penalties import Penalty
 from ..problem import Problem
 from ..schedules import Schedule
+from ..separability import NotSeparableError, Separability, of_plane
 from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
+from ..solvers.stochastic import LARGE, Prover
 from ..stopping import Rule
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
@@ -127,7 +132,8 @@ class SGDClassifier(PenalisedEstimator):
 class Perceptron(StreamingEstimator):
     """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
 
-    On separable data it ends with no mistakes; on others it never would, and reports by `keep` after `max_iter` passes.
+    On separable data it ends with no mistakes. On others it never would: once the fewest mistakes have stood for 50
+    passes it looks for a proof that no plane separates, and stops with it. Otherwise it stops after `max_iter` passes.
 
     Parameters
     ----------
@@ -143,6 +149,8 @@ class Perceptron(StreamingEstimator):
     class_weight : dict, "balanced" or None
     record : {"pass", "update"}, default="pass"
         What ``history_`` holds: the end of every pass, or every update with its iterate and example.
+    prove : bool, default=True
+        Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes.
     random_state : int, RandomState or None
     warm_start : bool, default=False
     n_jobs : int or None
@@ -160,6 +168,11 @@ class Perceptron(StreamingEstimator):
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
         (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate).
+    best_margin_, best_mistake_bound_ : float or array
+        The same γ and (R/γ)² of the plane through the origin of that space with the largest margin, to one percent: the
+        best that the bound can say. NaN where nothing separates, and on large data, where it would take too long.
+    separability_ : Separability, None, or a list with one for each class
+        The proof that the classes are separable or not; None where it was not looked for or not found.
     converged_, history_, objective_, t_
         As for `SGDClassifier`.
 
@@ -172,7 +185,16 @@ class Perceptron(StreamingEstimator):
     (array([0, 0, 1, 1]), 4, True)
     """
 
-    _of_a_whole_fit = ("update_counts_", "radius_", "margin_", "mistake_bound_", "_ballots")
+    _of_a_whole_fit = (
+        "update_counts_",
+        "radius_",
+        "margin_",
+        "mistake_bound_",
+        "best_margin_",
+        "best_mistake_bound_",
+        "separability_",
+        "_ballots",
+    )
 
     def __init__(
         self,
@@ -183,6 +205,7 @@ class Perceptron(StreamingEstimator):
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
         record: str = "pass",
+        prove: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -193,6 +216,7 @@ class Perceptron(StreamingEstimator):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.record = record
+        self.prove = prove
         self.random_state = random_state
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -209,9 +233,17 @@ class Perceptron(StreamingEstimator):
         return losses.Perceptron()
 
     def _solver(self) -> Solver:
-        return PerceptronRule(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
+        settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
+        return PerceptronRule(prove=bool(self.prove), **settings)
 
     def _remedy(self, has_advice: bool) -> str:
+        found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]
+        for label, proof in zip(self.classes_, found, strict=False):
+            if proof is not None and not proof.separable:
+                who = None if len(found) == 1 else f"class {label} and the rest"
+                return f": {NotSeparableError(proof, who)}. The plane reported is chosen by keep"
+        if all(proof is not None for proof in found):
+            return " with mistakes left, although the data are linearly separable: raise max_iter"
         return (
             " with mistakes left: the data may not be linearly separable, and then it never ends. "
             "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
@@ -226,9 +258,41 @@ class Perceptron(StreamingEstimator):
         bounds = [(self.radius_ / margin) ** 2 if margin > 0 else np.inf for margin in margins]
         self.margin_ = margins[0] if len(results) == 1 else np.array(margins)
         self.mistake_bound_ = bounds[0] if len(results) == 1 else np.array(bounds)
+        self._store_verdicts(problems, results)
         self.__dict__.pop("_ballots", None)
         if self.keep == "vote":
             self._ballots = [_Ballot(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
+
+    def _store_verdicts(self, problems: list[Problem], results: list[Result]) -> None:
+        """Say which data are separable, and the best that Novikoff's bound can say of those."""
+        found = [self._verdict(problem, r) for problem, r in zip(problems, results, strict=True)]
+        best = [
+            _largest_margin(problem) if v is not None and v.separable else np.nan
+            for problem, v in zip(problems, found, strict=True)
+        ]
+        bounds = [(self.radius_ / margin) ** 2 for margin in best]
+        one = len(results) == 1
+        self.separability_: Any = self._in_words(found)[0] if one else self._in_words(found)
+        self.best_margin_ = best[0] if one else np.array(best)
+        self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
+
+    def _verdict(self, problem: Problem, result: Result) -> Separability | None:
+        """Return what the run proved, by its last plane or on its way; on small data, ask where it proved nothing."""
+        if result.converged and problem.sample_weight is None:
+            last = result.last
+            proof = of_plane(problem.rows.X, problem.y, last.w, last.b, fit_intercept=problem.fit_intercept)
+            if proof is not None:
+                return proof
+        if result.separability is not None or result.interrupted or not self.prove or problem.rows.stored > LARGE:
+            return result.separability
+        return Prover(problem).ask()
+
+    def _in_words(self, found: list[Separability | None]) -> list[Separability | None]:
+        """Return the verdicts with the user's labels (of more than two classes, of y == label) and columns."""
+        names = getattr(self, "feature_names_in_", None)
+        said = None if names is None else [str(name) for name in names]
+        classes = tuple(self.classes_.tolist()) if len(found) == 1 else (False, True)
+        return [None if v is None else replace(v, classes=classes, feature_names=said) for v in found]
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b; with ``keep="vote"``, the share of votes for minus against, between −1 and 1."""
@@ -243,6 +307,15 @@ class Perceptron(StreamingEstimator):
 def _augmented_margin(problem: Problem, result: Result) -> float:
     length = float(np.sqrt(result.w @ result.w + result.b**2))
     return float(problem.agreements(result.w, result.b).min()) / length if length > 0 else 0.0
+
+
+def _largest_margin(problem: Problem) -> float:
+    """Return γ of the best plane through the origin of the (augmented) space, from below; NaN on large data."""
+    if problem.rows.stored > LARGE or problem.sample_weight is not None:
+        return np.nan
+    rows = Rows(augment(problem.rows.X)) if problem.fit_intercept else problem.rows
+    found = nearest_points(rows, problem.y, intercept=False, tol=0.02, max_iter=10_000)
+    return found.low if found.low > 0 else np.nan
 
 
 class _Ballot:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -14,7 +16,9 @@ from .. import _core, losses, penalties
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
+from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import Result, Start, StochasticDescent, stream
+from ..solvers.stochastic import PROOF_SECONDS
 from ._base import LinearEstimator, check_batch_labels, check_C
 
 FloatArray = NDArray[np.float64]
@@ -123,6 +127,7 @@ class PenalisedEstimator(StreamingEstimator):
     penalty: str | Penalty | None
     C: float | None
     l1_ratio: float | None
+    _no_optimum: str | None
 
     def _loss(self) -> Loss:
         return losses.get(self.loss)
@@ -132,6 +137,35 @@ class PenalisedEstimator(StreamingEstimator):
 
     def _C(self) -> float:
         return np.inf if self.penalty is None else check_C(self.C)
+
+    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+        super()._after_fit(problems, results)
+        self._no_optimum = self._why_no_optimum(problems)
+        self.converged_ = self.converged_ and self._no_optimum is None
+
+    def _why_no_optimum(self, problems: list[Problem]) -> str | None:
+        """Say which coefficients run to infinity where a likelihood is maximised that has no maximum."""
+        if not (np.isinf(self._C()) and self._loss().is_likelihood):
+            return None
+        for k, problem in enumerate(problems):
+            counted = slice(None) if problem.sample_weight is None else problem.sample_weight > 0
+            names = getattr(self, "feature_names_in_", None)
+            X, y, intercept = problem.rows.X[counted], problem.y[counted], problem.fit_intercept
+            if abs(y.sum()) == len(y):  # one class
+                continue
+            try:
+                why = explain_no_optimum(X, y, fit_intercept=intercept, feature_names=names, time_limit=PROOF_SECONDS)
+            except ProofTimeoutError:
+                continue  # nothing is known: the fit's own report stands
+            if why is not None:
+                return why if len(problems) == 1 else f"class {self.classes_[k]} against the rest: {why}"
+        return None
+
+    def _warn(self, results: list[Result]) -> None:
+        if self._no_optimum is None:
+            super()._warn(results)
+            return
+        warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:

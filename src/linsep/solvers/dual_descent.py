@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Bound, balanced, dual_bound
+from ..duality import Bound, balanced, dual_bound
 from ..history import History, Record
 from ..problem import Problem
 from ._checks import check_count

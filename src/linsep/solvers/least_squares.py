@@ -11,7 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from ..certificate import Bound
+from ..duality import Bound
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from .result import Result, Start

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import conjugate_sum, sprung_line_search
-from ..certificate import Bound, class_scales
+from ..duality import Bound, class_scales
 from ..history import History, Record
 from ..problem import Problem
 from ._checks import check_count

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import length
-from ..certificate import bound
+from ..duality import bound
 from ..history import History, Record
 from ..problem import Point, Problem
 from ._checks import check_count

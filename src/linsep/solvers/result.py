@@ -7,16 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Bound
+from ..duality import Bound
 from ..history import History
+from ..separability import Separability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["STOPPED_BY_OBSERVER", "Result", "Start", "Votes"]
+__all__ = ["STOPPED_BY_OBSERVER", "STOPPED_BY_PROOF", "Result", "Start", "Votes"]
 
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"
+#: The message of a perceptron that is proven never to end.
+STOPPED_BY_PROOF = "stopped by a proof"
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Result:
     votes : Votes or None
     proof : Bound or None
         Between what the optimum is proven to lie, by solvers that know.
+    separability : Separability or None
+        What was proven of the classes on the way, by the perceptron.
     alpha : array or None
         The dual point behind `proof`, where it does not follow from (w, b): Σ αᵢ yᵢ = 0 up to rounding if b is free.
     """
@@ -90,3 +95,4 @@ class Result:
     votes: Votes | None = None
     proof: Bound | None = None
     alpha: FloatArray | None = None
+    separability: Separability | None = None

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..certificate import Bound
+from ..duality import Bound
 from ..history import History, Record
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count

@@ -16,10 +16,11 @@ from .._core import length, threads
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
+from ..separability import ProofTimeoutError, Separability, separability
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
 from ._checks import check_choice, check_count, check_slope
-from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
+from .result import STOPPED_BY_OBSERVER, STOPPED_BY_PROOF, Result, Start, Votes
 from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
@@ -27,11 +28,14 @@ IntArray = NDArray[np.int64]
 Observer = Callable[[int, FloatArray, float], bool]
 Stopping = str | Rule | Iterable[str | Rule] | None
 
-__all__ = ["PerceptronRule", "StochasticDescent", "stream"]
+__all__ = ["LARGE", "PROOF_SECONDS", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
 #: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
 LARGE = 200_000
+#: Passes without fewer mistakes after which the perceptron asks whether it can end at all, and how long it may ask.
+PATIENCE = 50
+PROOF_SECONDS = 10.0
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -94,6 +98,43 @@ class StochasticDescent:
         """Whether to keep the new point instead of the old."""
         return new.objective < old.objective
 
+    def prover(self, problem: Problem) -> Prover | None:
+        """Return what looks for a proof that the run cannot end by itself; None where nothing does."""
+        return None
+
+
+class Prover:
+    """Asks once, when a run has made no progress for long, whether any plane separates the examples that count."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.asked = problem, False
+        self.fewest, self.since = np.inf, 0.0
+        self.found: Separability | None = None
+
+    def excludes(self, passes: float, zero_one: float) -> bool:
+        """Whether it is proven, now or before, that no plane separates."""
+        if zero_one < self.fewest:
+            self.fewest, self.since = zero_one, passes
+        if not self.asked and passes - self.since >= PATIENCE:
+            self.ask()
+        return self.found is not None and not self.found.separable
+
+    def ask(self) -> Separability | None:
+        """Return what is proven, or None where the time did not suffice."""
+        self.asked = True
+        problem, weight = self.problem, self.problem.sample_weight
+        kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)
+        X = problem.rows.X if len(kept) == problem.rows.n else problem.rows.X[kept]
+        y = problem.y[kept]
+        if abs(y.sum()) == len(y):  # one class
+            return None
+        try:
+            found = separability(X, y, fit_intercept=problem.fit_intercept, time_limit=PROOF_SECONDS)
+        except ProofTimeoutError:
+            return None
+        self.found = found.in_rows(kept.tolist())
+        return self.found
+
 
 @dataclass(frozen=True)
 class PerceptronRule(StochasticDescent):
@@ -101,10 +142,17 @@ class PerceptronRule(StochasticDescent):
 
     It is stochastic descent with η = 1; ``keep="best"`` is the pocket algorithm (fewest mistakes at the end of a pass),
     ``"average"`` the averaged perceptron, and ``"vote"`` keeps every plane for the voted one.
+
+    Parameters
+    ----------
+    prove : bool
+        Whether to ask, once the fewest mistakes have stood for `PATIENCE` passes, if any plane separates, and to stop
+        where none does.
     """
 
     schedule: str | float | Schedule | None = Constant(1.0)  # noqa: RUF009 (a frozen record)
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
+    prove: bool = False
     name = "perceptron"
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
@@ -112,6 +160,10 @@ class PerceptronRule(StochasticDescent):
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Fewer mistakes, or as many and a lower risk."""
         return (new.zero_one, new.objective) < (old.zero_one, old.objective)
+
+    def prover(self, problem: Problem) -> Prover | None:
+        """Return what looks for a proof."""
+        return Prover(problem) if self.prove else None
 
 
 @dataclass(frozen=True)
@@ -250,6 +302,7 @@ class _Run:
         self.watch = StepWatch(walk.schedule, stable_step(walk.problem), smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         self.watchers = [(rule, rule.begin()) for rule in rules]
+        self.prover = walk.method.prover(walk.problem)
         self.counts = np.zeros(walk.problem.rows.n, dtype=np.int64)
         self.moves: list[tuple[IntArray, IntArray]] = []
         none = np.empty(0, dtype=np.int64)
@@ -294,6 +347,7 @@ class _Run:
             int(self.counts.sum()),
             self.counts,
             self._votes() if self.method.keep == "vote" else None,
+            separability=None if self.prover is None else self.prover.found,
         )
 
     def _advice(self, words: str) -> str:
@@ -316,6 +370,8 @@ class _Run:
             return rule.converged and not advice, f"stopped by {rule}", advice
         if self.observer is not None and self.observer(iterate.iteration, seen.theta, seen.objective):
             return False, STOPPED_BY_OBSERVER, ""
+        if self.prover is not None and self.prover.excludes(iterate.passes, seen.zero_one):
+            return False, STOPPED_BY_PROOF, ""
         return None
 
     def evaluate(self, iterate: Iterate) -> Evaluation:

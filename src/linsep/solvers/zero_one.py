@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from ..certificate import Bound
+from ..duality import Bound
 from ..history import History, Record
 from ..losses import Logistic, Square
 from ..penalties import L2

@@ -1,0 +1,242 @@
+"""What a fit claims of its plane, and leaves behind so that it can be proven again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._core import length
+from .dual_point import DualPoint, enclosed_bound, largest_shares
+from .duality import Bound, balanced, bound, dual_bound, penalised, weights
+from .enclosure import ULPS, U, gamma
+from .problem import Problem
+from .statement import Statement, plain
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Claim", "Fingerprint", "balancing_shift", "certify", "digest", "rounding"]
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What a fit remembers of its data: sizes, the squared lengths of each class's rows, the sum of the weights.
+
+    All are sums of terms of one sign, so that they come out the same up to rounding wherever they are computed.
+    """
+
+    n: int
+    d: int
+    positive: float
+    negative: float
+    weight: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Return the fingerprint of the problem's data."""
+        norms = problem.rows.squared_norms()
+        everything, difference = float(norms.sum()), float(np.einsum("i,i->", norms, problem.y))
+        halves = (everything + difference) / 2, (everything - difference) / 2
+        return cls(problem.rows.n, problem.rows.d, *halves, problem.total_weight)
+
+    def differs(self, other: Fingerprint) -> str:
+        """Return in what the other's data differ, or nothing."""
+        if (self.n, self.d) != (other.n, other.d):
+            return f"the data have {other.n} rows of {other.d} columns, the fit had {self.n} of {self.d}"
+        error = 4 * gamma(self.n + self.d + 8)
+        slack = error * (self.positive + self.negative)
+        if abs(self.positive - other.positive) > slack or abs(self.negative - other.negative) > slack:
+            return "the rows of X (or their labels) are not those of the fit"
+        if abs(self.weight - other.weight) > error * self.weight:
+            return "the weights of the examples are not those of the fit"
+        return ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a fit leaves behind: what it minimised, the bound it proved, and what one needs to prove it again.
+
+    `rounding` bounds what the arithmetic of the fit may have added to the gap: an estimate from the sizes of things,
+    made without another look at the data. `Certificate.verify` does the sums again and bounds each one's error.
+    """
+
+    statement: Statement
+    classes: tuple[Any, ...]
+    positive: int  # the class that is +1; all others are −1
+    primal: float
+    dual: float
+    rounding: float
+    tol: float
+    plane: str  # a digest of (w, b)
+    data: Fingerprint
+    dual_point: DualPoint = field(default_factory=DualPoint)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {
+            "statement": self.statement.to_dict(),
+            "classes": [plain(label) for label in self.classes],
+            "positive": self.positive,
+            "primal": self.primal,
+            "dual": self.dual,
+            "rounding": self.rounding,
+            "tol": self.tol,
+            "plane": self.plane,
+            "data": vars(self.data).copy(),
+            "dual_point": self.dual_point.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        return cls(
+            Statement.from_dict(data["statement"]),
+            tuple(data["classes"]),
+            int(data["positive"]),
+            float(data["primal"]),
+            float(data["dual"]),
+            float(data["rounding"]),
+            float(data["tol"]),
+            str(data["plane"]),
+            Fingerprint(**data["data"]),
+            DualPoint.from_dict(data["dual_point"]),
+        )
+
+
+def digest(w: FloatArray, b: float) -> str:
+    """Return a short text that changes with any bit of the plane."""
+    numbers = np.append(np.asarray(w, dtype="<f8"), b).astype("<f8")
+    return hashlib.sha256(numbers.tobytes()).hexdigest()[:32]
+
+
+def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
+    """Return what rounding may have added to P − D, from the sizes of things: no pass over the data.
+
+    With A ≥ Σ αᵢ ‖xᵢ‖ and a ≥ Σ αᵢ, each sum of the fit is off by at most γ_(n+d) times its terms' sizes:
+    P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ.
+    """
+    loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
+    squares = problem.mean(problem.rows.squared_norms()) * W
+    # |ℓ'| ≤ the steepest slope, and ℓ'² ≤ 2Lℓ where ℓ ≥ 0 has curvature at most L; then Cauchy and Schwarz.
+    most = float(np.abs(loss.slopes).max()) * C * np.sqrt(W)
+    if np.isfinite(loss.max_curvature):
+        most = min(most, np.sqrt(2.0 * loss.max_curvature * C * max(found.primal, 0.0)))
+    A, a = float(most * np.sqrt(squares)), float(most * np.sqrt(W))
+    length_w = length(w)
+    # P − D ≥ l2/2 ‖w − v/l2‖²: v cannot be far from w.
+    l2 = problem.penalty.l2
+    length_v = l2 * length_w + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
+    sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + abs(b))
+    if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
+        sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
+    return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + ULPS * U * C * W)
+
+
+def certify(
+    problem: Problem, result: Any, statement: Statement, classes: ArrayLike, positive: int, tol: float
+) -> Claim:
+    """Return what a solver's result may claim: its own proof, or the one that its plane gives.
+
+    Parameters
+    ----------
+    problem : Problem
+    result : Result
+        With `w` and `b`, and `proof` and `alpha` where the solver knows them.
+    statement : Statement
+        What was minimised, in the user's terms.
+    classes : array
+        All labels.
+    positive : int
+        Which of them is +1.
+    tol : float
+        The relative gap that was asked for.
+    """
+    w, b = np.ascontiguousarray(result.w, dtype=np.float64), float(result.b)
+    if penalised(problem):
+        found, dual_point = _strongest(problem, w, b, result.proof, result.alpha, tol)
+        if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
+            found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
+        error = rounding(problem, w, b, found)
+        if found.primal == 0:  # no share of nothing is small: look closely
+            error = enclosed_bound(problem, w, b, dual_point)[0].high
+    else:
+        (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
+    labels = tuple(np.asarray(classes).tolist())
+    fingerprint = Fingerprint.of(problem)
+    primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
+    return Claim(statement, labels, positive, primal, dual, float(error), tol, digest(w, b), fingerprint, dual_point)
+
+
+#: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
+QUICK = 2 * 10**7
+
+
+def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None) -> tuple[Bound, float]:
+    """Return a bound without a penalty, and how far its arithmetic may be off."""
+    if proof is not None and proof.dual > 0:
+        return proof, rounding(problem, w, b, proof)
+    rows = problem.rows
+    found = Bound(problem.objective(w, b), 0.0)
+    quick = rows.n * (rows.d + 1) ** 2 <= QUICK and np.isfinite(problem.loss.self_concordance)
+    if not quick and found.primal > 0:
+        return found, rounding(problem, w, b, found)
+    primal, dual = enclosed_bound(problem, w, b, DualPoint())
+    # Twice the distance that is proven: another machine's rounding must not make the claim false.
+    low = primal.low - 2.0 * (primal.high - dual.low) if dual.low > 0 else dual.low
+    return Bound(primal.high, low), primal.width
+
+
+def _strongest(
+    problem: Problem, w: FloatArray, b: float, proof: Bound | None, alpha: FloatArray | None, tol: float
+) -> tuple[Bound, DualPoint]:
+    """Return a bound and its dual point: the plane's own where that is good enough, because it needs no room."""
+    if proof is None or (alpha is not None and problem.loss.smooth):
+        own, dual_point = _own(problem, w, b, tol)
+        if proof is None or own.relative_gap <= max(tol, proof.relative_gap):
+            return own, dual_point
+    if alpha is None:
+        return proof, DualPoint()
+    if not problem.loss.smooth:
+        proof, alpha = _settled(problem, proof, alpha, tol)
+    return proof, DualPoint.of(problem, alpha, w, b)
+
+
+def _settled(problem: Problem, proof: Bound, alpha: FloatArray, tol: float) -> tuple[Bound, FloatArray]:
+    """Put dual variables that are all but at 0 or at c there, where the proof stays as good: they need no room then."""
+    c, near = weights(problem), 1e-3 * tol
+    top = c * np.where(problem.y > 0, *largest_shares(problem, alpha, c))
+    settled = np.where(alpha < near * c, 0.0, np.where(alpha > top - near * c, top, alpha))
+    if np.array_equal(settled, alpha):
+        return proof, alpha
+    settled = balanced(problem, settled)
+    found = Bound(proof.primal, dual_bound(problem, settled))
+    good_enough = found.relative_gap <= max(tol, proof.relative_gap)
+    return (found, settled) if good_enough else (proof, alpha)
+
+
+def _own(problem: Problem, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
+    """Return the bound that the plane itself gives, or that of the plane shifted so that the classes balance."""
+    point = problem.evaluate(w, b, split=problem.fit_intercept)
+    found, dual_point = bound(point), DualPoint()
+    if problem.fit_intercept and problem.loss.smooth and found.relative_gap > tol:
+        shift = balancing_shift(problem, w, b)
+        moved = bound(problem.evaluate(w, b + shift, split=True)).dual
+        if moved > found.dual:
+            found, dual_point = Bound(found.primal, moved), DualPoint(shift=shift)
+    return found, dual_point
+
+
+def balancing_shift(problem: Problem, w: FloatArray, b: float) -> float:
+    """Return δ near which (w, b + δ) has Σ cᵢ ℓ'(zᵢ) yᵢ = 0: the best intercept for w, by a few Newton steps."""
+    z, y, c, shift = problem.agreements(w, b), problem.y, weights(problem), 0.0
+    for _ in range(5):
+        moved = z + shift * y
+        bend = float((c * problem.loss.curvature(moved)).sum())
+        if not bend > 0:
+            break
+        shift -= float((c * y * problem.loss.slope(moved)).sum()) / bend
+    return shift

@@ -1,0 +1,90 @@
+"""The proof that a plane of maximum margin is one: a plane below, two points of the hulls above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .exact import Check, margin_bounds
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["MarginCertificate"]
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCertificate:
+    """The largest margin lies between `low` and `high`: the plane keeps the one, two points of the hulls deny more.
+
+    Attributes
+    ----------
+    coef, intercept : the plane
+    points, weights : arrays
+        Rows and weights α ≥ 0 of the dual point: D(α) = Σ αᵢ − ½‖Σ αᵢ yᵢ xᵢ‖² with Σ αᵢ yᵢ = 0.
+    low, high : float
+        Bounds on the margin 1/‖w‖.
+    tol : float
+        The relative gap that was asked for.
+    classes : tuple
+        The negative and the positive label.
+    fit_intercept : bool
+    """
+
+    coef: FloatArray
+    intercept: float
+    points: IntArray
+    weights: FloatArray
+    low: float
+    high: float
+    tol: float
+    classes: tuple[Any, Any]
+    fit_intercept: bool = True
+
+    @property
+    def primal(self) -> float:
+        """½‖w‖² of the plane, scaled until min z = 1."""
+        return 0.5 / self.low**2 if self.low > 0 else np.inf
+
+    @property
+    def dual(self) -> float:
+        """The lower bound on ½‖w‖² of any plane with z ≥ 1."""
+        return 0.5 / self.high**2 if self.high > 0 else np.inf
+
+    @property
+    def gap(self) -> float:
+        """How far the plane can be from the optimum."""
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the primal value."""
+        return 1.0 - (self.low / self.high) ** 2 if self.low > 0 else np.inf
+
+    @property
+    def proven(self) -> bool:
+        """Whether the relative gap is at most `tol`."""
+        return self.relative_gap <= self.tol
+
+    def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
+        """Check both bounds on the data, with all rounding accounted for and without the solver."""
+        labels = np.asarray(y)
+        if not np.isin(labels, np.array(self.classes)).all():
+            return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
+        signs = np.where(labels == self.classes[1], 1.0, -1.0)
+        intercept = self.intercept if self.fit_intercept else None
+        if np.shape(X)[1] != len(self.coef):
+            return Check(False, f"the plane has {len(self.coef)} coefficients, the data {np.shape(X)[1]} columns")
+        try:
+            found = margin_bounds(X, signs, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
+        except ValueError as error:
+            return Check(False, str(error))
+        slack = 1e-12  # of the claimed bounds, which were rounded when they were made
+        if found[0] < self.low * (1 - slack):
+            return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
+        if found[1] > self.high * (1 + slack):
+            return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
+        return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")

@@ -1,0 +1,227 @@
+"""Exact linear algebra on floats: ranks, solutions and kernels in whole numbers, by p-adic lifting.
+
+A system of floats is a system of whole numbers after scaling rows and columns by powers of two. Its solution is found
+modulo a prime p, then modulo p², p³, … (Dixon), and read off as fractions once there are enough digits; every answer is
+multiplied out before it is returned, so a prime that happens to be unlucky costs time, never the truth.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .exact import Clock, mantissas
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Whole = NDArray[Any]  # Python's own whole numbers
+
+__all__ = ["fraction_of", "pivots", "solve", "to_whole"]
+
+#: Primes whose digits, times 20-bit limbs of a matrix of up to 2¹¹ columns, sum up exactly in doubles.
+PRIMES = (4194301, 4194287, 4194277, 4194271, 4194247)
+LIMB = 20
+WIDEST = 2048
+
+
+def to_whole(A: FloatArray) -> tuple[Whole, IntArray, IntArray]:
+    """Return whole M and exponents r, c with A_ij = M_ij 2^(r_i + c_j).
+
+    Examples
+    --------
+    >>> M, r, c = to_whole(np.array([[0.5, 3.0], [0.25, 0.0]]))
+    >>> M.tolist(), r.tolist(), c.tolist()
+    ([[2, 3], [1, 0]], [0, 0], [-2, 0])
+    """
+    m, e = mantissas(A)
+    far = np.int64(10_000)
+    c = np.where(m != 0, e, far).min(axis=0, initial=far)
+    c = np.where(c == far, 0, c)
+    r = np.where(m != 0, e - c, far).min(axis=1, initial=far)
+    r = np.where(r == far, 0, r)
+    shift = np.where(m != 0, e - c - r[:, None], 0)
+    if not m.size:
+        return m.astype(object), r, c
+    return np.left_shift(m.astype(object), shift.astype(object)), r, c
+
+
+def pivots(M: Whole, clock: Clock) -> tuple[list[int], list[int]]:
+    """Return rows and columns, as many as each other, on which M is certain to be regular; earlier rows come first."""
+    p = PRIMES[0]
+    A = (M % p).astype(np.float64)
+    rows, columns = [], []
+    for i in range(A.shape[0]):
+        clock.check("the rank of the points")
+        filled = np.flatnonzero(A[i])
+        if not len(filled):
+            continue
+        j = int(filled[0])
+        rows.append(i)
+        columns.append(j)
+        if len(columns) == A.shape[1]:
+            break
+        row = _mod(A[i] * float(pow(int(A[i, j]), -1, p)), p)
+        below = A[i + 1 :]
+        active = np.flatnonzero(below[:, j])
+        if len(active):
+            below[active] = _mod(below[active] - np.outer(below[active, j], row), p)
+    return rows, columns
+
+
+def _mod(A: FloatArray, p: int) -> FloatArray:
+    """Return A modulo p, for whole |A| < 2⁵³."""
+    A = A - np.floor(A * (1.0 / p)) * p
+    return np.where(A < 0, A + p, np.where(p <= A, A - p, A))
+
+
+def _inverse(M: Whole, p: int, clock: Clock) -> FloatArray | None:
+    """Return M⁻¹ modulo p, or None where p divides the determinant."""
+    q = len(M)
+    A = np.hstack([(M % p).astype(np.float64), np.eye(q)])
+    for j in range(q):
+        clock.check("a system of equations")
+        filled = np.flatnonzero(A[j:, j])
+        if not len(filled):
+            return None
+        k = j + int(filled[0])
+        if k != j:
+            A[[j, k]] = A[[k, j]]
+        live = slice(j, q + q)
+        A[j, live] = _mod(A[j, live] * float(pow(int(A[j, j]), -1, p)), p)
+        factors = A[:, j].copy()
+        factors[j] = 0.0
+        active = np.flatnonzero(factors)
+        if len(active):
+            A[active, live] = _mod(A[active, live] - np.outer(factors[active], A[j, live]), p)
+    return A[:, q:]
+
+
+def solve(M: Whole, B: Whole, clock: Clock) -> tuple[Whole, int]:
+    """Return whole N and D > 0 with M (N/D) = B, for a regular M and one or more right-hand sides (columns of B).
+
+    Examples
+    --------
+    >>> N, D = solve(np.array([[2, 1], [0, 4]], dtype=object), np.array([[1], [1]], dtype=object), Clock(None))
+    >>> N.tolist(), D
+    ([[3], [2]], 8)
+    """
+    if len(M) > WIDEST:
+        raise ValueError(f"exact systems are solved up to {WIDEST} equations, this one has {len(M)}")
+    if not B.any():
+        return B.copy(), 1
+    for p in PRIMES:
+        C = _inverse(M, p, clock)
+        if C is not None:
+            return _Lifting(M, B, p, C, clock).solution()
+    raise ArithmeticError("the system is singular: its equations depend on one another")
+
+
+class _Lifting:
+    """x = x₀ + x₁ p + x₂ p² + …, one digit at a time: xₖ = M⁻¹ rₖ mod p, rₖ₊₁ = (rₖ − M xₖ)/p."""
+
+    def __init__(self, M: Whole, B: Whole, p: int, C: FloatArray, clock: Clock) -> None:
+        self.M, self.B, self.p, self.clock = M, B, p, clock
+        self.high, self.low = np.floor(C / 2048), C % 2048  # so that sums of products stay exact
+        self.limbs = _limbs(M)
+        self.residual = B.copy()
+        self.digits: list[FloatArray] = []
+        self.most = 2 * (_hadamard(M) + _bits(B)) // (p.bit_length() - 1) + 4
+
+    def solution(self) -> tuple[Whole, int]:
+        """Lift until the fractions read off solve the system."""
+        wanted = 6
+        while True:
+            while len(self.digits) < min(wanted, self.most):
+                self._lift()
+            found = self._read()
+            if found is not None:
+                return found
+            if wanted >= self.most:
+                raise ArithmeticError("no fractions within Hadamard's bound: this cannot be, please report it")
+            wanted *= 2
+
+    def _lift(self) -> None:
+        self.clock.check("a system of equations")
+        p = self.p
+        r = (self.residual % p).astype(np.float64)
+        x = _mod(_mod(self.high @ r, p) * 2048 + _mod(self.low @ r, p), p)
+        product: Whole = np.zeros(x.shape, dtype=object)
+        for k, limb in enumerate(self.limbs):
+            product += (limb @ x).astype(np.int64).astype(object) << (LIMB * k)
+        self.residual = (self.residual - product) // p
+        self.digits.append(x)
+
+    def _read(self) -> tuple[Whole, int] | None:
+        """Return fractions N/D that solve the system, if the digits so far tell them."""
+        modulus = self.p ** len(self.digits)
+        x = _number(self.digits, self.p)
+        bound, D = isqrt(modulus // 2), 1
+        for value in x.ravel():
+            self.clock.check("reading fractions")
+            numerator = _balanced(value * D, modulus)
+            if abs(numerator) <= bound:
+                continue
+            _, denominator = fraction_of(numerator % modulus, modulus, bound)
+            D *= denominator
+            if bound < D:
+                return None
+        N = _balanced_all(x * D, modulus)
+        return (N, D) if not (self.M.dot(N) - self.B * D).any() else None
+
+
+def _number(digits: list[FloatArray], p: int) -> Whole:
+    """Σ digitₖ pᵏ, by halves."""
+    parts: list[Whole] = [digit.astype(np.int64).astype(object) for digit in digits]
+    power = p
+    while len(parts) > 1:
+        pairs = [parts[k] + parts[k + 1] * power for k in range(0, len(parts) - 1, 2)]
+        parts = pairs + parts[len(parts) & ~1 :]
+        power *= power
+    return parts[0]
+
+
+def _balanced(value: int, modulus: int) -> int:
+    value %= modulus
+    return value - modulus if 2 * value > modulus else value
+
+
+def _balanced_all(values: Whole, modulus: int) -> Whole:
+    values = values % modulus
+    return np.where(2 * values > modulus, values - modulus, values)
+
+
+def fraction_of(value: int, modulus: int, bound: int) -> tuple[int, int]:
+    """Return n, d with n = value·d modulo the modulus and |n| ≤ bound, d > 0 as small as Euclid's algorithm finds it.
+
+    Examples
+    --------
+    >>> fraction_of(2 * pow(3, -1, 1009) % 1009, 1009, 22)
+    (2, 3)
+    """
+    a, b, s, t = modulus, value, 0, 1
+    while b > bound:
+        quotient, rest = divmod(a, b)
+        a, b, s, t = b, rest, t, s - quotient * t
+    return (b, t) if t > 0 else (-b, -t)
+
+
+def _limbs(M: Whole) -> list[FloatArray]:
+    """Return 20-bit parts of M, lowest first, each with M's signs."""
+    rest: Whole = abs(M)
+    sign, limbs = np.where(M < 0, -1.0, 1.0), []
+    while rest.any():
+        limbs.append((rest & (2**LIMB - 1)).astype(np.float64) * sign)
+        rest = rest >> LIMB
+    return limbs
+
+
+def _bits(M: Whole) -> int:
+    return max((abs(value).bit_length() for value in M.ravel()), default=0)
+
+
+def _hadamard(M: Whole) -> int:
+    """Return how many bits the determinant of M, or of M with one column changed for its longest, has at the most."""
+    return sum(_bits(row) for row in M) + len(M) * len(M).bit_length() // 2 + 1

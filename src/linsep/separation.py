@@ -1,0 +1,705 @@
+"""The search for a plane that separates, or for the relation between rows that excludes one.
+
+Floats search, whole numbers decide. A row is aᵢ = yᵢ [xᵢ, 1], a plane θ = [w, b].
+
+1. A few passes of the perceptron; most separable data fall to them.
+2. The linear program  max t  s.t.  aᵢ·θ ≥ t, |θ| ≤ 1  on a set of rows that grows by those it gets wrong. If t > 0 the
+   plane is tried on all rows, exactly. If t = 0 its multipliers name rows with Σ λᵢ aᵢ = 0, solved for exactly.
+3. Where floats do not resolve it, an exact dual simplex method goes on from where they ended.
+4. Rows with such a λ lie on every weak plane. Modulo the space V that they span the same question is asked again: a
+   plane that is strict there is a quasi-separation, and if V holds all rows there is none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import losses, rational
+from ._core import Rows, is_sparse
+from .exact import Clock, check_plane, depends, sides
+from .geometry import augment, margin
+from .nearest import nearest_points
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Weights = dict[int, Fraction]  # row: λ
+Plane = Any  # floats in an array, or a list of Fractions
+
+__all__ = ["Search"]
+
+FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
+FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
+NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats say nothing
+WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
+GRAIN = 24  # bits of the weights that may be chosen freely
+
+
+# -- floats that search -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _View:
+    """The rows modulo V in floats: aᵢ·θ for θ ⟂ V, where θ = lift(v)."""
+
+    rows: Rows
+    y: FloatArray
+    intercept: bool
+    lift: Callable[[FloatArray], FloatArray]
+    live: IntArray  # rows that floats see outside V
+
+    @property
+    def size(self) -> int:
+        """How long v is."""
+        return self.rows.d + self.intercept
+
+    def agreements(self, v: FloatArray) -> FloatArray:
+        """aᵢ·θ of every row."""
+        return self.y * (self.rows.matvec(v[: self.rows.d]) + (v[-1] if self.intercept else 0.0))
+
+    def block(self, which: IntArray) -> tuple[Any, FloatArray]:
+        """Return some rows aᵢ, each divided by its length, and these lengths."""
+        part = self.rows.X[which].astype(np.float64)
+        part = augment(part) if self.intercept else part
+        squares = part.multiply(part).sum(axis=1) if is_sparse(part) else np.einsum("ij,ij->i", part, part)
+        lengths = np.sqrt(np.asarray(squares).ravel())
+        lengths[lengths == 0] = 1.0
+        signs = self.y[which] / lengths
+        return sparse.diags(signs) @ part if is_sparse(part) else part * signs[:, None], lengths
+
+
+def _scaled(X: Any) -> tuple[Any, IntArray]:
+    """Return X with columns multiplied by 2^k to be of size about one where they differ much, and these k."""
+    largest = np.asarray(abs(X).max(axis=0).todense() if is_sparse(X) else _column_sizes(X)).ravel()
+    k = -np.frexp(largest.astype(np.float64))[1].astype(np.int64)
+    k[largest == 0] = 0
+    if np.abs(k).max(initial=0) <= 8:
+        return X, np.zeros_like(k)
+    if not is_sparse(X):
+        return np.ldexp(X.astype(np.float64), k), k
+    scaled = X.astype(np.float64)
+    scaled.data = np.ldexp(scaled.data, k[scaled.indices])
+    return scaled, k
+
+
+def _filled(X: Any) -> NDArray[np.bool_]:
+    """Whether each row has a number other than zero."""
+    return np.asarray((X != 0).sum(axis=1)).ravel() > 0
+
+
+def _column_sizes(X: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)))
+
+
+class _Perceptron:
+    """The perceptron on the rows of a view, and its average."""
+
+    def __init__(self, view: _View, rng: np.random.Generator) -> None:
+        d = view.rows.d
+        self.view, self.rng, self.steps = view, rng, 0
+        self.w, self.b, self.sum_w, self.sum_b = np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1)
+
+    def step(self, which: IntArray) -> int:
+        """Visit these rows once, in random order; return how many were mistaken."""
+        view, order = self.view, self.rng.permutation(which)
+        self.steps += len(order)
+        mistaken = view.rows.stochastic_steps(
+            view.y,
+            None,
+            order,
+            np.ones(len(order)),
+            losses.Perceptron(),
+            l2=0.0,
+            l1=0.0,
+            intercept=view.intercept,
+            w=self.w,
+            b=self.b,
+            sum_w=self.sum_w,
+            sum_b=self.sum_b,
+        )
+        return len(mistaken)
+
+    def practise(self, hard: IntArray, end: float, passes: int = 100) -> None:
+        """Visit the hardest rows until they are right, or some time has come."""
+        for _ in range(passes):
+            if self.step(hard) == 0 or time.monotonic() > end:
+                return
+
+    def planes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the last plane and the mean of all."""
+        last = np.append(self.w, self.b) if self.view.intercept else self.w.copy()
+        total = np.append(self.sum_w, self.sum_b) if self.view.intercept else self.sum_w
+        return last, total / max(1, self.steps)
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """Weights with Σ λᵢ aᵢ = 0, positive outside E, and rows outside E that span its rows with E, independently."""
+
+    weights: Weights
+    independent: list[int]
+
+
+class Search:
+    """The state of one question: the data, the rows E that span V, and the positive combination that proves it."""
+
+    def __init__(self, X: Any, y: FloatArray, intercept: bool, clock: Clock, seed: int) -> None:
+        self.X, self.y, self.intercept, self.clock, self.seed = X, y, intercept, clock, seed
+        self.n, self.d = (int(size) for size in X.shape)
+        self.size = self.d + intercept
+        self.basis: list[int] = []  # E: independent rows that span V
+        self.total: Weights = {}  # λ > 0 on rows that span V, Σ λᵢ aᵢ = 0
+        self.points: Weights = {}
+        self.scaled, self.exponents = _scaled(X)
+        self.ranking = np.zeros(self.n)  # agreements with the best plane so far
+        self.inside: set[int] = set()  # rows in V
+        self.working = np.empty(0, dtype=np.int64)
+
+    def decide(self) -> dict[str, Any]:
+        """Return the fields of a `Separability`."""
+        view = self._whole_space()
+        if len(view.live) < self.n:  # without an intercept a row of zeros is on every plane
+            self.points = self.total = {int(np.setdiff1d(np.arange(self.n), view.live)[0]): Fraction(1)}
+        theta = self._quick(view) if len(view.live) else None
+        if theta is not None:
+            return self._separating(theta)
+        self._absorb_twins()
+        while True:
+            self.clock.check("the search for a plane")
+            if len(self.basis) == self.size:
+                return self._overlapping({})
+            view = self._whole_space() if not self.basis else self._quotient()
+            if len(view.live):
+                found = self._round(view)
+            else:
+                dependencies, strangers = self._dependencies(self.basis)
+                if not len(strangers):
+                    return self._overlapping(dependencies)
+                found = self._exactly(view, strangers)
+            if isinstance(found, _Relation):
+                self._absorb(found)
+            else:
+                return self._separating(found)
+
+    # -- views ----------------------------------------------------------------------------------------------------
+
+    def _whole_space(self) -> _View:
+        rows = Rows(self.scaled)
+        live = np.arange(self.n) if self.intercept else np.flatnonzero(_filled(self.X))
+        return _View(rows, self.y, self.intercept, lambda v: v, live)
+
+    def _quotient(self) -> _View:
+        """Return the rows modulo V, in coordinates of a space orthogonal to E."""
+        A = self._augmented(self.scaled, self.basis)
+        if is_sparse(self.X) and self.size > 1000:
+            reduced, lift = self._eliminated(A)
+        else:
+            A = A.toarray() if is_sparse(A) else A
+            Q, _ = np.linalg.qr((A / np.linalg.norm(A, axis=1, keepdims=True)).T, mode="complete")
+            Z = Q[:, len(self.basis) :]
+            reduced = np.asarray(self.scaled @ Z[: self.d], dtype=np.float64)
+            if self.intercept:
+                reduced += Z[self.d]
+
+            def lift(v: FloatArray) -> FloatArray:
+                return np.asarray(Z @ v)
+
+        rows = Rows(reduced)
+        whole = Rows(self.scaled).squared_norms() + self.intercept
+        outside = rows.squared_norms() > NEGLIGIBLE**2 * whole
+        outside[list(self.inside)] = False
+        return _View(rows, self.y, False, lift, np.flatnonzero(outside))
+
+    def _eliminated(self, A: Any) -> tuple[Any, Callable[[FloatArray], FloatArray]]:
+        """Return the rows with as many columns eliminated as E has rows, for sparse data."""
+        used = np.unique(A.indices)
+        # rare columns go first: a common one, such as the intercept's, would fill all rows
+        common = np.append(self.scaled.getnnz(axis=0), [self.n] * self.intercept)[used]
+        pivot = used[_pivot_columns(A[:, used].toarray() / common)]
+        free = np.setdiff1d(np.arange(self.size), pivot)
+        R = sparse.csr_matrix(np.linalg.solve(A[:, pivot].toarray(), A[:, free].toarray()))
+        whole = augment(self.scaled) if self.intercept else self.scaled
+        reduced = sparse.csr_matrix(whole[:, free] - whole[:, pivot] @ R)
+        reduced.data[np.abs(reduced.data) < NEGLIGIBLE] = 0.0
+        reduced.eliminate_zeros()
+
+        def lift(v: FloatArray) -> FloatArray:
+            theta = np.zeros(self.size)
+            theta[free], theta[pivot] = v, -(R @ v)
+            return theta
+
+        return reduced, lift
+
+    def _augmented(self, X: Any, which: Sequence[int]) -> Any:
+        """Return the rows aᵢ = yᵢ [xᵢ, 1]."""
+        index = np.asarray(which, dtype=np.int64)
+        part = X[index].astype(np.float64)
+        part = augment(part) if self.intercept else part
+        if is_sparse(part):
+            return sparse.csr_matrix(sparse.diags(self.y[index]) @ part)
+        return part * self.y[index, None]
+
+    # -- the search in floats -------------------------------------------------------------------------------------
+
+    def _quick(self, view: _View) -> Plane | None:
+        """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
+        walk = _Perceptron(view, np.random.default_rng(self.seed))
+        end = time.monotonic() + (10.0 if self.clock.limit is None else 0.15 * self.clock.limit)
+        few = len(view.live) // 100 + 10
+        for k in range(PASSES if view.size > WIDE else FEW_PASSES):
+            self.clock.check("the perceptron's passes")
+            walk.step(view.live)
+            z = [view.agreements(v) for v in walk.planes()]
+            mistakes = [int((part[view.live] <= 0).sum()) for part in z]
+            better = int(np.argmin(mistakes))
+            self.ranking = z[better]
+            if mistakes[better] == 0:
+                theta = self._exact_plane(view, walk.planes()[better])
+                if not len(self._refused(view, theta)):
+                    return theta
+            if k >= FEW_PASSES:
+                if mistakes[better] > few or time.monotonic() > end:
+                    break
+                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], end)
+        return None
+
+    def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
+        """Return θ in the columns' own scale, orthogonal to E exactly."""
+        fraction, exponent = np.frexp(view.lift(v))
+        exponent = exponent + np.append(self.exponents, np.zeros(int(self.intercept), dtype=np.int64))
+        # the largest is about one, and the smallest may vanish: what is left is tried exactly
+        theta = np.ldexp(fraction, exponent - exponent[fraction != 0].max(initial=-10_000))
+        return self._orthogonal(theta) if self.basis else theta
+
+    def _orthogonal(self, theta: FloatArray) -> list[Fraction]:
+        """Return θ with as many coefficients changed as E has rows, so that aₑ·θ = 0 exactly."""
+        M, columns, c = self._whole_rows(self.basis)
+        rows, pivot = rational.pivots(M, self.clock)
+        exact = [Fraction(value) for value in theta]
+        rest = [k for k in range(len(columns)) if k not in set(pivot)]
+        # in the scaled columns φ_j = θ_j 2^c_j the equations are those of whole numbers
+        phi = [exact[j] * Fraction(2) ** int(e) for j, e in zip(columns, c, strict=True)]
+        scale = 1
+        for k in rest:
+            scale = max(scale, phi[k].denominator)  # all are powers of two
+        whole = np.array([int(phi[k] * scale) for k in rest] or [0], dtype=object)
+        rhs = -(M[rows][:, rest].dot(whole) if rest else np.zeros(len(rows), dtype=object))
+        N, D = rational.solve(M[rows][:, pivot], rhs[:, None], self.clock)
+        for k, numerator in zip(pivot, N[:, 0], strict=True):
+            exact[columns[k]] = Fraction(numerator, D * scale) / Fraction(2) ** int(c[k])
+        return exact
+
+    def _whole_rows(self, which: Sequence[int]) -> tuple[Any, list[int], IntArray]:
+        """Return rows aᵢ in whole numbers, each up to a positive factor, on the columns where they are not all zero."""
+        A = self._augmented(self.X, which)
+        columns = np.unique(A.indices) if is_sparse(A) else np.arange(self.size)
+        A = A[:, columns].toarray() if is_sparse(A) else A
+        M, self._row_exponents, c = rational.to_whole(A)
+        return M, columns.tolist(), c
+
+    def _refused(self, view: _View, theta: Plane) -> IntArray:
+        """Return the rows that the plane has on the wrong side, or on itself where it should not."""
+        signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+        bad = signs < 0
+        bad[view.live] |= signs[view.live] == 0
+        return np.flatnonzero(bad)
+
+    def _round(self, view: _View) -> _Relation | Plane:
+        """Return a plane that is strict on the rows outside V, or a combination of them that lies in V."""
+        if self.basis and view.rows.is_sparse:  # many columns, of which a linear program would be slow
+            theta = self._quick(view)
+            if theta is not None:
+                return theta
+        if not self.points or view.size > WIDE:
+            found = self._by_hulls(view)
+            if found is not None:
+                return found
+        many = max(150, 3 * view.size)
+        self.working = np.intersect1d(self.working, view.live)
+        if not len(self.working):
+            self.working = self._worst(view, self.ranking, many)
+        while True:
+            block, lengths = view.block(self.working)
+            t, v, multipliers = _program(block, self.clock)
+            if t <= FLAT:
+                found = self._relation(block, lengths, multipliers)
+                return self._exactly(view, self.working) if found is None else found
+            z = view.agreements(v)
+            wrong = view.live[z[view.live] <= 0]
+            if not len(wrong):
+                theta = self._exact_plane(view, v)
+                wrong = self._refused(view, theta)
+                if not len(wrong):
+                    return theta
+            new = self._worst(view, z, many, wrong)
+            if not len(new):
+                return self._exactly(view, self.working)
+            self.working = np.concatenate([self.working, new])
+
+    def _by_hulls(self, view: _View) -> _Relation | Plane | None:
+        """Return a plane or a relation from the nearest points of the hulls, where floats are enough for it."""
+        live = view.live
+        rows = view.rows if len(live) == self.n else Rows(view.rows.X[live])
+        y = view.y[live]
+        if view.intercept and abs(y.sum()) == len(y):  # one class is left
+            return None
+        near = nearest_points(
+            rows,
+            y,
+            intercept=view.intercept,
+            tol=1.0,  # any plane that separates will do
+            max_iter=20 * (view.size + 50),
+            tick=lambda: self.clock.check("the nearest points of the hulls"),
+        )
+        self.working = np.union1d(self.working, live[near.support])
+        if near.low > 0:
+            theta = self._exact_plane(view, np.append(near.v, -near.middle) if view.intercept else near.v)
+            return None if len(self._refused(view, theta)) else theta
+        if len(near.support) > view.size + 20:
+            return None
+        support, weights = live[near.support], near.weights
+        if not self.points:
+            support, weights = self._reduced(view, support, weights)
+        return self._combined(support, weights)
+
+    def _reduced(self, view: _View, support: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return as few of the rows as combine to the same point (Carathéodory)."""
+        while True:
+            block, lengths = view.block(support)
+            block = block.toarray() if is_sparse(block) else block
+            U, sizes, _ = np.linalg.svd(block, full_matrices=True)
+            rank = int((sizes > 1e-11 * sizes.max(initial=0.0)).sum())
+            if len(support) - rank < 2:
+                return support, weights
+            direction = U[:, -1] / lengths  # a second relation between the rows
+            positive = direction > 0
+            if not positive.any():
+                direction, positive = -direction, ~positive
+            steps = weights[positive] / direction[positive]
+            weights = weights - steps.min() * direction
+            out = np.flatnonzero(positive)[int(steps.argmin())]
+            stays = np.arange(len(support)) != out
+            support, weights = support[stays], np.maximum(weights[stays], 0.0)
+
+    def _relation(self, block: Any, lengths: FloatArray, multipliers: FloatArray) -> _Relation | None:
+        """Return a relation of the working rows: a minimal one at first, later one that takes in all there are."""
+        if self.points:
+            weights = _partition(block, self.clock)
+            chosen = weights > 0
+            found = self._combined(self.working[chosen], weights[chosen] / lengths[chosen])
+            if found is not None:
+                return found
+        return self._circuit(self.working[multipliers > FLAT * multipliers.max(initial=0.0)])
+
+    def _worst(self, view: _View, z: FloatArray, many: int, among: IntArray | None = None) -> IntArray:
+        """Return the rows of lowest agreement that are not worked with yet, of both classes at the beginning."""
+        among = np.setdiff1d(view.live if among is None else among, self.working)
+        if len(among) <= many:
+            return among
+        if len(self.working):
+            return among[np.argpartition(z[among], many)[:many]]
+        halves = [among[view.y[among] == label] for label in (-1.0, 1.0)]
+        return np.concatenate([half[np.argsort(z[half], kind="stable")[: many // 2]] for half in halves])
+
+    # -- exact answers --------------------------------------------------------------------------------------------
+
+    def _circuit(self, support: IntArray) -> _Relation | None:
+        """Return λ > 0 on these rows, and any on E, with Σ λᵢ aᵢ = 0, if that determines λ."""
+        found = self._combined(support, np.ones(len(support)))
+        return (
+            found
+            if found is not None and len(found.independent) == len(found.weights.keys() - self.basis) - 1
+            else None
+        )
+
+    def _combined(self, support: IntArray, weights: FloatArray) -> _Relation | None:
+        """Return λ > 0 on these rows, near the weights given, and any on E, with Σ λᵢ aᵢ = 0, if floats were right.
+
+        Rows that depend on others keep their weights, rounded; those of independent rows are solved for.
+        """
+        rows = [*self.basis, *support.tolist()]
+        M, _, _ = self._whole_rows(rows)
+        chosen, pivot = rational.pivots(M, self.clock)
+        free = sorted(set(range(len(self.basis), len(rows))) - set(chosen))
+        if not free or len(chosen) > rational.WIDEST:
+            return None
+        given = self._grains(weights, free, rows)
+        N, D = rational.solve(M[chosen][:, pivot].T, -M[free][:, pivot].T.dot(given)[:, None], self.clock)
+        solved = N[:, 0]
+        outside = [value for k, value in zip(chosen, solved, strict=True) if k >= len(self.basis)]
+        positive = all(value > 0 or (value == 0 and len(free) == 1) for value in outside)
+        if not positive or (M[chosen].T.dot(solved) + M[free].T.dot(given) * D).any():
+            return None
+        exact = dict(zip([*chosen, *free], [*solved, *(given * D)], strict=True))
+        exponents = self._row_exponents
+        independent = [rows[k] for k in chosen if k >= len(self.basis) and exact[k]]
+        found = {rows[k]: Fraction(value) / Fraction(2) ** int(exponents[k]) for k, value in exact.items() if value}
+        return _Relation(found, independent)
+
+    def _grains(self, weights: FloatArray, free: list[int], rows: list[int]) -> Any:
+        """Return weights of rows in whole numbers, for the rows as `_whole_rows` scales them."""
+        places = np.array(free) - len(self.basis)
+        wanted = weights[places] * np.ldexp(1.0, self._row_exponents[free] - self._row_exponents[free].max())
+        return np.maximum(1, np.round(np.ldexp(wanted / wanted.max(), GRAIN))).astype(np.int64).astype(object)
+
+    def _exactly(self, view: _View, working: IntArray) -> _Relation | Plane:
+        """Return what `_round` returns, by the exact simplex method on rows that grow by those a plane gets wrong."""
+        first: list[int] = []
+        while True:
+            found, first = self._simplex(working, first)
+            if isinstance(found, _Relation):
+                return found
+            signs = sides(self.X, self.y, found, intercept=self.intercept, clock=self.clock)
+            bad = signs < 0
+            bad[view.live] |= signs[view.live] == 0
+            new = np.setdiff1d(np.flatnonzero(bad), working)
+            if not len(new):
+                return found
+            working = np.concatenate([working, new[: max(50, self.size)]])
+
+    def _simplex(self, working: IntArray, first: list[int]) -> tuple[_Relation | Plane, list[int]]:
+        """Return a plane with aₑ·θ = 0 on E and aᵢ·θ > 0 on these rows, or λ that excludes one; and the last basis.
+
+        The dual simplex method for  min c·θ  s.t.  aᵢ·θ ≥ 1, aₑ·θ = 0  with a c = Σ μⱼ aⱼ that makes the first basis
+        dual feasible. A basis is E and rows J; its θ has aⱼ·θ = 1. A row that it gets wrong, aᵢ = Σ αⱼ aⱼ, enters for
+        the j of least μⱼ/αⱼ with αⱼ > 0; if there is none, aᵢ − Σ αⱼ aⱼ = 0 is the proof.
+        """
+        e = len(self.basis)
+        rest = [i for i in working.tolist() if i not in set(first)]
+        rows = [*self.basis, *first, *rest]
+        M, columns, c = self._whole_rows(rows)
+        exponents = self._row_exponents
+        basis, pivot = rational.pivots(M, self.clock)
+        P = M[:, pivot]
+        rng = np.random.default_rng(self.seed)
+        mu = {k: Fraction(int(rng.integers(1, 2**20))) for k in basis if k >= e}
+        while True:
+            self.clock.check("exact pivots")
+            ones = np.array([int(k >= e) for k in basis], dtype=object)
+            N, D = rational.solve(P[basis], ones[:, None], self.clock)
+            z = P[e:].dot(N[:, 0])
+            if all(value > 0 for value in z):
+                theta: list[Any] = [Fraction(0)] * self.size
+                for k, value in zip(pivot, N[:, 0], strict=True):
+                    theta[columns[k]] = Fraction(value, D) / Fraction(2) ** int(c[k])
+                return theta, [rows[k] for k in basis if k >= e]
+            # a step of length zero would let the method run in circles, unless the first row enters (Bland)
+            stuck = any(value == 0 for value in mu.values())
+            i = e + (next(k for k, value in enumerate(z) if value <= 0) if stuck else min(range(len(z)), key=z.item))
+            alpha, scale = rational.solve(P[basis].T, P[i][:, None], self.clock)
+            share = dict(zip(basis, alpha[:, 0], strict=True))
+            leaving = [k for k in basis if k >= e and share[k] > 0]
+            if not leaving:
+                circuit = {i: scale} | {k: -value for k, value in share.items() if value}
+                if M[list(circuit)].T.dot(np.array(list(circuit.values()), dtype=object)).any():
+                    raise ArithmeticError("a rank was found too low: this cannot be, please report it")
+                exact = {rows[k]: Fraction(v) / Fraction(2) ** int(exponents[k]) for k, v in circuit.items()}
+                return _Relation(exact, [rows[k] for k in circuit if k >= e and k != i]), []
+            out = min(leaving, key=lambda k: (mu[k] / share[k], k))
+            step = mu[out] * scale / share[out]
+            mu = {k: value - step * Fraction(share[k], scale) for k, value in mu.items() if k != out} | {i: step}
+            basis[basis.index(out)] = i
+
+    # -- V --------------------------------------------------------------------------------------------------------
+
+    def _absorb(self, relation: _Relation) -> None:
+        """Let V take in the rows of a new relation."""
+        new = relation.weights
+        if not self.points:
+            self.points = new
+        # enough of the old combination makes the sum positive where the new one is negative
+        enough = max((-new[i] / self.total[i] for i in new if i in self.total), default=Fraction(0))
+        factor = Fraction(int(max(enough, Fraction(0))) + 1)
+        total = {i: factor * weight for i, weight in self.total.items()}
+        for i, weight in new.items():
+            total[i] = total.get(i, Fraction(0)) + weight
+        self.total = total
+        self.inside |= new.keys()
+        self.basis += relation.independent
+
+    def _absorb_twins(self) -> None:
+        """Let V take in equal points of different classes: each pair is a proof of its own."""
+        pairs = _twins(self.X, self.y)
+        if not pairs:
+            return
+        most = 4 * self.size if self.size <= 500 else 400
+        pairs = pairs[:most]
+        self.points = self.points or {i: Fraction(1) for i in pairs[0]}
+        M, _, _ = self._whole_rows([i for i, _ in pairs])
+        independent, _ = rational.pivots(M, self.clock)
+        self.basis = [pairs[k][0] for k in independent]
+        self.total |= {i: Fraction(1) for k in independent for i in pairs[k]}
+        self.inside |= {i for pair in pairs for i in pair}
+
+    def _dependencies(self, spanning: list[int]) -> tuple[dict[int, dict[int, Fraction]], IntArray]:
+        """Return columns as combinations of others on all rows, if these rows span all; else rows that they do not."""
+        A = self._augmented(self.X, spanning)
+        M, _, c = rational.to_whole(A.toarray() if is_sparse(A) else A)
+        # the last column, the intercept's, is the first to be kept
+        rows, backwards = rational.pivots(M[:, ::-1], self.clock)
+        pivot = [self.size - 1 - j for j in backwards]
+        free = [j for j in range(self.size) if j not in set(pivot)]
+        N, D = rational.solve(M[rows][:, pivot], M[rows][:, free], self.clock)
+        found: dict[int, dict[int, Fraction]] = {}
+        for k, j in enumerate(free):
+            combination = {
+                p: Fraction(value, D) * Fraction(2) ** int(c[j] - c[p])
+                for p, value in zip(pivot, N[:, k], strict=True)
+                if value
+            }
+            found[j] = combination
+            if depends(self.X, j, combination, intercept=self.intercept, clock=self.clock):
+                continue
+            theta = [-combination.get(p, Fraction(0)) for p in range(self.size)]
+            theta[j] = Fraction(1)
+            signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+            return {}, np.flatnonzero(signs)[: max(50, 2 * self.size)]
+        return found, np.empty(0, dtype=np.int64)
+
+    def _without_aliases(self, theta: list[Fraction]) -> list[Fraction]:
+        """Return the same plane with no weight on columns that are combinations of others on all rows."""
+        if self.size > WIDE:
+            return theta
+        spanning = [*self.basis, *self.working.tolist()]
+        while True:
+            dependencies, strangers = self._dependencies(spanning)
+            if not len(strangers):
+                break
+            spanning += strangers.tolist()
+        for column, others in dependencies.items():
+            weight, theta[column] = theta[column], Fraction(0)
+            for j, factor in others.items():
+                theta[j] += weight * factor
+        return theta
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def _separating(self, theta: Plane) -> dict[str, Any]:
+        """Return the fields for a plane; strict where V is nothing."""
+        exact = None if isinstance(theta, np.ndarray) and not self.points else [Fraction(value) for value in theta]
+        if exact is not None and self.points:
+            exact = theta = self._without_aliases(exact)
+        rounded = theta if exact is None else _rounded(exact)
+        coef: Any = np.asarray(rounded[: self.d])
+        b = float(rounded[self.d]) if self.intercept else 0.0
+        strict = not self.points
+        if exact is not None:
+            check = check_plane(self.X, self.y, coef, b if self.intercept else None, strict=strict)
+            exact = None if check and strict else exact
+        fields: dict[str, Any] = dict(verdict="separable" if strict else "quasi", coef=coef, intercept=b)
+        if exact is not None:
+            fields["plane"] = tuple(exact) if self.intercept else (*exact, Fraction(0))
+        source = coef if exact is None else exact[: self.d]
+        fields["infinite"] = [j for j, value in enumerate(source) if value != 0]
+        if coef.any():
+            fields["margin"] = max(0.0, margin(self.X, self.y, coef, b)) if strict else 0.0
+        else:
+            fields["margin"] = np.inf if strict else 0.0
+        if not strict:
+            signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+            fields["on_plane"] = int((signs == 0).sum())
+            fields["points"], fields["weights"] = self._normalised(self.points)
+        return fields
+
+    def _overlapping(self, dependencies: dict[int, dict[int, Fraction]]) -> dict[str, Any]:
+        points, weights = self._normalised(self.points)
+        support, support_weights = self._normalised(self.total)
+        return dict(
+            verdict="overlap",
+            points=points,
+            weights=weights,
+            support=support,
+            support_weights=support_weights,
+            dependencies=dependencies,
+        )
+
+    def _normalised(self, weights: Weights) -> tuple[list[int], list[Fraction]]:
+        """Return rows in order and weights that sum to one in each class (over both, without an intercept)."""
+        rows = sorted(weights)
+        whole = sum((weights[i] for i in rows if self.y[i] > 0 or not self.intercept), Fraction(0))
+        return rows, [weights[i] / whole for i in rows]
+
+
+def _rounded(exact: Sequence[Fraction]) -> FloatArray:
+    """Return θ in floats, times a power of two where it would not fit."""
+    bits = max((abs(v.numerator).bit_length() - v.denominator.bit_length() for v in exact if v), default=0)
+    factor = Fraction(2) ** -bits
+    return np.array([float(value * factor) for value in exact])
+
+
+def _program(A: Any, clock: Clock) -> tuple[float, FloatArray, FloatArray]:
+    """Return t, v and λ ≥ 0 of  max t  s.t.  A v ≥ t, |v| ≤ 1, 0 ≤ t ≤ 1."""
+    n, q = A.shape
+    ones: Any = np.ones((n, 1))
+    matrix: Any = sparse.hstack([-A, ones], format="csc") if is_sparse(A) else np.hstack([-A, ones])
+    bounds = [(-1.0, 1.0)] * q + [(0.0, 1.0)]
+    found = _solved(clock, np.append(np.zeros(q), -1.0), A_ub=matrix, b_ub=np.zeros(n), bounds=bounds)
+    if found.x is None:  # floats failed: let exact arithmetic go on from all rows alike
+        return 0.0, np.zeros(q), np.zeros(n)
+    return float(found.x[-1]), np.asarray(found.x[:-1]), np.maximum(0.0, -np.asarray(found.ineqlin.marginals))
+
+
+def _partition(A: Any, clock: Clock) -> FloatArray:
+    """Return λ ≥ 0 with Aᵀλ = 0 that is positive wherever any such λ is: at least one there, or as good as zero.
+
+    It solves  max Σ s  s.t.  Aᵀ(s + r) = 0, 0 ≤ s ≤ 1, r ≥ 0.
+    """
+    n, q = A.shape
+    matrix: Any = sparse.hstack([A.T, A.T], format="csc") if is_sparse(A) else np.hstack([A.T, A.T])
+    cost, bounds = np.append(-np.ones(n), np.zeros(n)), [(0.0, 1.0)] * n + [(0.0, None)] * n
+    found = _solved(clock, cost, A_eq=matrix, b_eq=np.zeros(q), bounds=bounds)
+    if found.x is None:
+        return np.zeros(n)
+    s, r = found.x[:n], found.x[n:]
+    return np.where(s > 0.5, s + r, 0.0)
+
+
+def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
+    from scipy.optimize import linprog  # takes longer to import than all of linsep
+
+    clock.check("linear programs")
+    left = clock.left()
+    found = linprog(cost, **program, method="highs-ds", options={} if left is None else {"time_limit": left})
+    clock.check("linear programs")
+    return found
+
+
+def _pivot_columns(A: FloatArray) -> IntArray:
+    """Return as many columns as A has rows on which it is well regular, by elimination with column pivoting."""
+    from scipy.linalg import qr
+
+    return np.sort(qr(A, mode="r", pivoting=True)[1][: len(A)])
+
+
+def _twins(X: Any, y: FloatArray) -> list[tuple[int, int]]:
+    """Return pairs of equal rows with different labels."""
+    rng = np.random.default_rng(0)
+    rows = Rows(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        key = rows.matvec(rng.standard_normal(rows.d))
+    pairs: list[tuple[int, int]] = []
+    order = np.argsort(key, kind="stable")
+    same = key[order][1:] == key[order][:-1]
+    starts = np.flatnonzero(np.append(True, ~same))
+    for first, end in zip(starts, np.append(starts[1:], len(order)), strict=True):
+        if end - first < 2:
+            continue
+        group = order[first:end]
+        positive, negative = group[y[group] > 0], group[y[group] < 0]
+        if not (len(positive) and len(negative)):
+            continue
+        i, j = int(positive[0]), int(negative[0])
+        if np.array_equal(_values(X, i), _values(X, j)):
+            pairs.append((i, j))
+    return pairs
+
+
+def _values(X: Any, i: int) -> FloatArray:
+    return np.asarray(X[[i]].toarray()[0] if is_sparse(X) else X[i])

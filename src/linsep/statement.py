@@ -1,0 +1,97 @@
+"""What was minimised, in the user's terms, and how a file says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import losses
+from ._core import Rows
+from .losses import Loss
+from .penalties import Penalty
+from .problem import Problem
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Statement", "plain"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What was minimised: the loss, the penalty, and how they and the examples are weighed."""
+
+    loss: Loss
+    penalty: Penalty
+    C: float
+    fit_intercept: bool
+    class_weight: Mapping[Any, float] | str | None = None
+
+    def problem(self, rows: Rows, y: FloatArray, sample_weight: FloatArray | None) -> Problem:
+        """Return the problem on these examples."""
+        return Problem(rows, y, self.loss, self.penalty, self.C, sample_weight, self.fit_intercept)
+
+    def class_weights(self, codes: IntArray, classes: Sequence[Any]) -> FloatArray:
+        """Return the weight of each class, as scikit-learn counts them: "balanced" gives n/(k nₖ)."""
+        if isinstance(self.class_weight, str):
+            counts = np.bincount(codes, minlength=len(classes)).astype(np.float64)
+            return np.divide(len(codes), len(classes) * counts, out=np.zeros(len(classes)), where=counts > 0)
+        given = {} if self.class_weight is None else self.class_weight
+        return np.array([float(given.get(label, 1.0)) for label in classes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON; only losses that have a name in `linsep.losses` can be written down."""
+        if losses.LOSSES.get(self.loss.name) is not type(self.loss):
+            raise ValueError(f"{self.loss!r} is no loss of linsep.losses, so a file cannot say what it is")
+        weights = self.class_weight
+        return {
+            "loss": self.loss.name,
+            "l2": self.penalty.l2,
+            "l1": self.penalty.l1,
+            "C": None if np.isinf(self.C) else self.C,
+            "fit_intercept": self.fit_intercept,
+            "class_weight": [[plain(k), float(v)] for k, v in weights.items()]
+            if isinstance(weights, Mapping)
+            else weights,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        weights, C = data["class_weight"], data["C"]
+        return cls(
+            losses.get(str(data["loss"])),
+            Penalty(float(data["l2"]), float(data["l1"])),
+            np.inf if C is None else float(C),
+            bool(data["fit_intercept"]),
+            {label: float(weight) for label, weight in weights} if isinstance(weights, list) else weights,
+        )
+
+    def same_as(self, other: Statement) -> bool:
+        """Whether both say the same; a named penalty is its two numbers."""
+        return self.terms() == other.terms()
+
+    def terms(self) -> tuple[Any, ...]:
+        """Return what it says, in terms that can be compared."""
+        # Without a penalty its form is of no consequence.
+        penalty = (0.0, 0.0) if np.isinf(self.C) else (self.penalty.l2, self.penalty.l1)
+        weights = self.class_weight
+        return (
+            self.loss,
+            penalty,
+            self.C,
+            self.fit_intercept,
+            dict(weights) if isinstance(weights, Mapping) else weights,
+        )
+
+
+def plain(label: Any) -> Any:
+    """Return a label as JSON knows it."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError(f"the label {label!r} is neither text nor a number, so a file cannot hold it")
+    return value

@@ -1,0 +1,378 @@
+"""Separability, against Fourier and Motzkin's elimination in whole numbers, and on data that floats get wrong."""
+
+import dataclasses
+import itertools
+import pickle
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
+
+import linsep
+from linsep import LinearClassifier, NotSeparableError, Separability, SGDClassifier, separability, separation
+from linsep.exact import Clock, ProofTimeoutError
+from linsep.separability import explain_no_optimum
+
+# -- an independent method --------------------------------------------------------------------------------------------
+
+
+def primitive(row):
+    divisor = gcd(*row)
+    return tuple(v // divisor for v in row) if divisor > 1 else tuple(row)
+
+
+def feasible(system):
+    """Whether a·θ > 0 (or ≥ 0) has a solution for all (a, strict), by eliminating one unknown after the other."""
+    rows = {}
+    for a, strict in system:
+        rows[primitive(a)] = rows.get(primitive(a), False) or strict
+    for j in range(len(system[0][0])):
+        above, below = ([(a, s) for a, s in rows.items() if sign * a[j] > 0] for sign in (1, -1))
+        left = {a: s for a, s in rows.items() if a[j] == 0}
+        for (a, s), (c, t) in itertools.product(above, below):
+            row = primitive([a[j] * v - c[j] * u for u, v in zip(a, c, strict=True)])
+            left[row] = left.get(row, False) or s or t
+        if any(strict and not any(a) for a, strict in left.items()):
+            return False
+        rows = {a: s for a, s in left.items() if any(a)}
+    return True
+
+
+def verdict_by_elimination(X, y, intercept=True):
+    A = [tuple(int(t) * int(v) for v in ([*x, 1] if intercept else x)) for x, t in zip(X, y, strict=True)]
+    if feasible([(a, True) for a in A]):
+        return "separable"
+    weak = any(feasible([(a, i == k) for k, a in enumerate(A)]) for i in range(len(A)))
+    return "quasi" if weak else "overlap"
+
+
+def near_the_boundary(rng):
+    """Few whole points, labelled by a plane through many of them, one label sometimes turned."""
+    d, n, size = int(rng.integers(1, 4)), int(rng.integers(2, 10)), int(rng.choice([1, 2, 4]))
+    X = rng.integers(-size, size + 1, (n, d))
+    g = X @ rng.integers(-2, 3, d) + rng.integers(-2, 3)
+    y = np.where(g > 0, 1, np.where(g < 0, -1, rng.choice([-1, 1], n)))
+    if rng.random() < 0.2:
+        y[rng.integers(n)] *= -1
+    return X, y
+
+
+def check(X, y, **settings):
+    found = separability(X, y, **settings)
+    assert found.verify(X, y), found.verify(X, y).reason
+    d = X.shape[1] if hasattr(X, "shape") else len(X[0])
+    if found.points is not None:
+        assert len(found.points) <= d + 2
+        labels = np.asarray(y)[found.points]
+        if settings.get("fit_intercept", True):
+            for label in found.classes:
+                assert sum(w for w, own in zip(found.weights, labels, strict=True) if own == label) == 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_m13_the_verdict_is_that_of_exact_elimination(seed):
+    rng = np.random.default_rng(seed)
+    seen = dict.fromkeys(["separable", "quasi", "overlap"], 0)
+    while sum(seen.values()) < 110:
+        X, y = near_the_boundary(rng)
+        if len(set(y.tolist())) < 2:
+            continue
+        intercept = bool(rng.random() < 0.75)
+        found = check(X, y, fit_intercept=intercept)
+        assert found.verdict == verdict_by_elimination(X, y, intercept)
+        seen[found.verdict] += 1
+    assert min(seen.values()) > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_m13_exact_pivots_alone_give_the_same_verdicts(seed, monkeypatch):
+    blind = lambda A, clock: (0.0, np.zeros(A.shape[1]), np.zeros(A.shape[0]))  # noqa: E731
+    monkeypatch.setattr(separation, "_program", blind)
+    monkeypatch.setattr(separation.Search, "_quick", lambda self, view: None)
+    monkeypatch.setattr(separation.Search, "_by_hulls", lambda self, view: None)
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(100):
+        X, y = near_the_boundary(rng)
+        if len(set(y.tolist())) == 2:
+            assert check(X, y).verdict == verdict_by_elimination(X, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_m13_linear_programs_alone_give_the_same_verdicts(seed, monkeypatch):
+    monkeypatch.setattr(separation.Search, "_quick", lambda self, view: None)
+    monkeypatch.setattr(separation.Search, "_by_hulls", lambda self, view: None)
+    rng = np.random.default_rng(200 + seed)
+    for _ in range(100):
+        X, y = near_the_boundary(rng)
+        if len(set(y.tolist())) == 2:
+            assert check(X, y).verdict == verdict_by_elimination(X, y)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), n=st.integers(5, 60), d=st.integers(1, 6), noise=st.sampled_from([0.0, 0.1, 1.0])
+)
+@settings(max_examples=60, deadline=None)
+def test_m13_floats_in_general_position_agree_with_a_linear_program(seed, n, d, noise):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(X @ rng.standard_normal(d) + noise * rng.standard_normal(n) > 0, 1, -1)
+    y[:2] = -1, 1
+    A = -y[:, None] * np.column_stack([X, np.ones(n)])
+    program = linprog(np.zeros(d + 1), A, -np.ones(n), bounds=(None, None), method="highs")
+    found = check(X, y)
+    assert found.verdict == ("separable" if program.status == 0 else "overlap")
+    assert check(sparse.csr_matrix(X), y).verdict == found.verdict
+
+
+# -- what the data can be like ----------------------------------------------------------------------------------------
+
+
+def overlap_of(rng, n=60, d=3):
+    X = rng.standard_normal((n, d))
+    return X, (X[:, 0] + rng.standard_normal(n) > 0).astype(int)
+
+
+def test_m13_one_point_with_two_labels_is_a_proof_of_two_rows():
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    X[40] = X[7]
+    y = (X[:, 0] > 0).astype(int)
+    y[40] = 1 - y[7]
+    found = check(X, y)
+    assert found.verdict == "overlap"
+    assert found.points == [7, 40]
+    assert found.weights == [1, 1]
+    assert "rows 7 and 40 are the same point with different labels" in str(found)
+
+
+def test_m13_quasi_separation_names_the_coefficients_that_run_to_infinity():
+    X, y = overlap_of(np.random.default_rng(1))
+    rare = np.zeros((60, 1))
+    rare[np.flatnonzero(y)[:3]] = 1.0  # a column that only one class has
+    frame = pd.DataFrame(np.hstack([X, rare]), columns=["age", "height", "weight", "smoker"])
+    found = check(frame, y)
+    assert found.verdict == "quasi"
+    assert found.infinite == [3]
+    assert found.on_plane == 57
+    assert str(found).endswith("run to infinity without a penalty: smoker")
+    assert found.plane is not None
+    assert found.plane[:3] == (0, 0, 0)
+
+
+def test_m13_columns_that_depend_on_others_are_no_obstacle():
+    rng = np.random.default_rng(2)
+    X, y = overlap_of(rng)
+    dummies = np.eye(3)[rng.integers(0, 3, 60)]
+    wider = np.hstack([X, dummies, np.zeros((60, 1)), X[:, :1] - X[:, 1:2], np.full((60, 1), 0.1)])
+    exact = np.hstack([X, dummies, np.zeros((60, 1)), 2 * X[:, :1], np.full((60, 1), 0.1)])
+    found = check(exact, y)
+    assert found.verdict == "overlap"
+    assert sorted(found.dependencies) == [5, 6, 7, 8] or len(found.dependencies) == 4
+    assert check(wider, y).verdict == "overlap"  # x0 − x1 rounds: not quite dependent
+
+
+def test_m13_standardised_columns_that_nearly_depend_are_decided_exactly():
+    rng = np.random.default_rng(3)
+    X, y = overlap_of(rng, 200)
+    wide = np.hstack([X, np.eye(4)[rng.integers(0, 4, 200)]])
+    assert check((wide - wide.mean(axis=0)) / wide.std(axis=0), y).verdict == "overlap"
+
+
+def test_m13_wide_data_are_separable_unless_points_coincide():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((20, 60)), np.arange(20) % 2
+    assert check(X, y).verdict == "separable"
+    assert check(np.vstack([X, X[:1]]), np.append(y, 1 - y[0])).verdict == "quasi"
+    assert check(sparse.csr_matrix(X), y).verdict == "separable"
+
+
+def test_m13_sparse_text_like_data_with_more_columns_than_a_linear_program_likes():
+    rng = np.random.default_rng(5)
+    X = sparse.random(300, 3000, density=0.01, random_state=0, format="csr")
+    y = (X @ rng.standard_normal(3000) > 0).astype(int)
+    assert check(X, y).verdict == "separable"
+    twin = sparse.vstack([X, X[[5]]], format="csr")
+    found = check(twin, np.append(y, 1 - y[5]))
+    assert found.verdict == "quasi"
+    assert found.points == [5, 300]
+
+
+def test_m13_scales_do_not_matter():
+    rng = np.random.default_rng(6)
+    X, y = overlap_of(rng)
+    for scale in ([1e300, 1e-300, 1.0], [5e-310, 1.0, 1e100], [2.0**60, 1.0, 2.0**-60]):
+        assert check(X * scale, y).verdict == "overlap"
+    clear = X @ [1.0, 2.0, 3.0] > 0
+    assert check(X * [2.0**300, 2.0**-300, 1.0], clear).verdict == "separable"
+    assert check(1e8 + X, clear).separable == (verdict_of_shifted(X, clear) == "separable")
+
+
+def verdict_of_shifted(X, y):
+    return separability((1e8 + X) - 1e8, y).verdict  # the subtraction is exact
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "verdict"),
+    [
+        ([[5e-324], [1e-323], [2e-323], [4e-323]], [0, 0, 1, 1], "separable"),
+        ([[5e-324], [1e-323], [2e-323], [4e-323]], [0, 1, 0, 1], "overlap"),
+        ([[1e308], [1.7e308], [-1.7e308], [0.0]], [0, 1, 1, 0], "overlap"),
+        ([[1e300, 1.0], [1e300, 2.0], [-1e300, 1.0], [1e308, -5.0]], [0, 1, 0, 1], "separable"),
+        ([[1.0, 2.0]] * 4, [0, 1, 0, 1], "overlap"),
+        ([[1.0, 2.0]] * 4 + [[2.0, 2.0]], [0, 1, 0, 1, 1], "quasi"),
+        ([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [0, 1, 0], "overlap"),
+        ([[0.1], [0.2], [0.30000000000000004]], [0, 1, 0], "overlap"),
+        ([[0.0], [1.0]], [True, False], "separable"),
+        ([[0.0, 0.0], [1.0, 3.0], [0.0, 1.0], [1.0, 2.0]], ["a", "b", "b", "a"], "separable"),
+        ([[0.1], [0.1], [1.0]], [0, 1, 1], "quasi"),
+    ],
+)
+def test_m13_special_data(X, y, verdict):
+    assert check(X, y).verdict == verdict
+    assert check(sparse.csr_matrix(np.array(X)), y).verdict == verdict
+    if np.abs(X).max() < 1e30 and (np.asarray(X, dtype=np.float32) == X).all():
+        assert check(np.asarray(X, dtype=np.float32), y).verdict == verdict
+
+
+def test_m13_the_last_bit_decides():
+    # three points on a line, the middle one moved by one unit in the last place
+    X = np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    y = [0, 1, 0, 1, 1]
+    assert check(X, y).verdict == "overlap"
+    near = np.array([[0.1, 0.1], [0.3, 0.3], [0.7, 0.7]])
+    assert check(near, [0, 1, 0]).verdict == "overlap"
+    near[1, 1] = np.nextafter(0.3, 1)
+    assert check(near, [0, 1, 0]).verdict == "separable"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[0.0]], [1], "y has 1 class"),
+        ([[0.0], [1.0]], [1, 1], "y has 1 class"),
+        ([[0.0], [1.0], [2.0]], [0, 1, 2], r"3 classes.*separability\(X, y == label\)"),
+        ([[0.0], [np.nan]], [0, 1], "row 1"),
+        ([[np.inf], [0.0]], [0, 1], "row 0"),
+        (sparse.csr_matrix([[0.0], [np.nan]]), [0, 1], "row 1"),
+        ([[0.0], [1.0]], [0, 1, 1], "one label for each of the 2 rows"),
+        ([0.0, 1.0], [0, 1], "rows and columns"),
+        (np.zeros((2, 0)), [0, 1], "nothing"),
+        ([["a"], ["b"]], [0, 1], "needs numbers"),
+        ([[0.0], [1.0]], [0.0, np.nan], "not a finite number"),
+        (np.array([[2**53 + 1], [1]]), [0, 1], r"2\*\*53"),
+    ],
+)
+def test_bad_input_is_a_clear_error(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        separability(X, y)
+
+
+def test_a_question_too_large_for_its_time_says_that_it_is_undecided():
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((900, 300)), rng.integers(0, 2, 900)
+    with pytest.raises(ProofTimeoutError, match=r"undecided within time_limit=0.3 s, while working on"):
+        separability(X, y, time_limit=0.3)
+
+
+# -- the result -------------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_m13_results_that_are_tampered_with_are_refused(seed, data):
+    rng = np.random.default_rng(seed)
+    X, y = near_the_boundary(rng)
+    y[:2] = -1, 1
+    found = separability(X, y)
+    if found.separable:
+        worst = int(np.argmin(y * (X @ found.coef + found.intercept)))
+        shifted = found.intercept - 2 * y[worst] * (found.coef @ X[worst] + found.intercept) * y[worst]
+        plane = dataclasses.replace(found, intercept=float(shifted), plane=None)
+        assert not plane.verify(X, y)
+        assert not dataclasses.replace(found, verdict="overlap").verify(X, y)
+        return
+    wrong = [w + Fraction(1, 7) for w in found.weights]
+    assert not dataclasses.replace(found, weights=wrong).verify(X, y)
+    assert not dataclasses.replace(found, points=None).verify(X, y)
+    if found.verdict == "quasi":
+        assert not dataclasses.replace(found, verdict="separable").verify(X, y)
+        lie = dict(verdict="overlap", support=found.points, support_weights=found.weights)
+        assert not dataclasses.replace(found, **lie).verify(X, y)
+        i = data.draw(st.integers(0, len(found.plane) - 2))
+        nudged = list(found.plane)
+        nudged[i] += Fraction(1, 2**200)
+        on = dataclasses.replace(found, plane=tuple(nudged))
+        assert not on.verify(X, y) or all(X[p][i] == 0 for p in found.points)
+    else:
+        assert not dataclasses.replace(found, support=found.support[:-1]).verify(X, y)
+        lie = dict(verdict="quasi", coef=np.ones(X.shape[1]), intercept=0.0)
+        assert not dataclasses.replace(found, **lie).verify(X, y)
+
+
+def test_a_result_is_refused_on_other_labels_and_other_rows():
+    X, y = overlap_of(np.random.default_rng(8))
+    found = separability(X, y)
+    assert not found.verify(X, np.where(y == 1, 7, 0))
+    assert not found.verify(X[:-5], y)
+    turned = y.copy()
+    turned[found.points[0]] = 1 - turned[found.points[0]]
+    assert not found.verify(X, turned)
+
+
+def test_results_read_well_and_travel():
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "a"]
+    found = separability(X, y)
+    assert str(found) == repr(found)
+    assert "1/2 × row 0, 1 × row 1, 1/2 × row 2" in str(found)
+    assert pickle.loads(pickle.dumps(found)).verify(X, y)
+    error = pickle.loads(pickle.dumps(NotSeparableError(found)))
+    assert "the classes a and b are not linearly separable" in str(error)
+    assert error.proof.points == [0, 1, 2]
+    assert isinstance(error, ValueError)
+    without = separability([[1.0], [2.0]], [0, 1], fit_intercept=False)
+    assert "zero is a convex combination" in str(without)
+
+
+def test_the_function_and_its_module_live_side_by_side():
+    assert linsep.separability is separability
+    assert isinstance(separability([[0.0], [1.0]], [0, 1]), Separability)
+    assert Clock(5.0).left() <= 5.0
+
+
+# -- likelihoods without a maximum ------------------------------------------------------------------------------------
+
+
+def test_separable_data_have_no_finite_optimum_and_the_columns_are_named():
+    X, y = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]), [0, 0, 1, 1]
+    assert "the data are separable, so no finite optimum exists: coefficients x0" in explain_no_optimum(X, y)
+    text = explain_no_optimum([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]], [0, 0, 1, 1, 1])
+    assert text == (
+        "the data are quasi-separable, so no finite optimum exists: coefficients x1 run to infinity; use a finite C"
+    )
+    assert explain_no_optimum([[0.0], [1.0], [2.0]], [0, 1, 0], feature_names=["dose"]) is None
+
+
+@pytest.mark.parametrize("model", [LinearClassifier("logistic", C=None), SGDClassifier("logistic", penalty=None)])
+def test_unpenalised_logistic_regression_says_which_coefficients_run_to_infinity(model):
+    frame = pd.DataFrame({"dose": [0.0, 1.0, 2.0, 3.0]})
+    with pytest.warns(
+        ConvergenceWarning, match="no finite optimum exists: coefficients dose run to infinity"
+    ) as caught:
+        model.set_params(max_iter=20, random_state=0).fit(frame, [0, 0, 1, 1])
+    assert not model.converged_
+    assert caught[0].filename == __file__
+    with pytest.warns(ConvergenceWarning, match="class 0 against the rest: the data are separable"):
+        model.fit(frame, [0, 0, 1, 2])
+
+
+def test_a_penalty_or_overlap_leaves_nothing_to_say(overlapping):
+    model = LinearClassifier("logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert model.converged_
+    assert LinearClassifier("logistic", C=None, random_state=0).fit(*overlapping)._no_optimum is None
