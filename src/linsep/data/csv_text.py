@@ -174,7 +174,13 @@ def _options(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
             newlines_in_values=lines_in_values and dialect.quoted,
         ),
         convert_options=arrow_csv.ConvertOptions(
-            null_values=missing, strings_can_be_null=True, quoted_strings_can_be_null=True, column_types=types or None
+            null_values=missing,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            column_types=types or None,
+            # what a boolean is called stays visible: it becomes a level
+            true_values=[],
+            false_values=[],
         ),
     )
 

@@ -105,7 +105,13 @@ class Matrix:
     names: list[str] | None = None
 
 
-def read(path: str | Path, hints: Hints | None = None, *, target: str | None = None) -> Table | Matrix:
+def read(
+    path: str | Path,
+    hints: Hints | None = None,
+    *,
+    target: str | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Table | Matrix:
     r"""Read a file whole, or standard input for ``-``: CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ.
 
     Parameters
@@ -115,6 +121,8 @@ def read(path: str | Path, hints: Hints | None = None, *, target: str | None = N
     hints : Hints, optional
     target : str, optional
         The array with the labels, where it is an NPZ file that does not call it y.
+    types : mapping of str to pyarrow.DataType, optional
+        Of columns of a CSV file whose types shall not be inferred.
 
     Returns
     -------
@@ -138,8 +146,8 @@ def read(path: str | Path, hints: Hints | None = None, *, target: str | None = N
             return _read_npz(source, target)
         if source.format == "csv":
             dialect = hints.dialect(source)
-            frame = read_csv(source, dialect)
-            check_numbers(source, dialect, frame, set(hints.as_text) | ({target} if target else set()))
+            frame = read_csv(source, dialect, types)
+            check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
             return Table(source.name, frame, dialect.header)
         return Table(source.name, _read_arrow(source))
 
