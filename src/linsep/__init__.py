@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         SGDClassifier,
         ZeroOneClassifier,
     )
+    from .model_file import load, save
+    from .verification import verify
 
 __version__ = "0.1.0"
 
@@ -40,17 +42,20 @@ __all__ = [
     "compare",
     "convexity",
     "geometry",
+    "load",
     "losses",
     "penalties",
+    "save",
     "schedules",
     "separability",
     "solvers",
     "stopping",
+    "verify",
 ]
 
 
 #: Where what is imported late lives, if not among the estimators.
-ROOMS = {"compare": "comparison"}
+ROOMS = {"compare": "comparison", "load": "model_file", "save": "model_file", "verify": "verification"}
 
 
 def __getattr__(name: str) -> Any:

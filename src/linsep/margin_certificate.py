@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,3 +89,33 @@ class MarginCertificate:
         if found[1] > self.high * (1 + slack):
             return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
         return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate in terms of JSON; infinite bounds are None."""
+        return {
+            "coef": np.asarray(self.coef).tolist(),
+            "intercept": float(self.intercept),
+            "points": np.asarray(self.points).tolist(),
+            "weights": np.asarray(self.weights).tolist(),
+            "low": float(self.low) if np.isfinite(self.low) else None,
+            "high": float(self.high) if np.isfinite(self.high) else None,
+            "tol": float(self.tol),
+            "classes": list(self.classes),
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        negative, positive = data["classes"]
+        return cls(
+            np.asarray(data["coef"], dtype=np.float64),
+            float(data["intercept"]),
+            np.asarray(data["points"], dtype=np.int64),
+            np.asarray(data["weights"], dtype=np.float64),
+            -np.inf if data["low"] is None else float(data["low"]),
+            np.inf if data["high"] is None else float(data["high"]),
+            float(data["tol"]),
+            (negative, positive),
+            bool(data["fit_intercept"]),
+        )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,6 +116,51 @@ class Separability:
         proof = self.support, self.support_weights, self.dependencies
         return check_support(X, signs, *proof, intercept=self.fit_intercept, **clock)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON; a Fraction is "p/q" in base 16, in which Python reads any number of digits."""
+        dependencies = [[j, [[k, _written(c)] for k, c in others.items()]] for j, others in self.dependencies.items()]
+        return {
+            "verdict": self.verdict,
+            "classes": list(self.classes),
+            "coef": None if self.coef is None else np.asarray(self.coef).tolist(),
+            "intercept": None if self.intercept is None else float(self.intercept),
+            "plane": _all_written(self.plane),
+            "margin": float(self.margin) if self.margin is not None and np.isfinite(self.margin) else None,
+            "points": None if self.points is None else [int(i) for i in self.points],
+            "weights": _all_written(self.weights),
+            "support": None if self.support is None else [int(i) for i in self.support],
+            "support_weights": _all_written(self.support_weights),
+            "dependencies": dependencies,
+            "infinite": [int(j) for j in self.infinite],
+            "on_plane": int(self.on_plane),
+            "feature_names": self.feature_names,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        negative, positive = data["classes"]
+        plane, coef = _all_read(data["plane"]), data["coef"]
+        return cls(
+            verdict=str(data["verdict"]),
+            classes=(negative, positive),
+            coef=None if coef is None else np.asarray(coef, dtype=np.float64),
+            intercept=None if data["intercept"] is None else float(data["intercept"]),
+            plane=None if plane is None else tuple(plane),
+            # the margin of a plane without weights is infinite, which JSON cannot say
+            margin=np.inf if data["margin"] is None and data["verdict"] == "separable" else data["margin"],
+            points=None if data["points"] is None else [int(i) for i in data["points"]],
+            weights=_all_read(data["weights"]),
+            support=None if data["support"] is None else [int(i) for i in data["support"]],
+            support_weights=_all_read(data["support_weights"]),
+            dependencies={int(j): {int(k): _read(c) for k, c in others} for j, others in data["dependencies"]},
+            infinite=[int(j) for j in data["infinite"]],
+            on_plane=int(data["on_plane"]),
+            feature_names=data["feature_names"],
+            fit_intercept=bool(data["fit_intercept"]),
+        )
+
     def in_rows(self, rows: Sequence[int]) -> Separability:
         """Return the same for the data that these rows were taken from."""
         points = None if self.points is None else [int(rows[i]) for i in self.points]
@@ -154,6 +199,24 @@ class Separability:
         )
 
     __repr__ = __str__
+
+
+def _written(value: Fraction) -> str:
+    value = Fraction(value)
+    return f"{value.numerator:x}/{value.denominator:x}"
+
+
+def _read(text: str) -> Fraction:
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
+    return None if values is None else [_written(value) for value in values]
+
+
+def _all_read(texts: Sequence[str] | None) -> list[Fraction] | None:
+    return None if texts is None else [_read(text) for text in texts]
 
 
 def _short(value: Fraction) -> str:

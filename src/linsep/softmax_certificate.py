@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +39,7 @@ from .enclosure import (
     total,
 )
 from .softmax import SoftmaxPoint, SoftmaxProblem, repaired
-from .statement import Statement
+from .statement import Statement, plain
 
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
@@ -60,6 +61,38 @@ class SoftmaxClaim:
     shape: tuple[int, int]
     squares: tuple[float, ...]  # Σ ‖x‖² of each class
     weight: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {
+            "statement": self.statement.to_dict(),
+            "classes": [plain(label) for label in self.classes],
+            "primal": self.primal,
+            "dual": self.dual,
+            "rounding": self.rounding,
+            "tol": self.tol,
+            "planes": self.planes,
+            "shape": list(self.shape),
+            "squares": list(self.squares),
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        n, d = data["shape"]
+        return cls(
+            Statement.from_dict(data["statement"]),
+            tuple(data["classes"]),
+            float(data["primal"]),
+            float(data["dual"]),
+            float(data["rounding"]),
+            float(data["tol"]),
+            str(data["planes"]),
+            (int(n), int(d)),
+            tuple(float(square) for square in data["squares"]),
+            float(data["weight"]),
+        )
 
     def differs(self, problem: SoftmaxProblem) -> str:
         """Return in what the problem's data differ from those of the fit, or nothing."""
@@ -192,6 +225,23 @@ class SoftmaxCertificate:
             True where all is as claimed; otherwise its `reason` says what is not.
         """
         return _Check(self).run(X, y, sample_weight)
+
+    def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
+        """Return the certificate in terms of JSON; without the planes where a model file already holds them."""
+        data = self.claim.to_dict()
+        if plane:
+            data |= {"coef": np.asarray(self.coef).tolist(), "intercept": np.asarray(self.intercept).tolist()}
+        return data
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], coef: ArrayLike | None = None, intercept: ArrayLike | None = None
+    ) -> SoftmaxCertificate:
+        """Read what `to_dict` wrote; give the planes, one a row, if they are kept elsewhere."""
+        claim = SoftmaxClaim.from_dict(data)
+        W = np.asarray(data["coef"] if coef is None else coef, dtype=np.float64)
+        b = np.asarray(data["intercept"] if intercept is None else intercept, dtype=np.float64)
+        return cls(claim, W, b, claim.statement)
 
     def __str__(self) -> str:
         return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."

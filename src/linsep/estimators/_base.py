@@ -326,6 +326,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.objective_ = problems[0].formula
         self.dual_gap_ = np.inf
         self.__dict__.pop("_claims", None)
+        self.__dict__.pop("_provenance", None)  # what a model file said of another fit
 
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; a step size that does not work comes first."""

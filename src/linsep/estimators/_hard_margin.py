@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, penalties
+from ..claim import Seal
 from ..exact import check_overlap, margin_bounds
 from ..losses import Loss
 from ..margin_certificate import MarginCertificate
@@ -94,6 +95,7 @@ class HardMarginSVC(LinearEstimator):
     """
 
     _proofs: list[MarginCertificate]
+    _seals: list[Seal]
 
     def __init__(
         self,
@@ -152,6 +154,11 @@ class HardMarginSVC(LinearEstimator):
         self.objective_ = "½‖w‖² subject to y(w·x + b) ≥ 1" if self.fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
         self._is_soft = any(result.proof is None for result in results)
         self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
+        positive = [1] if len(problems) == 1 else range(len(problems))
+        self._seals = [
+            Seal.of(problem, result.w, result.b, self._statement(), self.classes_, k)
+            for problem, result, k in zip(problems, results, positive, strict=True)
+        ]
         self.dual_gap_ = max(proof.relative_gap for proof in self._proofs)
         self.converged_ = self.converged_ and all(proof.proven for proof in self._proofs)
         margins, supports = [proof.low for proof in self._proofs], [proof.points for proof in self._proofs]

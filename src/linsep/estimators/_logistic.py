@@ -210,6 +210,7 @@ class LogisticRegression(CertifiedEstimator):
         self.converged_, self.history_ = found.converged, found.history
         self.objective_ = problem.formula
         self.__dict__.pop("_claims", None)
+        self.__dict__.pop("_provenance", None)
         tol, proof = float(self.tol), found.proof
         self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
         self.dual_gap_ = self.certificate_.relative_gap

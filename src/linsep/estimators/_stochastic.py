@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,7 +261,7 @@ class Perceptron(StreamingEstimator):
         self._store_verdicts(problems, results)
         self.__dict__.pop("_ballots", None)
         if self.keep == "vote":
-            self._ballots = [_Ballot(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
+            self._ballots = [Ballot.of(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
 
     def _store_verdicts(self, problems: list[Problem], results: list[Result]) -> None:
         """Say which data are separable, and the best that Novikoff's bound can say of those."""
@@ -318,14 +318,20 @@ def _largest_margin(problem: Problem) -> float:
     return found.low if found.low > 0 else np.nan
 
 
-class _Ballot:
+@dataclass(frozen=True, eq=False)
+class Ballot:
     """The planes of a voted perceptron: all are partial sums of the same examples, so these are what is stored."""
 
-    def __init__(self, X: Any, votes: Votes) -> None:
-        examples, self.places = np.unique(votes.examples, return_inverse=True)
-        self.X = X[examples]
-        self.signs = votes.signs
-        self.counts = votes.counts / max(1, votes.counts.sum())
+    X: Any
+    places: NDArray[np.int64]
+    signs: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, X: Any, votes: Votes) -> Self:
+        """Return the votes of a run on X."""
+        examples, places = np.unique(votes.examples, return_inverse=True)
+        return cls(X[examples], places, votes.signs, votes.counts / max(1, votes.counts.sum()))
 
     def count(self, X: Any, intercept: bool) -> FloatArray:
         """Return the votes for minus the votes against every row."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
+from ..claim import Seal
 from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
@@ -79,6 +80,8 @@ class ZeroOneClassifier(LinearEstimator):
     array([0, 1])
     """
 
+    _seals: list[Seal]
+
     def __init__(
         self,
         *,
@@ -123,6 +126,11 @@ class ZeroOneClassifier(LinearEstimator):
         self.lower_bound_ = number(lower[0]) if one else lower
         self.proven_ = self.converged_
         self.lower_bound_proof_ = found[0].lower if one else [result.lower for result in found]
+        positive = [1] if one else range(len(problems))
+        self._seals = [
+            Seal.of(problem, result.w, result.b, self._statement(), self.classes_, k)
+            for problem, result, k in zip(problems, found, positive, strict=True)
+        ]
         self.progress_ = found[0].trace if one else [result.trace for result in found]
 
     def _proven(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv as text
+import io
 import os
 import sys
 import tempfile
@@ -106,7 +108,7 @@ def _schema(model: Any, proba: bool) -> pa.Schema:
 def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that writes tables; the file takes its name when all is written."""
     if output is None:
-        with csv.CSVWriter(pa.PythonFile(sys.stdout.buffer, mode="w"), schema, write_options=_style(",")) as writer:
+        with _csv_writer(sys.stdout.buffer, schema, ",") as writer:
             yield writer.write_table
         sys.stdout.flush()
         return
@@ -132,8 +134,13 @@ def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Tab
         raise
 
 
-def _style(delimiter: str) -> Any:
-    return csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+def _csv_writer(file: Any, schema: pa.Schema, delimiter: str) -> Any:
+    """Return pyarrow's writer, after a header that is quoted only where it must be."""
+    header = io.StringIO()
+    text.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+    file.write(header.getvalue().encode())
+    style = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    return csv.CSVWriter(pa.PythonFile(file, mode="w"), schema, write_options=style)
 
 
 def _open_writer(output: Path, file: Any, schema: pa.Schema) -> Any:
@@ -143,5 +150,5 @@ def _open_writer(output: Path, file: Any, schema: pa.Schema) -> Any:
     if ending in (".arrow", ".feather"):
         return ipc.new_file(file, schema)
     if ending in (".csv", ".txt", ".tsv", ".tab", ""):
-        return csv.CSVWriter(file, schema, write_options=_style("\t" if ending in (".tsv", ".tab") else ","))
+        return _csv_writer(file, schema, "\t" if ending in (".tsv", ".tab") else ",")
     raise DataError(f"{output}: the ending {ending} is not known; use .csv, .tsv, .parquet, .arrow or .feather")

@@ -6,12 +6,12 @@ A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from threading import Thread
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,25 @@ class MistakeBound:
             "conflicts": "HiGHS, that no lighter set of points meets all conflicts",
             "cells": "that the search left out no cell; run it again to check",
         }[self.method]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        conflicts = [[int(i) for i in conflict] for conflict in self.conflicts]
+        return {
+            "bound": float(self.bound),
+            "method": self.method,
+            "conflicts": conflicts,
+            "hopeless": [int(i) for i in self.hopeless],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        conflicts = tuple(tuple(int(i) for i in conflict) for conflict in data["conflicts"])
+        method = str(data["method"])
+        if method not in ("none", "conflicts", "cells"):
+            raise ValueError(f"a bound on mistakes by {method!r} is not known")
+        return cls(float(data["bound"]), method, conflicts, tuple(int(i) for i in data["hopeless"]))
 
     def check(self, problem: Problem, seconds: float = np.inf) -> str:
         """Check the bound against the data alone; return what is wrong with it, or nothing.
