@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from . import __version__, _core
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
 __all__ = ["COMMANDS", "main"]
 
@@ -139,7 +139,7 @@ def _version(package: str) -> str:
 
 
 def fit(
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
@@ -225,7 +225,7 @@ def fit(
 
 def predict(
     model: Path,
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     proba: bool = False,
@@ -262,7 +262,7 @@ def predict(
 
 def evaluate(
     model: Path,
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
     seed: int = 0,
@@ -305,7 +305,7 @@ def evaluate(
 
 def verify(
     model: Path,
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
     reading: Annotated[Reading | None, Parameter(name="*")] = None,
@@ -344,7 +344,7 @@ def verify(
 
 
 def separable(
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
     numeric: tuple[str, ...] = (),
@@ -401,7 +401,7 @@ def separable(
 
 
 def compare(
-    data: str,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
     test: str | None = None,
@@ -676,6 +676,8 @@ def main() -> int:
 def _app() -> App:
     from cyclopts import App, Parameter
 
+    # The commands' annotations name it, and are read only now: a missing package must not keep `main` from saying so.
+    globals()["Parameter"] = Parameter
     app = App(
         name="linsep",
         help="Linear classifiers that prove their answers.",

@@ -97,7 +97,11 @@ def prepare(
         )
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
-    aside = [f"column {c.name!r} is set aside: {c.note}" for c in fitted.columns if c.kind == "ignored" and c.note]
+    aside = [
+        f"column {c.name!r} is set aside: {c.note}"
+        for c in fitted.columns
+        if c.kind == "ignored" and c.note != "asked for"
+    ]
     return Examples(data.name, fitted.transform(frame, data.name), y, fitted, [*notes, *aside])
 
 
