@@ -11,21 +11,46 @@ import json as json_format
 import os
 import platform
 import sys
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from . import __version__, _core
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
 __all__ = ["COMMANDS", "main"]
 
 #: Packages that only some commands need, and the extra that brings them.
-EXTRAS = {"cyclopts": "cli", "rich": "cli"}
+EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file of separated values is written, where that shall not be guessed.
+
+    Parameters
+    ----------
+    delimiter
+        What separates the values; tab for a tab.
+    header
+        Whether the first line names the columns.
+    encoding
+        Of the text: utf-8, latin-1, cp1252, …
+    missing
+        Further words that stand for a missing value.
+    """
+
+    delimiter: str | None = None
+    header: Annotated[bool | None, Parameter(negative="--no-header")] = None
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
 
 
 # -- commands -----------------------------------------------------------------------------------------------------
@@ -93,7 +118,7 @@ def doctor(*, json: bool = False) -> int:
 def _installation() -> dict[str, Any]:
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
-    names = ("numpy", "scipy", "scikit-learn", "narwhals", "cyclopts", "rich", "pandas", "polars", "pyarrow")
+    names = ("numpy", "scipy", "scikit-learn", "narwhals", "cyclopts", "rich", "pyarrow", "pandas", "polars", "onnx")
     return {
         "linsep": __version__,
         "kernels": _core.kernels_in_use(),
@@ -113,8 +138,437 @@ def _version(package: str) -> str:
         return "not installed"
 
 
+def fit(
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    loss: str = "logistic",
+    C: Annotated[str, Parameter(name="--C")] = "1",
+    l1_ratio: float = 0.0,
+    tol: float = 1e-4,
+    balanced: bool = False,
+    degree: int = 1,
+    numeric: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    date: tuple[str, ...] = (),
+    text: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Train a model on a file, and prove how near the optimum it is.
+
+    Parameters
+    ----------
+    data
+        CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
+    target
+        The column to predict, by name or by number (1 the first, -1 the last).
+    output
+        Where to write the model, a JSON file.
+    loss
+        logistic (has probabilities), hinge, squared_hinge, square or perceptron.
+    C
+        How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
+    l1_ratio
+        Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
+    tol
+        The relative duality gap to reach.
+    balanced
+        Count all classes the same, however many examples they have.
+    degree
+        2 adds squares and products of the numbers, 3 cubes, and so on.
+    numeric
+        Columns that are numbers.
+    category
+        Columns that are categories.
+    date
+        Columns that are dates.
+    text
+        Columns that are text.
+    ignore
+        Columns to leave out.
+    seed
+        Of everything random.
+    json
+        Print the outcome for a program instead.
+    """
+    from .jobs import summaries, training
+    from .jobs.preparation import prepare
+    from .model_file import save
+
+    kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
+    chosen = training.parse_C(C)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        scores: list[tuple[float, float]] = []
+        if chosen is None:
+            waiting.on("choosing C")
+            chosen, scores = training.choose_C(training.estimator(loss, **settings), examples.X, examples.y, seed)
+        waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
+        model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+        if output is not None:
+            save(model, output, data=(examples.X, examples.y), encoding=examples.encoding.to_dict())
+    for note in examples.notes:
+        _note(note)
+    record = summaries.fit_record(examples, model, scores, output)
+    if json:
+        _print_json(record)
+    else:
+        print(summaries.fit_text(examples, model, scores, output))
+    return 0 if record["proven"] else 1
+
+
+def predict(
+    model: Path,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    proba: bool = False,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Predict every row of a file, however long it is.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        A file with the columns that the model was trained on; - for standard input.
+    output
+        .csv, .tsv, .parquet, .arrow or .feather; without it CSV goes to standard output.
+    proba
+        Add one column probability_<class> for each class.
+    json
+        Print how many rows were written where for a program; this takes -o.
+    """
+    from .jobs.prediction import predict_file
+
+    if json and output is None:
+        raise ValueError("--json and the predictions would both go to standard output; say where these go with -o")
+    with _Waiting() as waiting:
+        rows = predict_file(_read_model(model), data, output, proba=proba, hints=_hints(reading), progress=waiting.rows)
+    if json:
+        _print_json({"rows": rows, "output": str(output)})
+    elif output is not None:
+        print(f"{rows:,} predictions in {output}")
+    return 0
+
+
+def evaluate(
+    model: Path,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Measure how good a model is on rows with known labels, each number with a 95 % bootstrap interval.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        Rows that the model was not trained on; - for standard input.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    seed
+        Of the resampling.
+    json
+        Print the numbers for a program instead.
+    """
+    from .data.encoding import from_dict
+    from .jobs import evaluation, summaries
+    from .jobs.preparation import encoded
+
+    found = _read_model(model)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = encoded(data, from_dict(found.encoding), target, _hints(reading))
+        waiting.on("measuring")
+        measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
+    for note in examples.notes:
+        _note(note)
+    if json:
+        _print_json(summaries.evaluation_record(measured))
+    else:
+        print(summaries.evaluation_text(measured))
+    return 0
+
+
+def verify(
+    model: Path,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Check all that a model claims to be proven, from its training data alone.
+
+    Exit code 0: all is as claimed and within tol; 1: it is not.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        The file it was trained on.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    json
+        Print the outcome for a program instead.
+    """
+    from .data.encoding import from_dict
+    from .jobs import summaries
+    from .jobs.preparation import encoded
+    from .verification import verify as check
+
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = encoded(data, from_dict(_read_model(model).encoding), target, _hints(reading))
+        waiting.on("verifying")
+        outcome = check(model, examples.X, examples.y)
+    if json:
+        _print_json(summaries.verification_record(outcome))
+    else:
+        print(outcome)
+    return 0 if outcome and outcome.proven else 1
+
+
+def separable(
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    numeric: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    date: tuple[str, ...] = (),
+    text: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    degree: int = 1,
+    time_limit: float = 60.0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Decide whether a plane separates two classes, and prove the answer.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    numeric
+        Columns that are numbers.
+    category
+        Columns that are categories.
+    date
+        Columns that are dates.
+    text
+        Columns that are text.
+    ignore
+        Columns to leave out.
+    degree
+        2 adds squares and products of the numbers.
+    time_limit
+        Seconds to take at the most.
+    json
+        Print the verdict and its proof for a program instead.
+    """
+    from .jobs.preparation import prepare
+    from .separability import separability
+
+    kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        waiting.on("looking for a plane, and for a proof that there is none")
+        found = separability(examples.X, examples.y, time_limit=time_limit)
+    for note in examples.notes:
+        _note(note)
+    if json:
+        _print_json({"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()})
+    else:
+        print(found)
+    return 0
+
+
+def compare(
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    test: str | None = None,
+    C: Annotated[float, Parameter(name="--C")] = 1.0,
+    tol: float = 1e-4,
+    degree: int = 1,
+    numeric: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    date: tuple[str, ...] = (),
+    text: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Fit every loss to the same file, and set side by side what each reaches.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    test
+        Another file, to count errors on.
+    C
+        How much the losses count against the penalty.
+    tol
+        The relative duality gap to reach.
+    degree
+        2 adds squares and products of the numbers.
+    numeric
+        Columns that are numbers.
+    category
+        Columns that are categories.
+    date
+        Columns that are dates.
+    text
+        Columns that are text.
+    ignore
+        Columns to leave out.
+    seed
+        Of everything random.
+    json
+        Print the rows for a program instead.
+    """
+    from .comparison import compare as side_by_side
+    from .jobs.preparation import encoded, prepare
+    from .jobs.summaries import finite
+
+    kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        others = None if test is None else encoded(test, examples.encoding, target, _hints(reading))
+        waiting.on("fitting every loss")
+        further = {} if others is None else dict(X_test=others.X, y_test=others.y)
+        table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
+    for note in examples.notes:
+        _note(note)
+    if json:
+        _print_json({"rows": finite(table.to_dict())})
+    else:
+        print(table)
+    return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
+
+
+def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
+    """Show what a model has learned: its coefficients, the heaviest first, and what is proven of it.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    top
+        How many coefficients to show; 0 for all.
+    json
+        Print all for a program instead.
+    """
+    from .jobs import summaries
+
+    found = _read_model(model)
+    if json:
+        _print_json(summaries.explanation_record(found))
+    else:
+        print(summaries.explanation_text(found, top or None))
+    return 0
+
+
+def export(
+    model: Path,
+    *,
+    to: Literal["onnx", "sql", "python"],
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    json: bool = False,
+) -> int:
+    """Write a model, its encoding included, in a form that runs without linsep.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    to
+        onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
+    output
+        Where to; without it SQL and Python go to standard output.
+    json
+        Print where it went for a program; this takes -o.
+    """
+    from .atomic_file import write_atomically
+    from .jobs.export_onnx import to_onnx
+    from .jobs.export_python import to_python
+    from .jobs.export_sql import to_sql
+
+    if output is None and (json or to == "onnx"):
+        raise ValueError("say where to write with -o")
+    found = _read_model(model)
+    content = to_onnx(found) if to == "onnx" else {"sql": to_sql, "python": to_python}[to](found).encode()
+    if output is None:
+        print(content.decode())
+        return 0
+    write_atomically(output, content)
+    if json:
+        _print_json({"output": str(output), "bytes": len(content), "format": to})
+    else:
+        print(f"{to} in {output}, {len(content):,} bytes")
+    return 0
+
+
+def _kinds(**columns: tuple[str, ...]) -> dict[str, str]:
+    """Return what the user says that columns are; lists may be separated by commas too."""
+    said: dict[str, str] = {}
+    for kind, names in columns.items():
+        for name in (part.strip() for word in names for part in word.split(",")):
+            if said.setdefault(name, kind) != kind:
+                raise ValueError(f"column {name!r} cannot be {said[name]} and {kind} at once")
+    return said
+
+
+def _hints(reading: Reading | None, kinds: dict[str, str] | None = None) -> Any:
+    from .data.readers import Hints
+
+    reading = reading or Reading()
+    delimiter = {"tab": "\t", "\\t": "\t", "space": " "}.get(reading.delimiter or "", reading.delimiter)
+    as_text = frozenset(name for name, kind in (kinds or {}).items() if kind != "number")
+    return Hints(delimiter, reading.header, reading.encoding, reading.missing, as_text)
+
+
+def _read_model(path: Path) -> Any:
+    from .model_file import read
+
+    return read(path)
+
+
 #: In the order in which the help lists them.
-COMMANDS: tuple[Callable[..., int], ...] = (demo, doctor)
+COMMANDS: tuple[Callable[..., int], ...] = (
+    demo,
+    fit,
+    predict,
+    evaluate,
+    verify,
+    separable,
+    compare,
+    explain,
+    export,
+    doctor,
+)
 
 
 # -- how commands speak --------------------------------------------------------------------------------------------
@@ -133,6 +587,63 @@ def _print_styled(render: Callable[[bool], str]) -> None:
     color = console.color_system in ("256", "truecolor") and not console.no_color
     # Left to itself, rich folds lines at the width it guesses, which is 80 in a pipe.
     console.print(render(color), markup=color, highlight=False, emoji=False, soft_wrap=True)
+
+
+class _Waiting:
+    """Says on standard error what is going on, once it has taken more than a second; and how fast rows go by."""
+
+    def __init__(self, patience: float = 1.0) -> None:
+        self._patience, self._began, self._what = patience, time.monotonic(), ""
+        self._lock = threading.Lock()
+        self._status: Any = None
+        self._timer: threading.Timer | None = None
+        self._told = 0.0
+
+    def __enter__(self) -> _Waiting:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._status is not None:
+                self._status.stop()
+
+    def on(self, what: str) -> None:
+        """Name the next thing that takes time."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._what = what
+            if self._status is not None:
+                self._status.update(what)
+                return
+            self._timer = threading.Timer(self._patience, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def rows(self, count: int) -> None:
+        """Tell how many rows are done."""
+        now = time.monotonic()
+        if now - self._told > 0.5 and now - self._began > self._patience:
+            self._told = now
+            with self._lock:
+                self._what = f"{count:,} rows, {count / (now - self._began):,.0f} a second"
+                if self._status is not None:
+                    self._status.update(self._what)
+                    return
+            self._show()
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        with self._lock:
+            if not console.is_terminal:
+                print(f"linsep: {self._what} …", file=sys.stderr, flush=True)
+            elif self._status is None:
+                self._status = console.status(self._what)
+                self._status.start()
 
 
 def _note(message: object) -> None:
@@ -165,6 +676,8 @@ def main() -> int:
 def _app() -> App:
     from cyclopts import App, Parameter
 
+    # The commands' annotations name it, and are read only now: a missing package must not keep `main` from saying so.
+    globals()["Parameter"] = Parameter
     app = App(
         name="linsep",
         help="Linear classifiers that prove their answers.",

@@ -30,6 +30,7 @@ __all__ = [
     "is_sparse",
     "kernels_in_use",
     "length",
+    "libsvm_text",
     "one_thread",
     "sprung_line_search",
     "threads",
@@ -433,6 +434,11 @@ def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: Floa
     """Minimise q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ by coordinate, changing `w` and `q`; see `coordinate.hpp`."""
     kernels = _compiled or reference
     return float(kernels.gram_descent(H, l1, accuracy, passes, q, w))
+
+
+def libsvm_text(text: NDArray[np.uint8]) -> Any:
+    """Return LIBSVM text parsed: `n` rows, `stored` entries, or a `fault` at a `place`; see `reference.LibsvmText`."""
+    return _compiled.LibsvmText(text, threads()) if _compiled is not None else reference.LibsvmText(text, 1)
 
 
 def conjugate_sum(

@@ -16,6 +16,7 @@
 #include "compress.hpp"
 #include "coordinate.hpp"
 #include "dual.hpp"
+#include "libsvm.hpp"
 #include "losses.hpp"
 #include "matrices.hpp"
 #include "multipliers.hpp"
@@ -327,6 +328,39 @@ void bind_compression(nb::module_ &m) {
           "indices"_a.noconvert(), "threads"_a);
 }
 
+template <class T, class I>
+void bind_libsvm_fill(LibsvmText &text, std::int32_t base, Vector<double> labels, Vector<T> values, Vector<I> columns,
+                      Vector<I> start) {
+    require(labels.shape(0) == text.n && start.shape(0) == text.n + 1 && values.shape(0) == text.stored &&
+                columns.shape(0) == text.stored && text.fault == LibsvmFault::none,
+            "shapes do not match");
+    nb::gil_scoped_release release;
+    text.fill(base, labels.data(), values.data(), columns.data(), start.data());
+}
+
+void bind_libsvm(nb::module_ &m) {
+    nb::class_<LibsvmText>(m, "LibsvmText")
+        .def("__init__",
+             [](LibsvmText *self, Vector<const std::uint8_t> text, std::size_t threads) {
+                 nb::gil_scoped_release release;
+                 new (self) LibsvmText(reinterpret_cast<const char *>(text.data()), text.shape(0), threads);
+             }, "text"_a.noconvert(), "threads"_a)
+        .def_ro("n", &LibsvmText::n)
+        .def_ro("stored", &LibsvmText::stored)
+        .def_ro("lowest", &LibsvmText::lowest)
+        .def_ro("highest", &LibsvmText::highest)
+        .def_prop_ro("fault", [](const LibsvmText &text) { return static_cast<int>(text.fault); })
+        .def_ro("place", &LibsvmText::place)
+        .def("fill", &bind_libsvm_fill<float, std::int32_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
+             "columns"_a.noconvert(), "start"_a.noconvert())
+        .def("fill", &bind_libsvm_fill<double, std::int32_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
+             "columns"_a.noconvert(), "start"_a.noconvert())
+        .def("fill", &bind_libsvm_fill<float, std::int64_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
+             "columns"_a.noconvert(), "start"_a.noconvert())
+        .def("fill", &bind_libsvm_fill<double, std::int64_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
+             "columns"_a.noconvert(), "start"_a.noconvert());
+}
+
 }  // namespace
 
 NB_MODULE(LINSEP_MODULE, m) {
@@ -367,6 +401,7 @@ NB_MODULE(LINSEP_MODULE, m) {
           "z"_a.noconvert(), "dz"_a.noconvert(), "width"_a, "first"_a, "linear"_a, "quadratic"_a, "accuracy"_a, "threads"_a);
     bind_compression<float>(m);
     bind_compression<double>(m);
+    bind_libsvm(m);
     m.def("has_avx2", [] {
 #if defined(__x86_64__) && defined(__GNUC__)
         __builtin_cpu_init();

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import blas
@@ -30,7 +29,7 @@ from ..duality import Bound, bound, scaled_dual
 from ..history import History, Record
 from ..problem import Point, Problem
 from ._checks import check_count
-from .metric import cholesky
+from .metric import Cholesky
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
 FloatArray = NDArray[np.float64]
@@ -319,9 +318,9 @@ class _ByGram:
             return
         H = self.H[np.ix_(support, support)]
         scale = 1.0 / np.sqrt(np.einsum("jj->j", H))
-        factor = cholesky(H * scale[:, None] * scale)
+        factor = Cholesky(H * scale[:, None] * scale)
         signs = np.sign(w[support])
-        step = -scale * scipy.linalg.cho_solve(factor, scale * (q[support] + self.l1 * signs), check_finite=False)
+        step = -scale * factor.solve(scale * (q[support] + self.l1 * signs))
         turning = signs * (w[support] + step) < 0
         t = min(1.0, float((-w[support] / np.where(turning, step, 1.0))[turning].min(initial=1.0)))
         new = w[support] + t * step

@@ -1,0 +1,316 @@
+"""Comma- and otherwise separated text: its dialect told by looking, read by pyarrow, its faults found and named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from .sources import DataError, Source, blame
+
+__all__ = ["Dialect", "read_csv", "sniff", "stream_csv"]
+
+DELIMITERS = (",", "\t", ";", "|")
+#: What stands for a missing value besides an empty field.
+MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
+NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$"
+#: A column of text of which more than this share are numbers is a column of numbers with something wrong in it.
+MOSTLY_NUMBERS = 0.98
+#: Below this many rows a share says little.
+ENOUGH_ROWS = 50
+BLOCK = 8 << 20
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file of separated values is written.
+
+    Attributes
+    ----------
+    delimiter : str
+    header : bool
+        Whether the first line names the columns.
+    quoted : bool
+        Whether ``"…"`` protects delimiters and newlines.
+    spaces : bool
+        Whether spaces follow the delimiters.
+    encoding : str
+    missing : tuple of str
+        What stands for a missing value.
+    """
+
+    delimiter: str = ","
+    header: bool = True
+    quoted: bool = True
+    spaces: bool = False
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = MISSING
+
+
+def sniff(
+    head: bytes,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+    missing: tuple[str, ...] = (),
+) -> Dialect:
+    r"""Return the dialect that the first bytes show; what is given is not guessed.
+
+    Examples
+    --------
+    >>> dialect = sniff(b"age;town\n31;'s-Hertogenbosch\n4;Ede\n")
+    >>> dialect.delimiter, dialect.header
+    (';', True)
+    >>> sniff(b"5.1,3.5,setosa\n4.9,3.0,setosa\n").header
+    False
+    """
+    text = _decoded(head, encoding)
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=lambda candidate: _consistency(text, candidate))
+    quoted = _is_quoted(text, delimiter)
+    rows = _rows(text, delimiter, quoted)
+    spaces = bool(re.search(re.escape(delimiter) + " ", text)) and _all_spaced(rows)
+    if header is None:
+        header = _has_header([[cell.strip() for cell in row] for row in rows])
+    return Dialect(delimiter, header, quoted, spaces, encoding, (*MISSING, *missing))
+
+
+def _decoded(head: bytes, encoding: str) -> str:
+    """Return whole lines of the first bytes."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    try:
+        text = whole.decode(encoding, "replace")
+    except LookupError:
+        raise DataError(f"encoding {encoding!r} is not known; utf-8, latin-1 and cp1252 are common ones") from None
+    return text.removeprefix("\ufeff")
+
+
+def _rows(text: str, delimiter: str, quoted: bool, limit: int = 1000) -> list[list[str]]:
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) == limit:
+                break
+    except csv.Error:
+        return rows
+    return rows
+
+
+def _consistency(text: str, delimiter: str) -> tuple[float, int]:
+    """Return how many rows agree on their number of fields, if that is more than one; and that number."""
+    widths = Counter(len(row) for row in _rows(text, delimiter, _is_quoted(text, delimiter), 200))
+    if not widths:
+        return 0.0, 0
+    width, count = widths.most_common(1)[0]
+    return (count / widths.total(), width) if width > 1 else (0.0, 0)
+
+
+def _is_quoted(text: str, delimiter: str) -> bool:
+    """Whether quotes protect: every field that begins with one also ends with one; else they are characters.
+
+    Text in tab-separated files often begins with a quote that nothing closes.
+    """
+    if '"' not in text or delimiter != "\t":
+        return True
+    lines = [line.split(delimiter) for line in text.splitlines()]
+    if len({len(fields) for fields in lines}) > 1:
+        return True
+    fields = [field for fields in lines for field in fields]
+    begins = [field for field in fields if field.startswith('"')]
+    return all(len(field) > 1 and field.endswith('"') for field in begins)
+
+
+def _all_spaced(rows: list[list[str]]) -> bool:
+    cells = [cell for row in rows[:100] for cell in row[1:] if cell]
+    return bool(cells) and all(cell.startswith(" ") for cell in cells)
+
+
+def _is_number(cell: str) -> bool:
+    return re.match(NUMBER, cell) is not None
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names columns: no numbers, no repeats, and unlike what stands below it."""
+    if len(rows) < 2:
+        return bool(rows) and not any(_is_number(cell) for cell in rows[0])
+    first, below = rows[0], rows[1:]
+    if any(_is_number(cell) for cell in first):
+        return False
+    columns = [[row[j] for row in below if j < len(row) and row[j]] for j in range(len(first))]
+    if any(cells and all(_is_number(cell) for cell in cells) for cells in columns):
+        return True
+    return (
+        len(set(first)) == len(first)
+        and all(len(cell) <= 60 for cell in first)
+        and not any(cell in cells for cell, cells in zip(first, columns, strict=True) if cell)
+    )
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def _options(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None, lines_in_values: bool) -> Any:
+    width = len(next(iter(_rows(_decoded(source.head, dialect.encoding), dialect.delimiter, dialect.quoted, 1)), []))
+    names = None if dialect.header else [f"column_{j + 1}" for j in range(width)]
+    missing = [*dialect.missing, *(f" {word}" for word in dialect.missing)] if dialect.spaces else list(dialect.missing)
+    return dict(
+        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=dialect.encoding, column_names=names),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            quote_char='"' if dialect.quoted else False,
+            newlines_in_values=lines_in_values and dialect.quoted,
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            null_values=missing,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            column_types=types or None,
+            # what a boolean is called stays visible: it becomes a level
+            true_values=[],
+            false_values=[],
+        ),
+    )
+
+
+def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    """Return the whole file; types that are not given are inferred from all rows.
+
+    Raises
+    ------
+    DataError
+        For ragged rows, bytes that are not text, columns of numbers with something else among them.
+    """
+    lines_in_values = b'"' in source.head
+    content = source.buffer()
+    try:
+        table = arrow_csv.read_csv(pa.BufferReader(content), **_options(source, dialect, types, lines_in_values))
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise _found(source, dialect, content, error) from error
+    if not table.num_rows:
+        raise DataError(f"{source.name}: no rows below the header; if the first line is data, say --no-header")
+    return _tidy(source, dialect, table)
+
+
+def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
+    """Yield the file a block at a time, with the types that are given."""
+    row = 0
+    with blame(source.name), source.open() as stream:
+        try:
+            options = _options(source, dialect, types, b'"' in source.head)
+            for batch in arrow_csv.open_csv(stream, **options):
+                table = _tidy(source, dialect, pa.Table.from_batches([batch]), row)
+                row += table.num_rows
+                if table.num_rows:
+                    yield table
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            content = source.buffer() if source.path is not None else None
+            raise _found(source, dialect, content, error) from error
+
+
+def _tidy(source: Source, dialect: Dialect, table: pa.Table, before: int = 0) -> pa.Table:
+    """Return the table with spaces trimmed; raise where a column cannot be what it seems."""
+    columns = {}
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    if repeated:
+        raise DataError(f"{source.name} line 1: the header names {repeated[0]!r} twice; rename one of the columns")
+    for j, name in enumerate(table.column_names):
+        column = table.column(j)
+        if pa.types.is_binary(column.type):
+            raise DataError(_not_text(source, dialect, name, column, before))
+        if pa.types.is_string(column.type) and dialect.spaces:
+            column = pc.utf8_trim_whitespace(column)
+            column = pc.if_else(pc.is_in(column, pa.array(dialect.missing)), None, column)
+        columns[name.strip() if dialect.spaces else name] = column
+    return pa.table(columns)
+
+
+def _line(dialect: Dialect, row: int) -> int:
+    return row + 1 + dialect.header
+
+
+def _not_text(source: Source, dialect: Dialect, name: str, column: Any, before: int) -> str:
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            (value or b"").decode("utf-8")
+        except UnicodeDecodeError:
+            where = f"{source.name} line {_line(dialect, before + row)}, column {name!r}"
+            return f"{where}: {value[:40]!r} is not UTF-8 text; say --encoding latin-1 (or what it is), or convert it"
+    return f"{source.name}, column {name!r}: it holds bytes, not text"
+
+
+def check_numbers(source: Source, dialect: Dialect, table: pa.Table, ignored: set[str]) -> None:
+    """Raise for a column of numbers that has something else among them, perhaps a million rows down."""
+    for name in table.column_names:
+        column = table.column(name)
+        if name in ignored or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            continue
+        given = len(column) - column.null_count
+        looks = pc.match_substring_regex(column, NUMBER)
+        numbers = int(pc.sum(looks).as_py() or 0)
+        if given < ENOUGH_ROWS or numbers == given or numbers < MOSTLY_NUMBERS * given:
+            continue
+        row = pc.index(looks, value=False).as_py()
+        value = column[row].as_py()
+        where = f"{source.name} line {_line(dialect, row)}, column {name!r}"
+        raise DataError(
+            f"{where}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct it, "
+            f"say --missing {value[:20]!r} if it means a missing value, or --category {name}"
+        )
+
+
+def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
+    """Return an error that says where; the slow look through the file is only taken when it is known to be bad."""
+    if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
+        advice = "say --encoding latin-1, or convert it"
+        return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {advice}")
+    if content is not None and (ragged := _ragged(source, dialect, bytes(content))):
+        return DataError(ragged)
+    message = str(error).splitlines()[0]
+    found = re.search(r"column #(\d+).*?conversion error to (\S+): (.*)", message)
+    if not found:
+        return DataError(f"{source.name}: {message}")
+    number, kind, what = found.groups()
+    row = re.search(r"Row #(\d+)", message)
+    where = f"{source.name}{f' line {row.group(1)}' if row else ''}, column {_name(source, dialect, int(number))!r}"
+    return DataError(f"{where}: {what}, where a {kind} is expected; correct it")
+
+
+def _name(source: Source, dialect: Dialect, j: int) -> str:
+    """Return what column number j, from 0, is called."""
+    first = next(iter(_rows(_decoded(source.head, dialect.encoding), dialect.delimiter, dialect.quoted, 1)), [])
+    return first[j] if dialect.header and j < len(first) else f"column_{j + 1}"
+
+
+def _ragged(source: Source, dialect: Dialect, content: bytes) -> str | None:
+    """Say which line has too few or too many fields."""
+    text = content.decode(dialect.encoding, "replace")
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quoting=quoting)
+    expected, before = None, 0
+    try:
+        for row in reader:
+            if row and expected is None:
+                expected = len(row)
+            elif row and len(row) != expected:
+                where = f"{source.name} line {before + 1}"
+                ends = reader.line_num >= text.count("\n") and not text.endswith("\n")
+                cut_off = "the file seems to end in the middle of a record; fetch it again"
+                hint = cut_off if ends else "correct this line"
+                return f"{where}: {len(row)} fields, but the lines before have {expected}; {hint}"
+            before = reader.line_num
+    except csv.Error as error:
+        return f"{source.name} line {reader.line_num}: {error}"
+    return None

@@ -1,0 +1,501 @@
+"""From columns to features and back: what each column is, scikit-learn's transformers for it, and readable names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from .sources import DataError
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer"]
+
+KINDS = ("number", "category", "date", "text", "ignored")
+#: Levels that stand for a missing value, and for those too rare to have a weight of their own.
+MISSING, OTHER = "(missing)", "(other)"
+#: A column of text has at least so many words a row, on average.
+WORDS = 3
+#: Below this many rows, values that are all different do not make a column an identifier.
+FEW = 20
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is taken for, and why it is set aside if it is.
+
+    Examples
+    --------
+    >>> infer("town", pa.chunked_array([["Ede", "Ulm", "Ede"]]))
+    Column(name='town', kind='category', note='')
+    >>> infer("planet", pa.chunked_array([["Earth", "Earth", None]]))
+    Column(name='planet', kind='ignored', note='it has one value only')
+    """
+
+    name: str
+    kind: str
+    note: str = ""
+
+
+def infer(name: str, column: pa.ChunkedArray) -> Column:
+    """Return what a column seems to be: numbers, categories, dates, text, or of no use."""
+    given = len(column) - column.null_count
+    different = _count_distinct(column)
+    if different <= 1 and (given == len(column) or not _is_number(column.type)):
+        return Column(name, "ignored", "it has one value only" if given else "it has no values")
+    if given == 0:
+        return Column(name, "ignored", "it has no values")
+    kind = column.type
+    if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
+        return Column(name, "date")
+    if pa.types.is_boolean(kind):
+        return Column(name, "category")
+    if _is_number(kind):
+        return _infer_number(name, column, given, different)
+    if _is_text(kind):
+        return _infer_text(name, column, given, different)
+    return Column(name, "ignored", f"its type, {kind}, has no encoding")
+
+
+def _count_distinct(column: pa.ChunkedArray) -> int:
+    if pa.types.is_nested(column.type):
+        return len(column)
+    return int(pc.count_distinct(column, mode="only_valid").as_py())
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_dictionary(kind)
+    )
+
+
+def _infer_number(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
+    counts_up = pa.types.is_integer(column.type) and given == len(column) == different >= FEW
+    if counts_up and pc.max(column).as_py() - pc.min(column).as_py() == given - 1:
+        return Column(name, "ignored", "it numbers the rows")
+    if counts_up and name.lower().split("_")[-1] in ("id", "key", "index", "number", "no"):
+        return Column(name, "ignored", "it identifies the rows")
+    return Column(name, "number")
+
+
+def _infer_text(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
+    sample = _strings(column).drop_null()[:10_000]
+    words = pc.mean(pc.add(pc.count_substring_regex(sample, r"\s+"), 1)).as_py()
+    if words >= WORDS and different > 0.3 * given:
+        return Column(name, "text")
+    if different == given >= FEW:
+        return Column(name, "ignored", "it identifies the rows")
+    return Column(name, "category")
+
+
+def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_boolean(column.type):
+        return pc.if_else(column, "True", "False")  # as pandas writes them to a file
+    return column if column.type == pa.string() else column.cast(pa.string())
+
+
+def from_dict(data: Mapping[str, Any] | None) -> TableEncoding | MatrixEncoding:
+    """Return the encoding that a model file holds.
+
+    Raises
+    ------
+    DataError
+        Where there is none, or one that this version does not know.
+    """
+    kind = None if data is None else data.get("kind")
+    if kind == "table":
+        return TableEncoding.from_dict(data)  # type: ignore[arg-type]
+    if kind == "matrix":
+        return MatrixEncoding(**{name: value for name, value in (data or {}).items() if name != "kind"})
+    if data is None:
+        raise DataError("the model was not fitted on a file: use linsep.load and its predict in Python")
+    raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Coefficients by readable name, on the scale of the file's own columns; one row a plane."""
+
+    names: list[str]
+    coef: FloatArray
+    intercept: FloatArray
+
+
+@dataclass(frozen=True)
+class MatrixEncoding:
+    """Numbers that are used as they are.
+
+    Attributes
+    ----------
+    n_features : int
+    base : int
+        What the first column is numbered in the file.
+    columns : list of str or None
+        Their names.
+    target : str or None
+        The array that holds the labels.
+    """
+
+    n_features: int
+    base: int = 0
+    columns: list[str] | None = None
+    target: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """One a feature."""
+        return self.columns or [f"feature {j + self.base}" for j in range(self.n_features)]
+
+    def transform(self, X: Any, name: str = "data") -> Any:
+        """Return X with as many columns as the model has; a sparse matrix may lack the last ones."""
+        if X.shape[1] > self.n_features or (X.shape[1] < self.n_features and not sparse.issparse(X)):
+            raise DataError(f"{name}: {X.shape[1]} columns, but the model was fitted on {self.n_features}")
+        if X.shape[1] < self.n_features:
+            X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
+        return X
+
+    def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
+        """Return the coefficients as they are."""
+        return Scaled(self.names, coef, intercept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {"kind": "matrix", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class TableEncoding:
+    """How a table becomes numbers.
+
+    Numbers are standardised; where one is missing it counts as the mean and, if the training rows lacked some, a
+    feature says so. Categories have one feature a level, levels that are too rare share one. Dates become a number of
+    days, the month and the weekday. Text becomes TF-IDF. All is fitted on the training rows only.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    numbers : dict
+        name → (mean, scale, whether the training rows lacked some).
+    levels : dict
+        name → the levels with a feature each.
+    words : dict
+        name → (words, their idf).
+    degree : int
+        Products of so many standardised numbers are features too.
+    target : str or None
+    header : bool
+        Whether the names come from the file.
+    missing : tuple of str
+        Further words that stand for a missing value.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [20.0, 40.0, None], "town": ["Ede", "Ulm", "Ede"]})
+    >>> encoding = TableEncoding.fit(table)
+    >>> encoding.names
+    ['age', 'age is missing', 'town = Ede', 'town = Ulm']
+    >>> encoding.transform(table)
+    array([[-1.,  0.,  1.,  0.],
+           [ 1.,  0.,  0.,  1.],
+           [ 0.,  1.,  1.,  0.]])
+    >>> TableEncoding.from_dict(encoding.to_dict()) == encoding
+    True
+    """
+
+    columns: tuple[Column, ...]
+    numbers: dict[str, tuple[float, float, bool]]
+    levels: dict[str, list[str]]
+    words: dict[str, tuple[list[str], list[float]]]
+    degree: int = 1
+    target: str | None = None
+    header: bool = True
+    missing: tuple[str, ...] = ()
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def fit(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        degree: int = 1,
+        target: str | None = None,
+        header: bool = True,
+        missing: tuple[str, ...] = (),
+    ) -> TableEncoding:
+        """Look at training rows and decide.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Without the target.
+        kinds : mapping of str to {"number", "category", "date", "text", "ignored"}, optional
+            What the user says that columns are.
+        degree : int, default=1
+        target, header, missing
+            Kept for those who read the encoding.
+        """
+        if degree < 1:
+            raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
+        kinds = dict(kinds or {})
+        unknown = [name for name in kinds if name not in table.column_names]
+        if unknown:
+            raise DataError(f"no column {unknown[0]!r}; there are {', '.join(table.column_names)}")
+        columns = [
+            Column(name, kinds[name], "asked for" if kinds[name] == "ignored" else "")
+            if name in kinds
+            else infer(name, table[name])
+            for name in table.column_names
+        ]
+        empty = cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
+        return empty._fitted(table)
+
+    def _fitted(self, table: pa.Table) -> TableEncoding:
+        numbers, categories, texts = self._parts(table)
+        columns = {column.name: column for column in self.columns}
+        levels = {name: kept for name, values in categories.items() if (kept := _levels(values))}
+        words = {name: found for name, values in texts.items() if (found := _vocabulary(values))}
+        for name in [*(categories.keys() - levels.keys()), *(texts.keys() - words.keys())]:
+            if name in columns:
+                columns[name] = Column(name, "ignored", "no value occurs twice")
+        moments = _moments(numbers)
+        if not (moments or levels or words):
+            raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
+        return replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+
+    def _parts(
+        self, table: pa.Table, name: str = "data"
+    ) -> tuple[dict[str, FloatArray], dict[str, pa.ChunkedArray], dict[str, list[str]]]:
+        """Return the values of numbers, categories and texts; a date gives some of each."""
+        numbers: dict[str, FloatArray] = {}
+        categories: dict[str, pa.ChunkedArray] = {}
+        texts: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.kind == "ignored":
+                continue
+            values = _column(table, column.name, name)
+            if column.kind == "number":
+                numbers[column.name] = _floats(values, column.name, name)
+            elif column.kind == "category":
+                categories[column.name] = _strings(values)
+            elif column.kind == "text":
+                texts[column.name] = ["" if text is None else text for text in _strings(values).to_pylist()]
+            else:
+                moment = _moments_in_time(values, column.name, name)
+                numbers[f"{column.name} in days"] = _floats(moment.cast(pa.int64()), column.name, name) / 86_400e3
+                categories[f"month of {column.name}"] = _strings(pc.month(moment))
+                categories[f"weekday of {column.name}"] = _strings(pc.day_of_week(moment))
+        return numbers, categories, texts
+
+    # -- encoding -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features come as a sparse matrix: with text, and with many more levels than numbers."""
+        return bool(self.words) or sum(map(len, self.levels.values())) > 30 + 2 * len(self.numbers)
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the model uses."""
+        return [column.name for column in self.columns if column.kind != "ignored"]
+
+    def types(self) -> dict[str, pa.DataType]:
+        """Return how a CSV file's columns are to be read."""
+        of_kind = {"number": pa.float64(), "category": pa.string(), "text": pa.string(), "ignored": pa.string()}
+        return {column.name: of_kind[column.kind] for column in self.columns if column.kind in of_kind}
+
+    def transform(self, table: pa.Table, name: str = "data") -> Any:
+        """Return one row of features for each row of the table, dense or CSR."""
+        numbers, categories, texts = self._parts(table, name)
+        blocks = [*self._number_blocks(numbers, table.num_rows)]
+        blocks += [self._one_hot(categories[column], levels) for column, levels in self.levels.items()]
+        blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
+        if self.is_sparse:
+            return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
+        return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
+
+    def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
+        if not self.numbers:
+            return
+        raw = np.empty((n, len(self.numbers)))
+        for j, name in enumerate(self.numbers):
+            raw[:, j] = numbers[name]
+        lacking = [j for j, (_, _, some) in enumerate(self.numbers.values()) if some]
+        missing = np.isnan(raw)
+        scaled = self._scaler().transform(raw)
+        if missing.any():
+            scaled[missing] = 0.0  # the mean
+        yield scaled if self.degree == 1 else self._polynomial().transform(scaled)
+        if lacking:
+            yield missing[:, lacking].astype(np.float64)
+
+    def _scaler(self) -> StandardScaler:
+        scaler = StandardScaler(copy=False)
+        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
+        scaler.mean_, scaler.scale_, scaler.var_ = mean, scale, scale**2
+        scaler.n_features_in_, scaler.n_samples_seen_ = len(mean), 1
+        return scaler
+
+    def _polynomial(self) -> PolynomialFeatures:
+        return PolynomialFeatures(self.degree, include_bias=False).fit(np.zeros((1, len(self.numbers))))
+
+    @staticmethod
+    def _one_hot(values: pa.ChunkedArray, levels: Sequence[str]) -> Any:
+        """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
+        codes = pc.index_in(values, value_set=pa.array(levels, type=pa.string()))
+        fallback = levels.index(OTHER) if OTHER in levels else -1
+        lacking = levels.index(MISSING) if MISSING in levels else -1
+        codes = pc.if_else(pc.is_null(values), lacking, pc.fill_null(codes, fallback)).to_numpy().astype(np.int64)
+        encoder = OneHotEncoder(categories=[np.arange(len(levels))], handle_unknown="ignore")
+        return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
+
+    def _tf_idf(self, column: str) -> TfidfVectorizer:
+        words, idf = self.words[column]
+        vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
+        vectorizer.idf_ = np.array(idf)
+        return vectorizer
+
+    # -- reading back ---------------------------------------------------------------------------------------------
+
+    def _number_names(self) -> list[str]:
+        names = list(self.numbers)
+        if self.degree == 1 or not names:
+            return names
+        powers = self._polynomial().powers_
+        return [" × ".join(_power(names[j], int(k)) for j, k in enumerate(row) if k) for row in powers]
+
+    @property
+    def names(self) -> list[str]:
+        """One a feature."""
+        lacking = [f"{name} is missing" for name, (_, _, some) in self.numbers.items() if some]
+        levels = [f"{name} = {level}" for name, kept in self.levels.items() for level in kept]
+        words = [f"{name}: {word}" for name, (kept, _) in self.words.items() for word in kept]
+        return [*self._number_names(), *lacking, *levels, *words]
+
+    def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
+        """Return the coefficients per unit of each column, and the intercept where all numbers are 0.
+
+        ``w (x − m)/s = (w/s) x − w m/s``. Products stay products of deviations from the means: ``w/(s t)`` times
+        ``(x − m)(y − n)``.
+        """
+        coef, intercept = coef.copy(), intercept.copy()
+        if not self.numbers:
+            return Scaled(self.names, coef, intercept)
+        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
+        powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self._polynomial().powers_
+        count = len(powers)
+        coef[:, :count] /= np.prod(scale[None, :] ** powers, axis=1)
+        single = np.flatnonzero(powers.sum(axis=1) == 1)
+        intercept -= coef[:, single] @ mean[powers[single].argmax(axis=1)]
+        return Scaled(self.names, coef, intercept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {
+            "kind": "table",
+            "columns": [asdict(column) for column in self.columns],
+            "numbers": {name: list(state) for name, state in self.numbers.items()},
+            "levels": self.levels,
+            "words": {name: list(state) for name, state in self.words.items()},
+            "degree": self.degree,
+            "target": self.target,
+            "header": self.header,
+            "missing": list(self.missing),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableEncoding:
+        """Read what `to_dict` wrote."""
+        try:
+            return cls(
+                tuple(Column(**column) for column in data["columns"]),
+                {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
+                {name: list(kept) for name, kept in data["levels"].items()},
+                {name: (list(kept), [float(value) for value in idf]) for name, (kept, idf) in data["words"].items()},
+                int(data["degree"]),
+                data["target"],
+                bool(data["header"]),
+                tuple(data["missing"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+
+
+def _power(name: str, k: int) -> str:
+    return name if k == 1 else f"{name}^{k}"
+
+
+def _column(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        shown = ", ".join(table.column_names[:12])
+        raise DataError(f"{file}: no column {name!r}, which the model needs; it has {shown}")
+    return table[name]
+
+
+def _floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
+    """Return numbers, with NaN where they are missing."""
+    try:
+        numbers = values if values.type == pa.float64() else values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{file}, column {column!r}: {error}; it must be numbers, as in training") from error
+    array = np.asarray(numbers.to_numpy(), dtype=np.float64)
+    if np.isinf(array).any():
+        row = int(np.argmax(np.isinf(array)))
+        raise DataError(f"{file} row {row + 1}, column {column!r}: {array[row]} is not a finite number; correct it")
+    return array
+
+
+def _moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
+    try:
+        return values.cast(pa.timestamp("ms"), safe=False)
+    except pa.ArrowException as error:
+        raise DataError(f"{file}, column {column!r}: {error}; dates are written as 2024-01-31") from error
+
+
+def _moments(numbers: Mapping[str, FloatArray]) -> dict[str, tuple[float, float, bool]]:
+    """Return mean, scale and whether some are missing, of every number."""
+    found = {}
+    for name, values in numbers.items():
+        missing = bool(np.isnan(values).any())
+        if np.isnan(values).all():
+            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
+        scaler = StandardScaler().fit(values.reshape(-1, 1))
+        found[name] = (float(scaler.mean_[0]), float(scaler.scale_[0]), missing)
+    return found
+
+
+def _levels(values: pa.ChunkedArray) -> list[str]:
+    """Return the levels that occur often enough, in alphabetical order, and what stands for the rest."""
+    least = 1 if len(values) < 100 else max(2, len(values) // 10_000)
+    counts = values.drop_null().value_counts()
+    kept = sorted(pair["values"] for pair in counts.to_pylist() if pair["counts"] >= least)
+    if not kept:
+        return []
+    rare = len(kept) < len(counts)
+    return [*kept, *([OTHER] if rare else []), *([MISSING] if values.null_count else [])]
+
+
+def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:
+    """Return the words and their idf; None where no word occurs twice."""
+    try:
+        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2 if len(texts) > FEW else 1).fit(texts)
+    except ValueError:  # an empty vocabulary
+        return None
+    return [str(word) for word in vectorizer.get_feature_names_out()], [float(value) for value in vectorizer.idf_]

@@ -1,0 +1,231 @@
+"""Files in: any format that linsep reads becomes a table of named columns, or a matrix that is ready to use."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import ipc, parquet
+from scipy import sparse
+
+from .csv_text import Dialect, check_numbers, read_csv, sniff, stream_csv
+from .libsvm import read_libsvm, stream_libsvm
+from .sources import DataError, Source, blame
+
+__all__ = ["Hints", "Matrix", "Table", "read", "stream"]
+
+#: Rows that a stream of Parquet or Arrow data yields at a time.
+ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the user says of a file instead of letting it be guessed.
+
+    Attributes
+    ----------
+    delimiter : str, optional
+    header : bool, optional
+    encoding : str
+    missing : tuple of str
+        Further words that stand for a missing value.
+    as_text : frozenset of str
+        Columns whose values are not checked for being numbers.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
+    as_text: frozenset[str] = field(default_factory=frozenset)
+
+    def dialect(self, source: Source) -> Dialect:
+        """Return the dialect of a file, guessed where it is not said."""
+        said = dict(delimiter=self.delimiter, header=self.header, encoding=self.encoding, missing=self.missing)
+        return sniff(source.head, **said)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of any type.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    frame : pyarrow.Table
+    header : bool
+        Whether the names come from the file.
+    """
+
+    name: str
+    frame: pa.Table
+    header: bool = True
+
+    def column(self, name: str) -> str:
+        """Return the column of that name or, from 1 or from −1 at the end, of that number."""
+        names = self.frame.column_names
+        if name in names:
+            return name
+        number = int(name) if name.lstrip("-").isdigit() else 0
+        if 1 <= number <= len(names):
+            return str(names[number - 1])
+        if -len(names) <= number <= -1:
+            return str(names[number])
+        shown = ", ".join(map(str, names[:12])) + (", …" if len(names) > 12 else "")
+        raise DataError(f"{self.name}: no column {name!r}; it has {shown}")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Numbers that are ready to use, dense or sparse.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    X : array or CSR array of shape (n, d)
+    y : array of shape (n,) or None
+    base : int
+        What the first column is numbered in the file.
+    names : list of str or None
+        Of the columns.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any] | None
+    base: int = 0
+    names: list[str] | None = None
+
+
+def read(
+    path: str | Path,
+    hints: Hints | None = None,
+    *,
+    target: str | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Table | Matrix:
+    r"""Read a file whole, or standard input for ``-``: CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.gz``, ``.bz2`` and ``.zst`` are unpacked on the way.
+    hints : Hints, optional
+    target : str, optional
+        The array with the labels, where it is an NPZ file that does not call it y.
+    types : mapping of str to pyarrow.DataType, optional
+        Of columns of a CSV file whose types shall not be inferred.
+
+    Returns
+    -------
+    Table or Matrix
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age,town\n31,Ede\n,Ulm\n")
+    ...     print(read(path).frame.to_pydict())
+    {'age': [31, None], 'town': ['Ede', 'Ulm']}
+    """
+    source, hints = Source.of(path), hints or Hints()
+    with blame(source.name):
+        if source.format == "libsvm":
+            X, y, base = read_libsvm(source)
+            return Matrix(source.name, X, y, base)
+        if source.format == "npz":
+            return _read_npz(source, target)
+        if source.format == "csv":
+            dialect = hints.dialect(source)
+            frame = read_csv(source, dialect, types)
+            check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
+            return Table(source.name, frame, dialect.header)
+        return Table(source.name, _read_arrow(source))
+
+
+def stream(
+    path: str | Path,
+    hints: Hints | None = None,
+    *,
+    types: Mapping[str, pa.DataType] | None = None,
+    base: int | None = None,
+    n_features: int | None = None,
+) -> Iterator[Table | Matrix]:
+    """Yield a file's rows in order, some at a time.
+
+    Parameters
+    ----------
+    path, hints
+        As for `read`.
+    types : mapping of str to pyarrow.DataType, optional
+        Of the columns of a CSV file, which cannot be inferred from a part of it.
+    base, n_features : int, optional
+        How LIBSVM text numbers its first column, and how many there are.
+    """
+    source, hints = Source.of(path), hints or Hints()
+    if source.format == "csv":
+        dialect = hints.dialect(source)
+        for frame in stream_csv(source, dialect, types or {}):
+            yield Table(source.name, frame, dialect.header)
+    elif source.format == "libsvm":
+        for X, y in stream_libsvm(source, base=base, n_features=n_features):
+            yield Matrix(source.name, X, y, base or 0)
+    elif source.format == "npz":
+        yield _read_npz(source, None)
+    else:
+        with blame(source.name):
+            for batch in _arrow_batches(source):
+                yield Table(source.name, pa.Table.from_batches([batch]))
+
+
+def _read_arrow(source: Source) -> pa.Table:
+    if source.format == "parquet":
+        return parquet.read_table(source.seekable())
+    content = source.seekable()
+    reader = ipc.open_stream if source.head.startswith(b"\xff\xff\xff\xff") else ipc.open_file
+    return reader(content).read_all()
+
+
+def _arrow_batches(source: Source) -> Iterator[pa.RecordBatch]:
+    if source.format == "parquet":
+        yield from parquet.ParquetFile(source.seekable()).iter_batches(batch_size=ROWS)
+    elif source.head.startswith(b"\xff\xff\xff\xff"):
+        yield from ipc.open_stream(source.seekable())
+    else:
+        file = ipc.open_file(source.seekable())
+        yield from (file.get_batch(k) for k in range(file.num_record_batches))
+
+
+def _read_npz(source: Source, target: str | None) -> Matrix:
+    """Read X and y, or what `scipy.sparse.save_npz` wrote; no pickled objects."""
+    import io
+
+    try:
+        with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise DataError(f"{source.name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+    if {"data", "indices", "indptr", "shape"} <= arrays.keys():
+        X: Any = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+    elif "X" in arrays:
+        X = arrays["X"]
+    else:
+        raise DataError(f"{source.name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise DataError(f"{source.name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
+    if target is not None and target not in arrays:
+        raise DataError(f"{source.name}: no array {target!r} in it, only {', '.join(arrays)}")
+    y = arrays.get(target or "y")
+    if y is not None and y.shape != (X.shape[0],):
+        raise DataError(f"{source.name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
+    names = [str(name) for name in arrays["names"]] if "names" in arrays else None
+    return Matrix(source.name, X if X.dtype.kind == "f" else X.astype(np.float64), y, 0, names)

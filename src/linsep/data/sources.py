@@ -1,0 +1,175 @@
+"""Where data come from: a file or standard input, whatever compresses it, and which format its first bytes show."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+__all__ = ["DataError", "Source", "blame"]
+
+#: How many bytes of the content are looked at to tell what it is.
+HEAD = 1 << 20
+#: First bytes, and what pyarrow calls that compression.
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+#: First bytes of the content, and its format.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+#: Endings of names that leave no doubt; the others are told by their content.
+ENDINGS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".tab": "csv"}
+#: A line of LIBSVM text that has at least one entry.
+LIBSVM_LINE = re.compile(rb"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:\S+)?(?:\s+[0-9]+:[-+.0-9eE]+)+\s*(?:#.*)?$")
+
+
+class DataError(ValueError):
+    """Data that cannot be used: the message names the file, the place in it, and what to do."""
+
+
+@contextmanager
+def blame(name: str) -> Iterator[None]:
+    """Turn what a library says of a damaged file into an error that names the file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except FileNotFoundError as error:
+        raise DataError(f"{name}: no such file") from error
+    except (IsADirectoryError, PermissionError) as error:
+        raise DataError(f"{name}: {error.strerror or error}") from error
+    except (pa.ArrowException, OSError, EOFError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise DataError(f"{name}: the file is damaged or ends too early ({first}); write or fetch it again") from error
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were already read, then the rest of the stream: standard input cannot be rewound."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        if self._head:
+            chunk, self._head = self._head[: len(into)], self._head[len(into) :]
+        else:
+            chunk = self._rest.read(len(into))
+        into[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def _read_up_to(stream: Any, size: int) -> bytes:
+    """Read so many bytes, or to the end: a pipe gives what it has."""
+    parts: list[bytes] = []
+    while size > 0 and (chunk := stream.read(size)):
+        parts.append(chunk)
+        size -= len(chunk)
+    return b"".join(parts)
+
+
+@dataclass(frozen=True)
+class Source:
+    r"""A file, or standard input.
+
+    Attributes
+    ----------
+    name : str
+        How errors call it.
+    path : Path or None
+        None for standard input.
+    compression : str or None
+    format : {"csv", "libsvm", "npz", "parquet", "arrow"}
+    head : bytes
+        The first bytes of the content.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "flowers")
+    ...     _ = path.write_text("+1 1:0.5 4:2\n-1 2:1\n")
+    ...     Source.of(path).format
+    'libsvm'
+    """
+
+    name: str
+    path: Path | None
+    compression: str | None
+    format: str
+    head: bytes
+    rest: Any = None
+
+    @classmethod
+    def of(cls, path: str | Path) -> Source:
+        """Look at the first bytes of a file, or of standard input for ``-``."""
+        if str(path) == "-":
+            return cls._of_stream("standard input", sys.stdin.buffer)
+        path = Path(path)
+        name = str(path)
+        with blame(name):
+            with path.open("rb") as file:
+                compression = _compression(file.read(4))
+            with _decompress(path.open("rb"), compression) as stream:
+                head = _read_up_to(stream, HEAD)
+        return cls(name, path, compression, _format(name, head), head)
+
+    @classmethod
+    def _of_stream(cls, name: str, stream: BinaryIO) -> Source:
+        with blame(name):
+            start = _read_up_to(stream, 4)
+            compression = _compression(start)
+            content = _decompress(_Joined(start, stream), compression)
+            head = _read_up_to(content, HEAD)
+        return cls(name, None, compression, _format("", head), head, content)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on disk, None for standard input."""
+        return None if self.path is None else self.path.stat().st_size
+
+    def open(self) -> Any:
+        """Return the content from its beginning, as a stream that pyarrow reads; of standard input once only."""
+        if self.path is None:
+            return pa.PythonFile(io.BufferedReader(_Joined(self.head, self.rest), 1 << 20), mode="r")
+        if self.compression is None:
+            return pa.memory_map(str(self.path)) if self.size else pa.BufferReader(b"")
+        return pa.CompressedInputStream(pa.OSFile(str(self.path)), self.compression)
+
+    def buffer(self) -> Any:
+        """Return the whole content; a plain file is mapped, not copied."""
+        with blame(self.name), self.open() as stream:
+            return stream.read_buffer()
+
+    def seekable(self) -> Any:
+        """Return the content as a file that can be read anywhere."""
+        return self.open() if self.path is not None and self.compression is None else pa.BufferReader(self.buffer())
+
+
+def _compression(start: bytes) -> str | None:
+    return next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
+
+
+def _decompress(stream: Any, compression: str | None) -> Any:
+    return stream if compression is None else pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), compression)
+
+
+def _format(name: str, head: bytes) -> str:
+    """Return the format that the content shows, or else the name."""
+    for magic, kind in MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    endings = Path(name.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")).suffixes[-1:]
+    if endings and endings[0] in ENDINGS:
+        return ENDINGS[endings[0]]
+    if not head:
+        raise DataError(f"{name or 'standard input'}: it is empty; give a file with a header and rows")
+    lines = [line for line in head.split(b"\n")[:50] if line.strip() and not line.lstrip().startswith(b"#")]
+    looks = [bool(LIBSVM_LINE.match(line.strip())) for line in (lines[:-1] or lines)]
+    return "libsvm" if looks and sum(looks) > len(looks) / 2 else "csv"

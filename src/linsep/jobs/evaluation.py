@@ -1,0 +1,155 @@
+"""How good predictions are, each number with a bootstrap interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.sources import DataError
+from .prediction import decide
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Evaluation", "Measure", "auc", "evaluate"]
+
+RESAMPLES = 200
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number and the interval that holds 95 % of its values on resampled rows."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was measured.
+
+    Attributes
+    ----------
+    rows : int
+    classes : list
+    measures : dict of str to Measure
+        Accuracy, balanced accuracy and, where the model has them, log loss and area under the ROC curve.
+    confusion : list of list of Measure
+        Rows are the true classes, columns the predicted ones.
+    """
+
+    rows: int
+    classes: list[Any]
+    measures: dict[str, Measure]
+    confusion: list[list[Measure]]
+
+
+def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = None, seed: int = 0) -> Evaluation:
+    """Compare predictions with labels.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X, y
+        Examples that it was not trained on, for numbers that mean something.
+    threshold : float, optional
+        Where a score counts as positive.
+    seed : int, default=0
+        Of the resampling.
+
+    Examples
+    --------
+    >>> from linsep import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
+    >>> evaluate(LogisticRegression().fit(X, y), X, y).measures["accuracy"]
+    Measure(value=1.0, low=1.0, high=1.0)
+    """
+    classes = model.classes_
+    truth = _codes(y, classes)
+    guess = _codes(decide(model, X, threshold), classes)
+    rows = _Rows(truth, guess, len(classes), _log_losses(model, X, truth), _scores(model, X))
+    found = rows.measure(np.ones(len(truth)))
+    rng = np.random.default_rng(seed)
+    again = [rows.measure(_resample(rng, len(truth))) for _ in range(RESAMPLES)]
+    low, high = np.nanquantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    measured = [Measure(float(v), float(a), float(b)) for v, a, b in zip(found, low, high, strict=True)]
+    count = len(rows.names)
+    confusion = np.array(measured[count:], dtype=object).reshape(len(classes), len(classes))
+    named = {name: one for name, one in zip(rows.names, measured, strict=False) if np.isfinite(one.value)}
+    return Evaluation(len(truth), np.asarray(classes).tolist(), named, confusion.tolist())
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    labels = labels.astype(str) if classes.dtype.kind in "OU" and labels.dtype.kind not in "OU" else labels
+    places = {label: k for k, label in enumerate(classes.tolist())}
+    different, inverse = np.unique(labels, return_inverse=True)
+    strange = [label for label in different.tolist() if label not in places]
+    if strange:
+        known = ", ".join(map(str, list(places)[:10]))
+        raise DataError(f"the label {strange[0]!r} occurs, which the model does not know; it knows {known}")
+    return np.array([places[label] for label in different.tolist()])[inverse.reshape(-1)]
+
+
+def _resample(rng: np.random.Generator, n: int) -> FloatArray:
+    """Return how often each of n rows is drawn in n draws."""
+    return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+
+
+def _log_losses(model: Any, X: Any, truth: NDArray[np.int64]) -> FloatArray | None:
+    if not hasattr(model, "predict_log_proba"):
+        return None
+    return -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
+
+
+def _scores(model: Any, X: Any) -> FloatArray | None:
+    """Return the scores where there are two classes: the area under the curve is of these."""
+    return np.asarray(model.decision_function(X)) if len(model.classes_) == 2 else None
+
+
+class _Rows:
+    """What each row contributes, so that a resample is a vector of weights."""
+
+    names = ("accuracy", "balanced_accuracy", "log_loss", "auc")
+
+    def __init__(
+        self,
+        truth: NDArray[np.int64],
+        guess: NDArray[np.int64],
+        k: int,
+        log_losses: FloatArray | None,
+        scores: FloatArray | None,
+    ) -> None:
+        self.cell, self.k, self.log_losses = truth * k + guess, k, log_losses
+        self.scores = None
+        if scores is not None:
+            order = np.argsort(scores, kind="stable")
+            self.order, self.positive = order, (truth[order] == 1)
+            self.scores = np.cumsum(
+                np.diff(scores[order], prepend=scores[order[0]]) != 0
+            )  # equal scores share a number
+
+    def measure(self, weight: FloatArray) -> list[float]:
+        """Return all numbers, with every row counted `weight` times."""
+        confusion = np.bincount(self.cell, weights=weight, minlength=self.k**2).reshape(self.k, self.k)
+        of_class = confusion.sum(axis=1)
+        seen = of_class > 0
+        recall = confusion.diagonal()[seen] / of_class[seen]
+        log_loss = np.nan if self.log_losses is None else float(weight @ self.log_losses / weight.sum())
+        accuracy = float(confusion.diagonal().sum() / weight.sum())
+        return [accuracy, float(recall.mean()), log_loss, self._auc(weight), *confusion.ravel().tolist()]
+
+    def _auc(self, weight: FloatArray) -> float:
+        return np.nan if self.scores is None else auc(self.scores, self.positive, weight[self.order])
+
+
+def auc(group: NDArray[np.int64], positive: NDArray[np.bool_], weight: FloatArray) -> float:
+    """P(score of a positive > score of a negative), ties counted half; `group` numbers equal scores, ascending."""
+    up = np.bincount(group, weights=weight * positive)
+    down = np.bincount(group, weights=weight * ~positive)
+    below = np.cumsum(down) - down
+    pairs = up.sum() * down.sum()
+    return float(up @ (below + down / 2) / pairs) if pairs else np.nan

@@ -1,0 +1,130 @@
+"""A model as one Python file that needs nothing but Python."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from .terms import model_terms
+
+__all__ = ["to_python"]
+
+HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
+
+predict(row) takes a dictionary from column to value (None, "" or absent where it is missing) and returns the class;
+probabilities(row), where the model has them, one number a class. Run with the name of a CSV file to predict its rows.
+"""
+
+import csv
+import json
+import math
+import re
+import sys
+from datetime import datetime
+
+MODEL = json.loads(r\'\'\'
+'''
+
+TAIL = """''')
+
+
+def _missing(value):
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _with_dates(row):
+    row = dict(row)
+    for name in MODEL["dates"]:
+        value = row.get(name)
+        if _missing(value):
+            continue
+        moment = value if hasattr(value, "hour") else datetime.fromisoformat(str(value))
+        days = moment.toordinal() - 719163 + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
+        row[name + " in days"] = days
+        row["month of " + name] = str(moment.month)
+        row["weekday of " + name] = str(moment.weekday())
+    return row
+
+
+def _add(scores, weights, factor=1.0):
+    for k, weight in enumerate(weights):
+        scores[k] += weight * factor
+
+
+def _add_text(scores, text, words):
+    counts = {}
+    for word in re.findall(r"(?u)\\b\\w\\w+\\b", ("" if _missing(text) else str(text)).lower()):
+        if word in words:
+            counts[word] = counts.get(word, 0) + 1
+    values = {word: (1 + math.log(count)) * words[word][0] for word, count in counts.items()}
+    length = math.sqrt(sum(value * value for value in values.values())) or 1.0
+    for word, value in values.items():
+        _add(scores, words[word][1], value / length)
+
+
+def scores(row):
+    \"\"\"Return g(x) = w.x + b, one a plane.\"\"\"
+    row, found = _with_dates(row), list(MODEL["intercept"])
+    standardised = []
+    for number in MODEL["numbers"]:
+        value = row.get(number["name"])
+        if _missing(value):
+            standardised.append(0.0)
+            _add(found, number["missing"] or [])
+        else:
+            standardised.append((float(value) - number["mean"]) / number["scale"])
+    for powers, weights in MODEL["products"]:
+        _add(found, weights, math.prod(standardised[int(j)] ** power for j, power in powers.items()))
+    for category in MODEL["categories"]:
+        value = row.get(category["name"])
+        other = category["missing"] if _missing(value) else category["other"]
+        _add(found, other if _missing(value) else category["levels"].get(str(value), other))
+    for text in MODEL["texts"]:
+        _add_text(found, row.get(text["name"]), text["words"])
+    return found
+
+
+def predict(row):
+    \"\"\"Return the class.\"\"\"
+    found = scores(row)
+    if len(found) == 1:
+        return MODEL["classes"][int(found[0] >= MODEL["threshold"])]
+    return MODEL["classes"][found.index(max(found))]
+
+
+def _sigmoid(g):
+    return 1 / (1 + math.exp(-g)) if g >= 0 else math.exp(g) / (1 + math.exp(g))
+
+
+def probabilities(row):
+    \"\"\"Return the probability of each class.\"\"\"
+    found, link = scores(row), MODEL["link"]
+    if link is None:
+        raise ValueError("this model has no probabilities: it was not fitted with the logistic loss")
+    if link == "sigmoid":
+        shares = [_sigmoid(-found[0]), _sigmoid(found[0])]
+    elif link == "softmax":
+        shares = [math.exp(g - max(found)) for g in found]
+    else:
+        shares = [_sigmoid(g) for g in found]
+    return {label: share / sum(shares) for label, share in zip(MODEL["classes"], shares)}
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
+        for row in csv.DictReader(file):
+            print(predict(row))
+"""
+
+
+def to_python(found: Any) -> str:
+    """Return the text of a Python module with `predict`, `probabilities` and `scores` of one row.
+
+    Parameters
+    ----------
+    found : ModelFile
+    """
+    model = json.dumps(asdict(model_terms(found)), ensure_ascii=True, allow_nan=False, indent=1)
+    # Inside r'''…''' a quote of Python must not end the text; JSON may escape any character.
+    return HEAD + model.replace("'", "\\u0027") + "\n" + TAIL

@@ -1,0 +1,99 @@
+"""A model as a list of SQL expressions: the prediction, and the probability of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..data.sources import DataError
+from .terms import Category, Model, model_terms
+
+__all__ = ["to_sql"]
+
+
+def to_sql(found: Any) -> str:
+    """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.
+
+    It is standard SQL that SQLite and DuckDB read alike; columns are named as in the file the model was fitted on.
+
+    Parameters
+    ----------
+    found : ModelFile
+    """
+    model = model_terms(found)
+    if model.texts:
+        raise DataError(f"column {model.texts[0].name!r} is text, which SQL cannot take apart; use --to python")
+    if model.dates:
+        raise DataError(f"column {model.dates[0]!r} is a date, which every SQL writes differently; use --to python")
+    scores = [f"({_score(model, k)})" for k in range(len(model.intercept))]
+    lines = [f"{_prediction(model, scores)} AS prediction"]
+    for label, share in zip(model.classes, _probabilities(model, scores), strict=False):
+        lines.append(f"{share} AS {_name(f'probability_{label}')}")
+    return ",\n".join(lines)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return repr(value) if isinstance(value, int | float) else "'" + str(value).replace("'", "''") + "'"
+
+
+def _number(value: float) -> str:
+    """A literal that is floating point everywhere: DuckDB takes 0.1 for a decimal."""
+    return f"{value:.17e}" if value else "0e0"
+
+
+def _score(model: Model, k: int) -> str:
+    terms = [_number(model.intercept[k])]
+    for powers, weights in model.products:
+        if weights[k]:
+            factors = [_standardised(model, j) for j, power in powers.items() for _ in range(power)]
+            terms.append(" * ".join([_number(weights[k]), *factors]))
+    terms += [
+        f"CASE WHEN {_name(number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
+        for number in model.numbers
+        if number.missing and number.missing[k]
+    ]
+    terms += [_case(category, k) for category in model.categories]
+    return "\n  + ".join(terms)
+
+
+def _standardised(model: Model, j: int) -> str:
+    number = model.numbers[j]
+    if (number.mean, number.scale) == (0.0, 1.0):
+        return f"COALESCE({_name(number.name)}, 0e0)"
+    return f"COALESCE(({_name(number.name)} - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
+
+
+def _case(category: Category, k: int) -> str:
+    """A level is compared as text, because a category may be written in digits."""
+    value = f"CAST({_name(category.name)} AS VARCHAR)"
+    levels = " ".join(f"WHEN {_literal(level)} THEN {_number(w[k])}" for level, w in category.levels.items())
+    known = f"CASE {value} {levels} ELSE {_number(category.other[k])} END" if levels else _number(category.other[k])
+    return f"CASE WHEN {_name(category.name)} IS NULL THEN {_number(category.missing[k])} ELSE {known} END"
+
+
+def _prediction(model: Model, scores: Sequence[str]) -> str:
+    if len(scores) == 1:
+        no, yes = map(_literal, model.classes)
+        return f"CASE WHEN {scores[0]} >= {_number(model.threshold)} THEN {yes} ELSE {no} END"
+    cases = []
+    for k, label in enumerate(model.classes[:-1]):
+        wins = " AND ".join(f"{scores[k]} >= {score}" for m, score in enumerate(scores) if m != k)
+        cases.append(f"WHEN {wins} THEN {_literal(label)}")
+    return f"CASE {' '.join(cases)} ELSE {_literal(model.classes[-1])} END"
+
+
+def _probabilities(model: Model, scores: Sequence[str]) -> list[str]:
+    if model.link is None:
+        return []
+    if model.link == "sigmoid":
+        return [f"1e0 / (1e0 + EXP({scores[0]}))", f"1e0 / (1e0 + EXP(-{scores[0]}))"]
+    if model.link == "softmax":
+        return [f"1e0 / ({' + '.join(f'EXP({other} - {one})' for other in scores)})" for one in scores]
+    shares = [f"1e0 / (1e0 + EXP(-{score}))" for score in scores]
+    return [f"({share}) / ({' + '.join(shares)})" for share in shares]

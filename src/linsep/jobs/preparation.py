@@ -1,0 +1,195 @@
+"""From a file to examples and labels: with a new encoding to train, or with a model's own to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..data.encoding import MatrixEncoding, TableEncoding
+from ..data.readers import Hints, Matrix, Table, read
+from ..data.sources import DataError
+
+__all__ = ["Examples", "encoded", "hints_of", "labels", "prepare", "types_said"]
+
+Encoding = TableEncoding | MatrixEncoding
+#: A target with more different values than this is a measurement or an identifier.
+CLASSES = 1000
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Examples and labels, and how they came out of their file.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    X : array or CSR array of shape (n, d)
+    y : array of shape (n,)
+    encoding : TableEncoding or MatrixEncoding
+    notes : list of str
+        What a user should know: columns set aside, rows left out.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any]
+    encoding: Encoding
+    notes: list[str]
+
+
+def types_said(kinds: Mapping[str, str]) -> dict[str, pa.DataType]:
+    """Return how columns that the user spoke of are read: a category may look like a number and is none."""
+    said = {"category": pa.string(), "text": pa.string(), "ignored": pa.string(), "number": pa.float64()}
+    return {name: said[kind] for name, kind in kinds.items() if kind in said}
+
+
+def prepare(
+    path: str | Path,
+    target: str | None,
+    *,
+    hints: Hints | None = None,
+    kinds: Mapping[str, str] | None = None,
+    degree: int = 1,
+) -> Examples:
+    """Read training examples, and decide how their columns are encoded.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or ``-`` for standard input.
+    target : str or None
+        The column with the labels, by name or number; LIBSVM text needs none.
+    hints : Hints, optional
+        How the file is written.
+    kinds : mapping, optional
+        What columns are: number, category, date, text or ignored.
+    degree : int, default=1
+        Of products of numbers.
+    """
+    hints, kinds = hints or Hints(), dict(kinds or {})
+    data = read(path, hints, target=target, types=types_said(kinds))
+    if isinstance(data, Matrix):
+        if kinds or degree != 1:
+            raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
+        return Examples(data.name, data.X, _two_classes(_matrix_labels(data, target), data.name), encoding, [])
+    frame, y, notes, column = _labelled(data, target)
+    y = _two_classes(y, data.name, column)
+    kinds = {data.column(name): kind for name, kind in kinds.items()}
+    if column in kinds:
+        raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
+    try:
+        fitted = TableEncoding.fit(
+            frame.drop_columns([column]),
+            kinds=kinds,
+            degree=degree,
+            target=column,
+            header=data.header,
+            missing=hints.missing,
+        )
+    except DataError as error:
+        raise DataError(f"{data.name}: {error}") from error
+    aside = [
+        f"column {c.name!r} is set aside: {c.note}"
+        for c in fitted.columns
+        if c.kind == "ignored" and c.note != "asked for"
+    ]
+    return Examples(data.name, fitted.transform(frame, data.name), y, fitted, [*notes, *aside])
+
+
+def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
+    """Return how a model's files are written, where the user does not say otherwise."""
+    hints = hints or Hints()
+    if isinstance(encoding, MatrixEncoding):
+        return hints
+    header = encoding.header if hints.header is None else hints.header
+    return replace(hints, header=header, missing=(*encoding.missing, *hints.missing))
+
+
+def encoded(path: str | Path, encoding: Encoding, target: str | None, hints: Hints | None = None) -> Examples:
+    """Read examples with their labels, encoded as a model's training examples were."""
+    target = encoding.target if target is None else target
+    types = encoding.types() if isinstance(encoding, TableEncoding) else None
+    types = {name: kind for name, kind in (types or {}).items() if name != target}
+    data = read(path, hints_of(encoding, hints), target=target, types=types)
+    if isinstance(data, Matrix) != isinstance(encoding, MatrixEncoding):
+        raise DataError(f"{data.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
+    if isinstance(data, Matrix):
+        assert isinstance(encoding, MatrixEncoding)
+        X = encoding.transform(data.X, data.name)
+        return Examples(data.name, X, _matrix_labels(data, target), encoding, [])
+    frame, y, notes, _ = _labelled(data, target)
+    return Examples(data.name, encoding.transform(frame, data.name), y, encoding, notes)
+
+
+def needs(encoding: Encoding) -> str:
+    """Say what an encoding takes."""
+    if isinstance(encoding, MatrixEncoding):
+        return f"LIBSVM text or NPZ with {encoding.n_features} columns"
+    return f"a table with the columns {', '.join(encoding.needed)}"
+
+
+def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
+    """Return the rows that have a label, and the labels."""
+    if target is None:
+        raise DataError(f"{data.name}: say which column to predict with --target; it has {_shown(data)}")
+    column = data.column(target)
+    frame, notes = data.frame, []
+    if lacking := frame[column].null_count:
+        frame = frame.filter(pc.is_valid(frame[column]))
+        notes.append(f"{lacking:,} rows without a value in {column!r} are left out")
+    return frame, labels(frame[column], column, data.name), notes, column
+
+
+def _shown(data: Table) -> str:
+    names = data.frame.column_names
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+
+
+def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
+    """Return labels as an array: text, whole numbers, or booleans."""
+    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        return _whole(np.asarray(column.cast(pa.float64()).to_numpy()), f"{file}, column {name!r}")
+    if pa.types.is_integer(column.type):
+        return np.asarray(column.cast(pa.int64()).to_numpy())
+    if pa.types.is_boolean(column.type):
+        return np.asarray(column.to_numpy(), dtype=bool)
+    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
+
+
+def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
+    if data.y is None:
+        raise DataError(
+            f"{data.name}: no labels in it; write numpy.savez(path, X=…, y=…), or name their array: --target"
+        )
+    return _whole(data.y, data.name) if data.y.dtype.kind == "f" else data.y
+
+
+def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
+    """Return labels that are written as floats but are whole numbers as such."""
+    if (values == np.round(values)).all() and np.abs(values).max(initial=0) < 2**53:
+        return values.astype(np.int64)
+    if len(np.unique(values)) > 20:
+        raise DataError(
+            f"{where}: these are measurements, {values[0]:g} for one, not classes; make classes of them first"
+        )
+    return values
+
+
+def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArray[Any]:
+    where = file if column is None else f"{file}, column {column!r}"
+    classes = np.unique(y)
+    if len(classes) < 2:
+        found = f"only {classes[0]!s}" if len(classes) else "no label at all"
+        raise DataError(f"{where}: {found} in {len(y):,} rows; a classifier needs examples of at least two classes")
+    if len(classes) > CLASSES:
+        raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
+    return y

@@ -1,0 +1,127 @@
+"""A fitted model and its encoding as a list of plain terms: what every export writes in its own language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict
+from ..data.sources import DataError
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Category", "Model", "Number", "Text", "is_softmax", "model_terms"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: standardised, 0 where it is missing; and the weights of its being missing, if it has any."""
+
+    name: str
+    mean: float
+    scale: float
+    missing: list[float] | None
+
+
+@dataclass(frozen=True)
+class Category:
+    """The weights of each level, one list a plane's worth; of a missing value, and of all others."""
+
+    name: str
+    levels: dict[str, list[float]]
+    missing: list[float]
+    other: list[float]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words with their idf and weights."""
+
+    name: str
+    words: dict[str, tuple[float, list[float]]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """All that a prediction needs.
+
+    Attributes
+    ----------
+    classes : list
+    intercept : list of float
+        One a plane.
+    numbers : list of Number
+    products : list of (powers, weights)
+        Each a product of standardised numbers: which, to which power, and its weights.
+    categories, texts : list
+    threshold : float
+    link : {"sigmoid", "softmax", "shares", None}
+        How scores become probabilities; None where they do not.
+    dates : bool
+        Whether some numbers and categories come from dates.
+    """
+
+    classes: list[Any]
+    intercept: list[float]
+    numbers: list[Number]
+    products: list[tuple[dict[int, int], list[float]]]
+    categories: list[Category]
+    texts: list[Text]
+    threshold: float
+    link: str | None
+    dates: list[str]
+
+
+def is_softmax(model: Any) -> bool:
+    """Whether a model of several classes normalises its scores together."""
+    return type(model).__name__ == "LogisticRegression" and model.multi_class != "ovr"
+
+
+def model_terms(found: Any) -> Model:
+    """Return the terms of a model file's content."""
+    encoding, model = from_dict(found.encoding), found.model
+    if not hasattr(model, "predict_proba"):
+        link = None
+    elif len(model.classes_) == 2:
+        link = "sigmoid"
+    else:
+        link = "softmax" if is_softmax(model) else "shares"
+    shared = dict(
+        classes=np.asarray(model.classes_).tolist(),
+        intercept=model.intercept_.tolist(),
+        threshold=found.threshold or 0.0,
+        link=link,
+    )
+    W = model.coef_.T
+    if isinstance(encoding, MatrixEncoding):
+        if len(set(encoding.names)) < len(encoding.names):
+            raise DataError("two columns of the model have the same name; rename one and fit again")
+        numbers = [Number(name, 0.0, 1.0, None) for name in encoding.names]
+        products = [({j: 1}, W[j].tolist()) for j in range(len(numbers))]
+        return Model(numbers=numbers, products=products, categories=[], texts=[], dates=[], **shared)
+    return Model(**_table_terms(encoding, W), **shared)
+
+
+def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
+    powers = np.eye(len(encoding.numbers), dtype=int)
+    if encoding.degree > 1 and encoding.numbers:
+        powers = encoding._polynomial().powers_
+    products = [({int(j): int(row[j]) for j in np.flatnonzero(row)}, W[k].tolist()) for k, row in enumerate(powers)]
+    place, numbers, categories, texts = len(powers), [], [], []
+    for name, (mean, scale, lacking) in encoding.numbers.items():
+        numbers.append(Number(name, mean, scale, W[place].tolist() if lacking else None))
+        place += lacking
+    none = [0.0] * W.shape[1]
+    for name, levels in encoding.levels.items():
+        of_level = {level: W[place + k].tolist() for k, level in enumerate(levels)}
+        place += len(levels)
+        other, missing = of_level.pop(OTHER, none), of_level.pop(MISSING, none)
+        categories.append(Category(name, of_level, missing, other))
+    for name, (words, idf) in encoding.words.items():
+        texts.append(Text(name, {word: (idf[k], W[place + k].tolist()) for k, word in enumerate(words)}))
+        place += len(words)
+    dates = [column.name for column in encoding.columns if column.kind == "date"]
+    return dict(numbers=numbers, products=products, categories=categories, texts=texts, dates=dates)

@@ -1,0 +1,415 @@
+"""The commands on files that others wrote: the installed command in a subprocess, checked by other means."""
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import onnxruntime
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
+FOLDER = os.environ.get("LINSEP_DATA", "")
+with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the data sets")
+
+
+def run(*arguments, code=0, stdin=None):
+    """Run the command, expect its exit code, and no traceback."""
+    words = [str(COMMAND), *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, input=stdin, timeout=300, check=False)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == code, (out, err)
+    assert "Traceback" not in err
+    return out if code == 0 else err
+
+
+def run_json(*arguments, code=0):
+    words = [str(COMMAND), *map(str, arguments), "--json"]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def customers(n=500, seed=0):
+    rng = np.random.default_rng(seed)
+    age, income = rng.integers(18, 80, n).astype(float), rng.normal(0.0, 1.0, n)
+    town, plan = rng.choice(["Ede", "Ulm", "O'Bath"], n), rng.choice(["basic", "plus"], n)
+    score = 0.05 * (age - 45) + income + (town == "Ede") - (plan == "plus") + rng.normal(0.0, 1.0, n)
+    age[rng.random(n) < 0.1] = np.nan
+    town[rng.random(n) < 0.05] = ""
+    kind = np.where(score > 1, "gold", np.where(score > -0.5, "silver", "bronze"))
+    frame = pd.DataFrame({"age": age, "income": income, "town": town, "plan": plan})
+    return frame.assign(town=frame["town"].replace("", None), bought=np.where(score > 0, "yes", "no"), kind=kind)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of the same customers, and models of them."""
+    place = tmp_path_factory.mktemp("customers")
+    customers().to_csv(place / "train.csv", index=False)
+    customers(seed=1).to_csv(place / "test.csv", index=False)
+    run("fit", place / "train.csv", "--target", "bought", "--ignore", "kind", "-o", place / "model.json")
+    run("fit", place / "train.csv", "--target", "kind", "--ignore", "bought", "-o", place / "three.json")
+    return place
+
+
+def by_hand(train, test, target="bought"):
+    """The pipeline a user of scikit-learn would write."""
+    numbers, names = ["age", "income"], ["town", "plan"]
+    encode = make_column_transformer(
+        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), numbers),
+        (
+            make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder(handle_unknown="ignore")),
+            names,
+        ),
+    )
+    model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(train, train[target])
+    return float((model.predict(test) == test[target]).mean())
+
+
+def test_from_a_file_to_a_verified_model(folder):
+    text = run("fit", folder / "train.csv", "--target", "bought", "--ignore", "kind")
+    assert "numbers     age, income" in text
+    assert "categories  town, plan" in text
+    assert "proven to tol" in text
+    record = run_json("fit", folder / "train.csv", "--target", "bought", "--ignore", "kind", "-o", folder / "m.json")
+    assert record["proven"]
+    assert record["certificate"]["relative_gap"] <= 1e-4
+    outcome = run_json("verify", folder / "m.json", folder / "train.csv", "--target", "bought")
+    assert outcome["ok"]
+    assert outcome["proven"]
+    assert (
+        "NOT verified"
+        in subprocess.run(
+            [COMMAND, "verify", folder / "m.json", folder / "test.csv"],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        ).stdout
+    )
+
+
+def test_predictions_are_those_of_the_library_and_as_good_as_a_pipeline_by_hand(folder):
+    run("predict", folder / "model.json", folder / "test.csv", "-o", folder / "out.csv", "--proba")
+    found, truth = pd.read_csv(folder / "out.csv"), pd.read_csv(folder / "test.csv")
+    assert list(found.columns) == ["prediction", "probability_no", "probability_yes"]
+    assert (found["prediction"] == np.where(found["probability_yes"] >= 0.5, "yes", "no")).all()
+    accuracy = (found["prediction"] == truth["bought"]).mean()
+    assert abs(accuracy - by_hand(pd.read_csv(folder / "train.csv"), truth)) <= 0.02
+    assert not list(folder.glob(".out.csv.*")), "no temporary file is left"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "csv.gz"])
+def test_every_format_gives_the_same_predictions(folder, tmp_path, ending):
+    frame, path = customers(seed=1), tmp_path / f"new.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(path)
+    elif ending == "arrow":
+        pl.from_pandas(frame).write_ipc(path, compat_level=pl.CompatLevel.oldest())
+    else:
+        frame.to_csv(path, index=False)
+    expected = run("predict", folder / "model.json", folder / "test.csv", "--proba")
+    assert run("predict", folder / "model.json", path, "--proba") == expected
+    if ending == "csv":
+        assert run("predict", folder / "model.json", "-", "--proba", stdin=path.read_bytes()) == expected
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "feather"])
+def test_predictions_are_written_in_every_format(folder, tmp_path, ending):
+    out = tmp_path / f"out.{ending}"
+    assert run_json("predict", folder / "model.json", folder / "test.csv", "-o", out)["rows"] == 500
+    read = {"tsv": lambda path: pd.read_csv(path, sep="\t"), "parquet": pd.read_parquet, "feather": pd.read_feather}
+    expected = pd.read_csv(io.StringIO(run("predict", folder / "model.json", folder / "test.csv")))
+    assert read[ending](out)["prediction"].tolist() == expected["prediction"].tolist()
+
+
+def test_evaluation_is_scikit_learns(folder):
+    record = run_json("evaluate", folder / "model.json", folder / "test.csv", "--target", "bought")
+    text = run("predict", folder / "model.json", folder / "test.csv", "--proba")
+    found, truth = pd.read_csv(io.StringIO(text)), pd.read_csv(folder / "test.csv")["bought"]
+    expected = {
+        "accuracy": accuracy_score(truth, found["prediction"]),
+        "balanced_accuracy": balanced_accuracy_score(truth, found["prediction"]),
+        "log_loss": log_loss(truth, found[["probability_no", "probability_yes"]]),
+        "auc": roc_auc_score(truth == "yes", found["probability_yes"]),
+    }
+    for name, value in expected.items():
+        assert record[name]["value"] == pytest.approx(value, rel=1e-9)
+        assert record[name]["low"] < value < record[name]["high"]
+    confusion = [[cell["value"] for cell in row] for row in record["confusion"]]
+    np.testing.assert_array_equal(confusion, confusion_matrix(truth, found["prediction"]))
+    assert "balanced accuracy" in run("evaluate", folder / "model.json", folder / "test.csv")
+
+
+def test_explain_ranks_coefficients_by_readable_name(folder):
+    record = run_json("explain", folder / "model.json")
+    rows = record["planes"][0]["coefficients"]
+    weights = [abs(row["weight"]) for row in rows]
+    assert weights == sorted(weights, reverse=True)
+    by_name = {row["feature"]: row["coefficient"] for row in rows}
+    assert by_name["income"] > 0
+    assert by_name["plan = plus"] < 0 < by_name["plan = basic"]
+    assert by_name["age"] == pytest.approx(0.05, abs=0.05)
+    text = run("explain", folder / "model.json", "--top", "3")
+    assert "█" in text
+    assert "threshold   yes is predicted where the score is at least 0" in text
+    assert "proven to tol" in text
+
+
+def test_separable_and_compare(folder, tmp_path):
+    assert run_json("separable", folder / "train.csv", "--target", "bought", "--ignore", "kind")["verdict"] == "overlap"
+    (tmp_path / "apart.csv").write_text("x,y\n" + "".join(f"{k + 0.5 * (k > 9)},{int(k > 9)}\n" for k in range(20)))
+    found = run_json("separable", tmp_path / "apart.csv", "--target", "y", "--numeric", "x")
+    assert found["separable"] is True
+    test = ["--test", folder / "test.csv"]
+    rows = run_json("compare", folder / "train.csv", "--target", "bought", "--ignore", "kind", *test)["rows"]
+    assert [row["loss"] for row in rows] == ["perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"]
+    assert all(row["proven"] for row in rows[1:5])
+    assert "test errors" in run("compare", folder / "train.csv", "--target", "bought", "--ignore", "kind", *test)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square", "perceptron"])
+def test_every_loss_can_be_fitted_saved_and_used(folder, tmp_path, loss):
+    options = ["--target", "bought", "--ignore", "kind", "--loss", loss, "-o", tmp_path / "m.json"]
+    done = subprocess.run([COMMAND, "fit", folder / "train.csv", *options], capture_output=True, check=False)
+    assert done.returncode == (1 if loss == "perceptron" else 0), done.stderr.decode()
+    run("predict", tmp_path / "m.json", folder / "test.csv")
+    err = run("predict", tmp_path / "m.json", folder / "test.csv", "--proba", code=2)
+    assert "has no probabilities; fit with --loss logistic" in err
+
+
+def test_C_by_cross_validation_and_no_penalty(folder):
+    record = run_json("fit", folder / "train.csv", "--target", "bought", "--ignore", "kind", "--C", "auto")
+    tried = {row["C"]: row["accuracy"] for row in record["cross_validation"]}
+    assert tried[record["C"]] == max(tried.values())
+
+
+def test_m23_products_of_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 2))
+    frame = pd.DataFrame({"p": X[:, 0], "q": X[:, 1], "inside": (X**2).sum(axis=1) < 0.6})
+    frame.to_csv(tmp_path / "disc.csv", index=False)
+    straight = run_json("fit", tmp_path / "disc.csv", "--target", "inside")
+    curved = run_json("fit", tmp_path / "disc.csv", "--target", "inside", "--degree", "2", "--C", "100")
+    assert straight["training_accuracy"] < 0.7 < 0.97 < curved["training_accuracy"]
+
+
+def test_libsvm_and_npz(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 12)) < 0.4, rng.standard_normal((300, 12)), 0.0)
+    y = np.where(X @ rng.standard_normal(12) > 0, 1, -1)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    np.savez(tmp_path / "a.npz", X=X, y=y)
+    for name in ("a.svm", "a.npz"):
+        run("fit", tmp_path / name, "-o", tmp_path / "m.json")
+        assert run_json("verify", tmp_path / "m.json", tmp_path / name)["proven"]
+        lines = run("predict", tmp_path / "m.json", tmp_path / name).split()
+        assert np.mean(np.array(lines[1:], dtype=int) == y) > 0.95
+    (tmp_path / "few.svm").write_text("0 1:1\n0 2:-1\n")
+    run("fit", tmp_path / "a.svm", "-o", tmp_path / "m.json")
+    assert len(run("predict", tmp_path / "m.json", tmp_path / "few.svm").split()) == 3
+
+
+# -- export -------------------------------------------------------------------------------------------------------
+
+MODELS = ["model.json", "three.json"]
+
+
+def expected_of(folder, model):
+    return pd.read_csv(io.StringIO(run("predict", folder / model, folder / "test.csv", "--proba")))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sql_in_sqlite_and_duckdb(folder, model):
+    expression, expected = run("export", folder / model, "--to", "sql"), expected_of(folder, model)
+    frame = pd.read_csv(folder / "test.csv")
+    frame = frame.astype(object).where(frame.notna(), None)
+    rows = [tuple(row) for row in frame[["age", "income", "town", "plan"]].to_numpy()]
+    for connect in (sqlite3.connect, duckdb.connect):
+        with connect(":memory:") as base:
+            base.execute("CREATE TABLE data (n INTEGER, age DOUBLE, income DOUBLE, town VARCHAR, plan VARCHAR)")
+            base.executemany("INSERT INTO data VALUES (?, ?, ?, ?, ?)", [(k, *row) for k, row in enumerate(rows)])
+            found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+        assert [row[0] for row in found] == expected["prediction"].tolist()
+        np.testing.assert_allclose([row[1:] for row in found], expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_python_file_without_dependencies(folder, tmp_path, model):
+    path, expected = tmp_path / "classifier.py", expected_of(folder, model)
+    run("export", folder / model, "--to", "python", "-o", path)
+    spec = importlib.util.spec_from_file_location("classifier", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with (folder / "test.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [module.predict(row) for row in rows] == expected["prediction"].tolist()
+    shares = [list(module.probabilities(row).values()) for row in rows]
+    np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+    alone = subprocess.run(
+        [sys.executable, "-I", path, folder / "test.csv"], capture_output=True, text=True, check=True
+    )
+    assert alone.stdout.split() == expected["prediction"].tolist()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_onnx_in_onnxruntime(folder, tmp_path, model):
+    path, expected = tmp_path / "model.onnx", expected_of(folder, model)
+    run("export", folder / model, "--to", "onnx", "-o", path)
+    session = onnxruntime.InferenceSession(path)
+    frame = pd.read_csv(folder / "test.csv")
+    feed = {name: frame[[name]].to_numpy(float) for name in ("age", "income")}
+    feed |= {name: frame[[name]].fillna("").to_numpy(object) for name in ("town", "plan")}
+    label, shares = session.run(["label", "probabilities"], feed)
+    assert list(label) == expected["prediction"].tolist()
+    np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+
+
+def test_text_and_dates_in_the_python_file(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array(["cash", "prize", "free", "call", "now", "home", "dinner", "love", "meeting", "tomorrow"])
+    notes = [" ".join(rng.choice(words, 6)) for _ in range(200)]
+    days = pd.date_range("2024-01-01", periods=200, freq="37h")
+    frame = pd.DataFrame({"note": notes, "day": days, "spam": ["free" in note for note in notes]})
+    frame.to_csv(tmp_path / "notes.csv", index=False)
+    run("fit", tmp_path / "notes.csv", "--target", "spam", "-o", tmp_path / "m.json")
+    expected = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.json", tmp_path / "notes.csv", "--proba")))
+    run("export", tmp_path / "m.json", "--to", "python", "-o", tmp_path / "c.py")
+    spec = importlib.util.spec_from_file_location("c", tmp_path / "c.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with (tmp_path / "notes.csv").open(newline="") as file:
+        shares = [list(module.probabilities(row).values()) for row in csv.DictReader(file)]
+    np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-9, atol=1e-12)
+    for form in ("sql", "onnx"):
+        assert "use --to python" in run("export", tmp_path / "m.json", "--to", form, "-o", tmp_path / "x", code=2)
+
+
+# -- what goes wrong ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["fit", "train.csv"], "say which column to predict with --target; it has age, income, town"),
+        (["fit", "train.csv", "--target", "sold"], "no column 'sold'; it has age"),
+        (["fit", "nothing.csv", "--target", "y"], "nothing.csv: no such file"),
+        (["fit", "train.csv", "--target", "income"], "measurements"),
+        (["fit", "train.csv", "--target", "bought", "--loss", "huge"], "--loss huge is not known; use one of logistic"),
+        (["fit", "train.csv", "--target", "bought", "--C", "-1"], "--C -1 is not possible"),
+        (["fit", "train.csv", "--target", "bought", "--text", "nope"], "no column 'nope'"),
+        (["fit", "train.csv", "--target", "bought", "--ignore", "bought"], "is the target"),
+        (["fit", "one.csv", "--target", "y"], "only 1 in 3 rows; a classifier needs examples of at least two classes"),
+        (["predict", "model.json", "one.csv"], "no column 'age', which the model needs; it has x, y"),
+        (["predict", "train.csv", "train.csv"], "train.csv"),
+        (["predict", "model.json", "test.csv", "-o", "no/such/folder.csv"], "no such folder"),
+        (["predict", "model.json", "test.csv", "-o", "out.doc"], "the ending .doc is not known"),
+        (["evaluate", "model.json", "test.csv", "--target", "kind"], "which the model does not know; it knows no, yes"),
+        (["export", "model.json", "--to", "onnx"], "say where to write with -o"),
+    ],
+)
+def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complaint):
+    (folder / "one.csv").write_text("x,y\n1,1\n2,1\n3,1\n")
+    names = {path.name for path in folder.iterdir()}
+    arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc")) else word for word in arguments]
+    message = run(*arguments, code=2)
+    assert complaint in message
+    assert len(message.strip().splitlines()) <= 2
+    assert {path.name for path in folder.iterdir()} == names, "nothing half-written is left behind"
+
+
+def test_a_fit_that_does_not_reach_tol_says_so(tmp_path):
+    frame = customers()
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    done = run_json("fit", tmp_path / "a.csv", "--target", "bought", "--ignore", "kind", "--tol", "1e-18", code=1)
+    assert done["proven"] is False
+
+
+# -- the real data ------------------------------------------------------------------------------------------------
+
+
+def accuracy_of(train, test, *options, target, tmp_path):
+    run("fit", train, "--target", target, *options, "-o", tmp_path / "m.json")
+    return run_json("evaluate", tmp_path / "m.json", test, "--target", target)["accuracy"]["value"]
+
+
+@with_data
+def test_sms_spam_from_the_raw_file(tmp_path):
+    lines = Path(FOLDER, "SMSSpamCollection").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "train").write_text("".join(lines[:4000]), encoding="utf-8")
+    (tmp_path / "test").write_text("".join(lines[4000:]), encoding="utf-8")
+    found = accuracy_of(
+        tmp_path / "train", tmp_path / "test", "--text", "column_2", target="column_1", tmp_path=tmp_path
+    )
+    rows = [line.rstrip("\n").split("\t", 1) for line in lines]
+    labels, texts = [row[0] for row in rows], [row[1] for row in rows]
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts[:4000], labels[:4000])
+    assert found >= model.score(texts[4000:], labels[4000:]) - 0.005
+
+
+@with_data
+def test_adult_from_the_raw_files(tmp_path):
+    train = Path(FOLDER, "adult.data")
+    (tmp_path / "test.csv").write_text(Path(FOLDER, "adult.test").read_text().replace("K.", "K"))
+    found = accuracy_of(train, tmp_path / "test.csv", target="column_15", tmp_path=tmp_path)
+    read = dict(header=None, skipinitialspace=True, na_values="?")
+    a, b = pd.read_csv(train, **read).dropna(how="all"), pd.read_csv(tmp_path / "test.csv", **read).dropna(how="all")
+    numbers = [0, 2, 4, 10, 11, 12]
+    names = [j for j in range(14) if j not in numbers]
+    known = OneHotEncoder(handle_unknown="ignore")
+    levels = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), known)
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), numbers), (levels, names)), LogisticRegression(max_iter=2000)
+    ).fit(a[list(range(14))], a[14])
+    assert abs(found - model.score(b[list(range(14))], b[14])) <= 0.005
+
+
+@with_data
+def test_titanic_from_the_raw_file(tmp_path):
+    frame = pd.read_csv(Path(FOLDER, "titanic.csv"))
+    rng = np.random.default_rng(0)
+    held = rng.random(len(frame)) < 0.3
+    frame[~held].to_csv(tmp_path / "train.csv", index=False)
+    frame[held].to_csv(tmp_path / "test.csv", index=False)
+    files = tmp_path / "train.csv", tmp_path / "test.csv"
+    found = accuracy_of(*files, "--ignore", "alive", target="survived", tmp_path=tmp_path)
+    numbers, names = (
+        ["pclass", "age", "sibsp", "parch", "fare"],
+        ["sex", "embarked", "class", "who", "adult_male", "deck", "embark_town", "alone"],
+    )
+    frame[names] = frame[names].astype(object).where(frame[names].notna(), "?").astype(str)
+    model = make_pipeline(
+        make_column_transformer(
+            (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), numbers),
+            (OneHotEncoder(handle_unknown="ignore"), names),
+        ),
+        LogisticRegression(max_iter=2000),
+    ).fit(frame[~held], frame[~held]["survived"])
+    assert found >= model.score(frame[held], frame[held]["survived"]) - 0.005
+
+
+@with_data
+def test_a9a_from_libsvm_text(tmp_path):
+    train, test = Path(FOLDER, "a9a"), Path(FOLDER, "a9a.t")
+    run("fit", train, "-o", tmp_path / "m.json")
+    found = run_json("evaluate", tmp_path / "m.json", test)["accuracy"]["value"]
+    X, y = load_svmlight_file(str(train))
+    Z, z = load_svmlight_file(str(test), n_features=X.shape[1])
+    assert abs(found - LogisticRegression(max_iter=2000).fit(X, y).score(Z, z)) <= 0.002

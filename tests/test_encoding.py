@@ -1,0 +1,183 @@
+"""Encoding: against hand-built scikit-learn pipelines, and back to the columns' own scale."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer
+from linsep.data.sources import DataError
+
+
+def people(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    words = np.array(["cash", "prize", "free", "call", "now", "home", "dinner", "love", "meeting", "tomorrow"])
+    return pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40.0, 12.0, n)),
+            "income": rng.lognormal(8.0, 1.0, n),
+            "town": rng.choice(["Ede", "Ulm", "Bath"], n, p=[0.5, 0.3, 0.2]),
+            "note": [" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(n)],
+        }
+    )
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def test_numbers_and_categories_are_those_of_a_pipeline_built_by_hand():
+    frame = people()[["age", "income", "town"]]
+    encoding = TableEncoding.fit(pa.Table.from_pandas(frame))
+    by_hand = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["income"]),
+            ("town", OneHotEncoder(sparse_output=False), ["town"]),
+        ]
+    ).fit_transform(frame)
+    X = encoding.transform(pa.Table.from_pandas(frame))
+    assert encoding.names == ["age", "income", "age is missing", "town = Bath", "town = Ede", "town = Ulm"]
+    np.testing.assert_allclose(X[:, [1, 3, 4, 5]], by_hand, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(X[:, 2], frame["age"].isna())
+    assert (X[frame["age"].isna(), 0] == 0).all()
+    present = frame.loc[frame["age"].notna(), ["age"]]
+    np.testing.assert_allclose(X[frame["age"].notna(), 0], StandardScaler().fit_transform(present)[:, 0])
+
+
+def test_text_is_scikit_learns_tf_idf():
+    frame = people()
+    encoding = TableEncoding.fit(pa.Table.from_pandas(frame), kinds={"age": "ignored", "income": "ignored"})
+    X = encoding.transform(pa.Table.from_pandas(frame))
+    assert sparse.issparse(X)
+    expected = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(frame["note"])
+    np.testing.assert_allclose(dense(X)[:, 3:], expected.toarray(), rtol=1e-12)
+
+
+def test_m23_a_feature_map_of_products():
+    frame = people()[["age", "income"]].fillna(40.0)
+    encoding = TableEncoding.fit(pa.Table.from_pandas(frame), degree=2)
+    expected = make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False)).fit_transform(frame)
+    np.testing.assert_allclose(encoding.transform(pa.Table.from_pandas(frame)), expected, rtol=1e-10, atol=1e-12)
+    assert encoding.names == ["age", "income", "age^2", "age × income", "income^2"]
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_coefficients_on_the_original_scale_give_the_same_scores(degree):
+    frame = people()[["age", "income", "town"]].fillna({"age": 40.0})
+    table = pa.Table.from_pandas(frame)
+    encoding = TableEncoding.fit(table, degree=degree)
+    rng = np.random.default_rng(1)
+    coef, intercept = rng.standard_normal((2, len(encoding.names))), rng.standard_normal(2)
+    scaled = encoding.original_scale(coef, intercept)
+    raw = frame[["age", "income"]].to_numpy()
+    away = raw - raw.mean(axis=0)
+    powers = PolynomialFeatures(degree, include_bias=False).fit(raw).powers_
+    # First powers are of the columns themselves, products of their deviations from the means.
+    terms = [np.prod((raw if row.sum() == 1 else away) ** row, axis=1) for row in powers]
+    town = np.column_stack([frame["town"] == level for level in ("Bath", "Ede", "Ulm")])
+    scores = np.column_stack([*terms, town]) @ scaled.coef.T + scaled.intercept
+    np.testing.assert_allclose(scores, dense(encoding.transform(table)) @ coef.T + intercept, rtol=1e-8, atol=1e-8)
+
+
+def test_json_and_back_is_bit_exact():
+    table = pa.Table.from_pandas(people())
+    encoding = TableEncoding.fit(table, degree=2, target="y", missing=("-",))
+    again = from_dict(json.loads(json.dumps(encoding.to_dict())))
+    assert again == encoding
+    assert (again.transform(table) != encoding.transform(table)).nnz == 0
+    matrix = MatrixEncoding(3, 1, ["a", "b", "c"], "y")
+    assert from_dict(json.loads(json.dumps(matrix.to_dict()))) == matrix
+
+
+def test_new_rows_change_nothing_and_unknown_values_do_no_harm():
+    table = pa.Table.from_pandas(people())
+    encoding = TableEncoding.fit(table)
+    new = pa.table({"age": [None, 40.0], "income": [1.0, None], "town": ["Atlantis", None], "note": [None, "zzz qqq"]})
+    X = dense(encoding.transform(new))
+    assert np.isfinite(X).all()
+    towns = [j for j, name in enumerate(encoding.names) if name.startswith("town")]
+    assert not X[:, towns].any()
+    part = table.slice(0, 10)
+    assert (dense(encoding.transform(part)) == dense(encoding.transform(table))[:10]).all()
+
+
+def test_rare_levels_share_a_feature_which_new_levels_join():
+    town = ["Ede"] * 150 + ["Ulm"] * 100 + [f"hamlet {k}" for k in range(20)] + [None] * 10
+    encoding = TableEncoding.fit(pa.table({"town": town, "x": np.arange(280) % 7 * 1.0}))
+    assert encoding.names == ["x", "town = Ede", "town = Ulm", "town = (other)", "town = (missing)"]
+    X = encoding.transform(pa.table({"town": ["Atlantis", None, "Ulm"], "x": [0.0, 0.0, 0.0]}))
+    np.testing.assert_array_equal(X[:, 1:], [[0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]])
+
+
+def test_dates_become_days_months_and_weekdays():
+    days = pd.date_range("2023-01-01", periods=300, freq="D")
+    encoding = TableEncoding.fit(pa.table({"day": days}))
+    X = dense(encoding.transform(pa.table({"day": days})))
+    names = encoding.names
+    assert names[0] == "day in days"
+    assert encoding.original_scale(np.eye(1, len(names)), np.zeros(1)).coef[0, 0] == pytest.approx(
+        1 / days.dayofyear.to_numpy().std()
+    )
+    march = names.index("month of day = 3")
+    np.testing.assert_array_equal(X[:, march], days.month == 3)
+    monday = names.index("weekday of day = 0")
+    np.testing.assert_array_equal(X[:, monday], days.weekday == 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "note"),
+    [
+        (pa.array(range(30)), "ignored", "numbers the rows"),
+        (pa.array([7] * 30), "ignored", "one value only"),
+        (pa.array([None] * 30, pa.string()), "ignored", "no values"),
+        (pa.array([f"k{i}" for i in range(30)]), "ignored", "identifies the rows"),
+        (pa.array([1.5, 2.5, None] * 10), "number", ""),
+        (pa.array([1, 2, 3] * 10), "number", ""),
+        (pa.array([True, False] * 15), "category", ""),
+        (pa.array(["a", "b", "c"] * 10).dictionary_encode(), "category", ""),
+        (pa.array([f"some words and number {i}" for i in range(30)]), "text", ""),
+        (pa.array(pd.date_range("2020-01-01", periods=30)), "date", ""),
+        (pa.array([[1], [2]] * 15), "ignored", "has no encoding"),
+    ],
+)
+def test_column_types_are_inferred(values, kind, note):
+    column = infer("column", pa.chunked_array([values]))
+    assert column.kind == kind
+    assert note in column.note
+
+
+def test_what_is_said_overrides_what_is_seen():
+    table = pa.table({"code": ["1", "2", "3"] * 10, "row": list(range(30))})
+    encoding = TableEncoding.fit(table, kinds={"code": "number", "row": "number"})
+    assert encoding.names == ["code", "row"]
+
+
+def test_errors_say_what_to_do():
+    table = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
+    encoding = TableEncoding.fit(table)
+    with pytest.raises(DataError, match="f.csv: no column 'b', which the model needs; it has a"):
+        encoding.transform(table.select(["a"]), "f.csv")
+    with pytest.raises(DataError, match="column 'a'.*must be numbers"):
+        encoding.transform(pa.table({"a": ["q", "1"], "b": ["x", "y"]}), "f.csv")
+    with pytest.raises(DataError, match="no column 'c'; there are a, b"):
+        TableEncoding.fit(table, kinds={"c": "text"})
+    with pytest.raises(DataError, match="no column is left"):
+        TableEncoding.fit(pa.table({"a": [1, 1]}))
+    with pytest.raises(DataError, match="--ignore"):
+        TableEncoding.fit(pa.table({"a": pa.array([None, None], pa.float64()), "b": [1.0, 2.0]}), kinds={"a": "number"})
+    with pytest.raises(DataError, match="damaged"):
+        from_dict({"kind": "table"})
+    with pytest.raises(DataError, match="'future'.*upgrade"):
+        from_dict({"kind": "future"})
+    with pytest.raises(DataError, match="not fitted on a file"):
+        from_dict(None)
+    with pytest.raises(DataError, match="inf is not a finite number"):
+        encoding.transform(pa.table({"a": [np.inf, 1.0], "b": ["x", "y"]}))
