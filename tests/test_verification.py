@@ -30,8 +30,8 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.claim import digest
 from linsep.checking import ClaimError
+from linsep.claim import digest
 from linsep.exact import ProofTimeoutError
 from linsep.losses import ZeroOne
 from linsep.mistake_check import MistakeCheck
@@ -276,6 +276,7 @@ def test_a_plane_with_a_digest_of_its_own_is_refused(path):
     """Even one who rewrites the whole file, digests included, cannot make another plane optimal."""
     for name in ("gap", "gap, smooth"):
         save(MODELS[name], path)
+
         def edit(document):
             document["coefficients"][0][1] += 0.01
             w, b = np.array(document["coefficients"][0]), document["intercept"][0]
