@@ -284,7 +284,7 @@ def test_onnx_in_onnxruntime(folder, tmp_path, model):
 
 def test_text_and_dates_in_the_python_file(tmp_path):
     rng = np.random.default_rng(0)
-    words = np.array("cash prize free call now home dinner love meeting tomorrow".split())
+    words = np.array(["cash", "prize", "free", "call", "now", "home", "dinner", "love", "meeting", "tomorrow"])
     notes = [" ".join(rng.choice(words, 6)) for _ in range(200)]
     days = pd.date_range("2024-01-01", periods=200, freq="37h")
     frame = pd.DataFrame({"note": notes, "day": days, "spam": ["free" in note for note in notes]})
