@@ -48,6 +48,8 @@ class Column:
 
 def infer(name: str, column: pa.ChunkedArray) -> Column:
     """Return what a column seems to be: numbers, categories, dates, text, or of no use."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
     different = _count_distinct(column)
     if different <= 1 and (given == len(column) or not _is_number(column.type)):
@@ -324,7 +326,7 @@ class TableEncoding:
     def transform(self, table: pa.Table, name: str = "data") -> Any:
         """Return one row of features for each row of the table, dense or CSR."""
         numbers, categories, texts = self._parts(table, name)
-        blocks = [*self._number_blocks(numbers, table.num_rows)]
+        blocks: list[Any] = [*self._number_blocks(numbers, table.num_rows)]
         blocks += [self._one_hot(categories[column], levels) for column, levels in self.levels.items()]
         blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
         if self.is_sparse:

@@ -33,7 +33,7 @@ class _Graph:
         name = f"constant_{len(self.constants)}"
         array = np.asarray(values)
         if array.dtype.kind in "OU":
-            text = [str(value).encode() for value in array.ravel()]
+            text: Any = [str(value).encode() for value in array.ravel()]
             tensor = self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, array.shape, text)
         else:
             tensor = self.onnx.numpy_helper.from_array(array, name)
@@ -117,7 +117,7 @@ def _category_score(graph: _Graph, category: Category) -> str:
     """Look the level up in a table of weights: unknown levels come first, then missing, then the known ones."""
     values = graph.input(category.name, "text")
     keys, places = ["", *category.levels], list(range(1, len(category.levels) + 2))
-    settings = dict(keys_strings=keys, values_int64s=places, default_int64=0)
+    settings: dict[str, Any] = dict(keys_strings=keys, values_int64s=places, default_int64=0)
     code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", **settings)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
     table: NDArray[np.float64] = np.array([category.other, category.missing, *category.levels.values()])
