@@ -91,8 +91,10 @@ def test_a_number_of_iterations_that_makes_no_sense_is_an_error(solver, max_iter
     [
         ("square", L2(), 1.0, "least_squares"),
         ("square", L1(), np.inf, "least_squares"),  # no penalty at all
-        ("square", L1(), 1.0, "sgd"),
-        ("square", ElasticNet(0.5), 1.0, "sgd"),
+        ("square", L1(), 1.0, "proximal_newton"),
+        ("square", ElasticNet(0.5), 1.0, "proximal_newton"),
+        ("logistic", L1(), 1.0, "proximal_newton"),
+        ("hinge", L1(), 1.0, "sgd"),
         ("hinge", L2(), 1.0, "multipliers"),
         ("logistic", L2(), 1.0, "newton"),
         ("perceptron", L2(), np.inf, "sgd"),
