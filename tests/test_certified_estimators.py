@@ -15,8 +15,9 @@ from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
-from sklearn.svm import SVC
+from sklearn.svm import SVC, l1_min_c
 from sklearn.svm import LinearSVC as ScikitSVC
+from sklearn.utils.class_weight import compute_class_weight
 
 from linsep import LinearClassifier, LinearSVC, LogisticRegression
 from linsep.solvers import DualDescent, GradientDescent, Newton, PerceptronRule, StochasticDescent
@@ -233,6 +234,26 @@ def test_a_weight_of_two_is_two_rows_and_of_zero_none(model, wine):
 
 
 @every_model
+@pytest.mark.parametrize("weighted", [False, True])
+def test_balanced_classes_count_the_weights_of_their_examples(model, weighted, wine):
+    X, y = wine
+    weight = np.random.default_rng(0).integers(0, 4, len(y)) if weighted else np.ones(len(y), dtype=int)
+    balanced = clone(model).set_params(class_weight="balanced").fit(X, y, sample_weight=weight)
+    by_hand = compute_class_weight("balanced", classes=balanced.classes_, y=np.repeat(y, weight))
+    explicit = weight * by_hand[np.searchsorted(balanced.classes_, y)]
+    np.testing.assert_allclose(balanced.coef_, clone(model).fit(X, y, sample_weight=explicit).coef_, atol=1e-9)
+    assert balanced.certificate_.verify(X, y, sample_weight=weight)
+
+
+def test_balanced_classes_with_weights_are_those_of_scikit_learn(cancer):
+    X, y = cancer
+    weight = np.random.default_rng(0).uniform(0, 3, len(y))
+    ours = LogisticRegression(C=0.01, class_weight="balanced", tol=1e-9).fit(X, y, sample_weight=weight)
+    theirs = ScikitLogistic(C=0.01, class_weight="balanced", tol=1e-10, max_iter=5000)
+    np.testing.assert_allclose(ours.coef_, theirs.fit(X, y, sample_weight=weight).coef_, atol=1e-5)
+
+
+@every_model
 def test_a_warm_start_begins_where_the_last_fit_ended(model, wine):
     X, y = wine
     model = clone(model).set_params(warm_start=True).fit(X, y)
@@ -371,26 +392,27 @@ def test_example_logistic_regression_three_class_classifier():
     assert logreg.score(X[:, :2], Y) > 0.8
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_example_regularization_path_of_l1_logistic_regression():
     X, y = load_iris(return_X_y=True)
     X, y = X[y != 2], y[y != 2]
     X /= X.max()
-    cs = 0.4 * np.logspace(0, 3, 4)
+    cs = l1_min_c(X, y, loss="log") * np.logspace(0, 10, 16)
     clf = LogisticRegression(
         l1_ratio=1,
         solver="liblinear",
         tol=1e-6,
-        max_iter=1000,
+        max_iter=int(1e6),
         warm_start=True,
         intercept_scaling=10000.0,
-        random_state=0,
     )
-    nonzero = []
+    coefs_ = []
     for c in cs:
         clf.set_params(C=c)
         clf.fit(X, y)
-        nonzero.append(int(np.sum(np.abs(clf.coef_) > 1e-3)))
+        coefs_.append(clf.coef_.ravel().copy())
+        assert clf.dual_gap_ <= 1e-6
+    nonzero = np.count_nonzero(np.array(coefs_), axis=1)
+    assert nonzero[0] == 0
     assert nonzero[0] < nonzero[-1]
 
 
@@ -424,7 +446,6 @@ def test_example_plot_the_support_vectors_in_linear_svc():
         assert len(clf.support_) < most
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_example_selecting_features_and_searching_for_C(cancer):
     X, y = cancer
     selector = SelectFromModel(LinearSVC(C=0.01, penalty="l1", loss="squared_hinge", dual=False, random_state=0))

@@ -343,9 +343,9 @@ def test_ctrl_c_leaves_the_best_point(monkeypatch):
 
 def test_an_accuracy_beyond_the_arithmetic_ends_by_itself():
     result = ProximalNewton(tol=1e-30).solve(problem(C=10.0, n=200))
-    assert not result.converged
-    assert result.proof.relative_gap < 1e-9
-    assert "arithmetic" in result.message
+    assert abs(result.proof.relative_gap) < 1e-9
+    assert result.n_iter < 100
+    assert result.converged or "arithmetic" in result.message  # by chance the two bounds may round to the same
 
 
 @pytest.mark.parametrize(

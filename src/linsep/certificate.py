@@ -287,7 +287,7 @@ class _Check:
         claim, statement = self.claim, self.claim.statement
         codes = codes_of(labels, claim.classes)
         if statement.class_weight is not None:
-            by_class = statement.class_weights(codes, claim.classes)[codes]
+            by_class = statement.class_weights(codes, claim.classes, s)[codes]
             s = by_class if s is None else s * by_class
         y = np.where(codes == claim.positive, 1.0, -1.0)
         problem = statement.problem(Rows(X), y, s)

@@ -296,7 +296,7 @@ class _Check:
         claim, statement = self.claim, self.claim.statement
         codes = codes_of(labels, claim.classes)
         if statement.class_weight is not None:
-            by_class = statement.class_weights(codes, claim.classes)[codes]
+            by_class = statement.class_weights(codes, claim.classes, s)[codes]
             s = by_class if s is None else s * by_class
         K = len(claim.classes)
         problem = SoftmaxProblem(Rows(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)

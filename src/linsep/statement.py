@@ -35,11 +35,17 @@ class Statement:
         """Return the problem on these examples."""
         return Problem(rows, y, self.loss, self.penalty, self.C, sample_weight, self.fit_intercept)
 
-    def class_weights(self, codes: IntArray, classes: Sequence[Any]) -> FloatArray:
-        """Return the weight of each class, as scikit-learn counts them: "balanced" gives n/(k nₖ)."""
+    def class_weights(
+        self, codes: IntArray, classes: Sequence[Any], sample_weight: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the weight of each class: "balanced" gives Σ s / (k Σₖ s), as scikit-learn 1.9 counts them.
+
+        So a weight of 2 is the same as two rows here too; a class without weight gets none.
+        """
         if isinstance(self.class_weight, str):
-            counts = np.bincount(codes, minlength=len(classes)).astype(np.float64)
-            return np.divide(len(codes), len(classes) * counts, out=np.zeros(len(classes)), where=counts > 0)
+            counts = np.bincount(codes, weights=sample_weight, minlength=len(classes)).astype(np.float64)
+            shares = np.divide(counts.sum(), len(classes) * counts, out=np.zeros(len(classes)), where=counts > 0)
+            return np.asarray(shares, dtype=np.float64)
         given = {} if self.class_weight is None else self.class_weight
         return np.array([float(given.get(label, 1.0)) for label in classes])
 

@@ -191,7 +191,7 @@ def _problem(
     X, labels, s = read_data(X, y, sample_weight)
     codes = codes_of(labels, classes)
     if statement.class_weight is not None:
-        by_class = statement.class_weights(codes, classes)[codes]
+        by_class = statement.class_weights(codes, classes, s)[codes]
         s = by_class if s is None else s * by_class
     return statement.problem(Rows(X), np.where(codes == positive, 1.0, -1.0), s)
 

@@ -228,16 +228,18 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if (s < 0).any():
             raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
         if class_weight is not None:
-            s *= self._class_weight(class_weight, classes, codes)[codes]
+            s *= self._class_weight(class_weight, classes, codes, s)[codes]
         if not s.any():
             raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
         return s
 
     def _class_weight(
-        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], codes: NDArray[np.int64]
+        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], codes: NDArray[np.int64], s: FloatArray
     ) -> FloatArray:
         if not isinstance(class_weight, Mapping) and class_weight != "balanced":
             raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
+        if class_weight == "balanced":
+            return self._statement().class_weights(codes, list(classes), s)
         weight = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         weight = np.asarray(weight, dtype=np.float64)
         if (weight < 0).any() or not np.isfinite(weight).all():

@@ -42,7 +42,7 @@ __all__ = ["ProximalNewton"]
 FEW = 256
 #: The first working set.
 FIRST = 128
-#: Where the steepest slope at w = 0 is this many times the penalty's, the run comes by way of a smaller C:
+#: Where the steepest slope at w = 0 is LEAP times the penalty's, the run comes by way of a C that is less, by STRONGER.
 LEAP, STRONGER = 60.0, 10.0
 #: Newton steps on one working set at the most, before all features are looked at again.
 STEPS = 2
@@ -240,20 +240,21 @@ def _at(problem: Problem, w: FloatArray, b: float) -> Point:
 def _step(point: Point, accuracy: float) -> Point | None:
     """Return the point that a proximal Newton step leads to; None if no step lowers P."""
     problem, L = point.problem, point.problem.loss.max_curvature
-    h, shortest = problem.weight_of_loss * point.sums.h, 1e-12
-    if np.isfinite(L):
-        # Where the curvature here says little of what comes, that of the steepest parabola above the loss will do.
-        s = np.ones_like(h) if problem.sample_weight is None else problem.sample_weight
+    h, steepest = problem.weight_of_loss * point.sums.h, problem.weight_of_loss * L * problem.total_weight
+    if not np.isfinite(L):
+        return _line_search(point, *_direction(point, h, accuracy), 1e-12)
+    if h.sum() > 1e-9 * steepest:
         new = _line_search(point, *_direction(point, h, accuracy), 1e-4)
         if new is not None:
             return new
-        h = problem.weight_of_loss * L * s
-    return _line_search(point, *_direction(point, h, accuracy), shortest)
+    # The curvature here says little of what comes: take that of the steepest parabola above the losses.
+    s = np.ones_like(h) if problem.sample_weight is None else problem.sample_weight
+    return _line_search(point, *_direction(point, problem.weight_of_loss * L * s, accuracy), 1e-12)
 
 
 def _line_search(point: Point, step: FloatArray, step_b: float, shortest: float) -> Point | None:
     """Return the first point along the step, halving it, that lowers P enough; None if none does."""
-    if not (np.isfinite(step).all() and np.isfinite(step_b)):
+    if not (np.isfinite(step).all() and np.isfinite(step_b)) or not (step.any() or step_b):
         return None
     problem, g = point.problem, point.smooth_gradient
     d, l1 = problem.rows.d, problem.penalty.l1
