@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
+from .._core import is_sparse
 from .sources import DataError
 
 FloatArray = NDArray[np.float64]
@@ -331,7 +332,7 @@ class TableEncoding:
         blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
         if self.is_sparse:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
-        return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
+        return np.hstack([block.toarray() if is_sparse(block) else block for block in blocks])
 
     def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
         if not self.numbers:
