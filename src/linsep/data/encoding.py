@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
+from .._core import is_sparse
 from .sources import DataError
 
 FloatArray = NDArray[np.float64]
@@ -331,7 +332,7 @@ class TableEncoding:
         blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
         if self.is_sparse:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
-        return np.hstack([_dense(block) for block in blocks])
+        return np.hstack([block.toarray() if is_sparse(block) else block for block in blocks])
 
     def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
         if not self.numbers:
@@ -501,7 +502,3 @@ def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:
     except ValueError:  # an empty vocabulary
         return None
     return [str(word) for word in vectorizer.get_feature_names_out()], [float(value) for value in vectorizer.idf_]
-
-
-def _dense(block: Any) -> FloatArray:
-    return np.asarray(block if isinstance(block, np.ndarray) else block.toarray())
