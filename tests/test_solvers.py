@@ -38,6 +38,7 @@ def problem(loss, penalty=None, C=1.0):
         ("newton", Newton),
         ("dual", DualDescent),
         ("multipliers", Multipliers),
+        ("proximal_newton", solvers.ProximalNewton),
     ],
 )
 def test_every_solver_is_found_by_its_name(name, kind):
@@ -57,6 +58,8 @@ def test_every_solver_is_found_by_its_name(name, kind):
         "newton",
         "dual",
         "multipliers",
+        "proximal_newton",
+        "zero_one",
     }
 
 
