@@ -120,7 +120,7 @@ def test_an_svm_with_an_l1_penalty_is_the_one_that_liblinear_approaches():
     X = scale(X)
     ours = LinearSVC(penalty="l1", loss="squared_hinge", C=0.05, tol=1e-8).fit(X, y)
     # liblinear penalises the intercept, the less the larger it is scaled
-    settings = dict(penalty="l1", dual=False, tol=1e-8, intercept_scaling=1e3, max_iter=100_000)
+    settings = dict(penalty="l1", dual=False, tol=1e-5, intercept_scaling=1e3, max_iter=100_000, random_state=0)
     theirs = ScikitSVC(C=0.05, **settings).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
     assert ours.certificate_.proven

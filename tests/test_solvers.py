@@ -38,6 +38,7 @@ def problem(loss, penalty=None, C=1.0):
         ("newton", Newton),
         ("dual", DualDescent),
         ("multipliers", Multipliers),
+        ("proximal_newton", solvers.ProximalNewton),
     ],
 )
 def test_every_solver_is_found_by_its_name(name, kind):
@@ -49,9 +50,17 @@ def test_every_solver_is_found_by_its_name(name, kind):
     else:
         with pytest.raises(ValueError, match="max_iter would be ignored"):
             solvers.get(name, max_iter=7)
-    assert {"gradient_descent", "sgd", "perceptron", "least_squares", "newton", "dual", "multipliers"} <= set(
-        solvers.SOLVERS
-    )
+    assert set(solvers.SOLVERS) == {
+        "gradient_descent",
+        "sgd",
+        "perceptron",
+        "least_squares",
+        "newton",
+        "dual",
+        "multipliers",
+        "proximal_newton",
+        "zero_one",
+    }
 
 
 def test_a_solver_object_is_taken_as_it_is():

@@ -240,10 +240,10 @@ def _at(problem: Problem, w: FloatArray, b: float) -> Point:
 def _step(point: Point, accuracy: float) -> Point | None:
     """Return the point that a proximal Newton step leads to; None if no step lowers P."""
     problem, L = point.problem, point.problem.loss.max_curvature
-    h, steepest = problem.weight_of_loss * point.sums.h, problem.weight_of_loss * L * problem.total_weight
+    h = problem.weight_of_loss * point.sums.h
     if not np.isfinite(L):
         return _line_search(point, *_direction(point, h, accuracy), 1e-12)
-    if h.sum() > 1e-9 * steepest:
+    if h.any():
         new = _line_search(point, *_direction(point, h, accuracy), 1e-4)
         if new is not None:
             return new
