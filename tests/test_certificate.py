@@ -462,7 +462,7 @@ each_model = pytest.mark.parametrize("fitted", range(len(FITS)), ids=FIT_IDS, in
 def test_the_rounding_allowed_for_at_the_fit_is_enough(fitted):
     model, (X, y, s) = fitted
     claim = model.certificate_.claim
-    s = s * claim.statement.class_weights((y == "b").astype(int), claim.classes)[(y == "b").astype(int)]
+    s = s * claim.statement.class_weights((y == "b").astype(int), claim.classes, s)[(y == "b").astype(int)]
     problem = claim.statement.problem(Rows(X), np.where(y == "b", 1.0, -1.0), s)
     assert (
         abs(exact_primal(problem, model.coef_[0], float(model.intercept_[0])) - Fraction(claim.primal))

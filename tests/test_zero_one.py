@@ -466,7 +466,7 @@ def test_m18_ctrl_c_keeps_the_best(classes, verbose):
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["raised"]
-    assert outcome["took"] < 4
+    assert outcome["took"] < 8  # a linear program that is under way is let come to its end
     assert 0 < outcome["lower"] < outcome["found"] < 150 * classes
     assert ("proven necessary" in done.stderr) == bool(verbose)
 

@@ -167,9 +167,8 @@ def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
     l2 = problem.penalty.l2
     length_v = l2 * length_w + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
     sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + abs(b))
-    if l2 == 0 and problem.penalty.l1 > 0:
-        # α was scaled until v fitted into its box, by a rounded factor; D's slope along α is Σ αᵢ zᵢ = D − Σ cᵢ ℓ(zᵢ).
-        sizes += 4.0 * A / problem.penalty.l1 * (abs(found.primal) + abs(found.dual))
+    if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
+        sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
     return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + ULPS * U * C * W)
 
 

@@ -40,6 +40,9 @@ T = TypeVar("T")
 __all__ = ["MistakeBound", "ZeroOne", "ZeroOneResult"]
 
 EPS = float(np.finfo(np.float64).eps)
+#: Seconds that a linear program under way is given when the search has to end.
+LAST_WORDS = 5.0
+
 #: Numbers that the search is ready to hold; it works on dense rows.
 LARGEST = 2**27
 #: Up to this many rows the hinge loss is minimised too, as a linear program.
@@ -256,9 +259,13 @@ class _Search:
 
         thread = Thread(target=work)
         thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
-            self.poll()
+        try:
+            while thread.is_alive():
+                thread.join(0.05)
+                self.poll()
+        finally:
+            # A process that leaves while HiGHS is at work may be aborted: let it come to an end, if it soon does.
+            thread.join(LAST_WORDS)
         if isinstance(outcome[0], BaseException):
             raise outcome[0]
         return outcome[0]
