@@ -27,7 +27,7 @@ from .film import Film, make_film
 from .page import render
 from .recording import record_fit
 
-__all__ = ["Film", "make_film", "record_fit", "render", "replay", "save", "save_animation"]
+__all__ = ["Film", "check_ending", "make_film", "record_fit", "render", "replay", "save", "save_animation"]
 
 
 def replay(
@@ -41,7 +41,6 @@ def replay(
     title: str | None = None,
     feature_names: Sequence[str] | None = None,
     original: tuple[ArrayLike, Sequence[str], Callable[[Any], Any]] | None = None,
-    first_row: int = 0,
 ) -> Film:
     """Fit once more, keeping every step, and show it.
 
@@ -65,8 +64,6 @@ def replay(
     original : (points, names, φ), optional
         Two coordinates for every row, their names, and the function that makes rows of X of such coordinates: what a
         pipeline says by itself.
-    first_row : int, default=0
-        The number of the first row, as readers are told it.
 
     Returns
     -------
@@ -83,6 +80,8 @@ def replay(
     >>> replay(curved, X, [0, 0, 0, 1, 1, 1]).scene.kind
     'map'
     """
+    if path is not None:
+        check_ending(path)  # before a long fit
     names = _names(X, feature_names)
     if isinstance(estimator, Pipeline):
         phi, raw, estimator = estimator[:-1], X, estimator[-1]
@@ -95,7 +94,7 @@ def replay(
         points, axes, make = original
         original = np.asarray(points, dtype=np.float64), list(axes), make
     recording = record_fit(estimator, X, y, steps=steps, positive=positive)
-    film = make_film(recording, names=names, original=original, title=title, first_row=first_row)
+    film = make_film(recording, names=names, original=original, title=title)
     if path is not None:
         save(film, path)
     return film
@@ -103,13 +102,18 @@ def replay(
 
 def save(film: Film, path: str | os.PathLike[str]) -> None:
     """Write a film as a page or an animation, by the ending of the name."""
-    ending = Path(path).suffix.lower()
-    if ending in (".html", ".htm"):
+    if check_ending(path) in (".html", ".htm"):
         write_atomically(path, render(film).encode())
-    elif ending in (".gif", ".mp4"):
-        save_animation(film, path)
     else:
+        save_animation(film, path)
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a name; raise where it says nothing that a replay can be."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".html", ".htm", ".gif", ".mp4"):
         raise ValueError(f"{path}: a replay is written as .html, .gif or .mp4; choose one of these endings")
+    return ending
 
 
 def _names(X: Any, said: Sequence[str] | None) -> list[str] | None:

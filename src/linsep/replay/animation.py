@@ -109,7 +109,7 @@ def _title(film: Film, k: int) -> str:
     record = film.records[k]
     words = f"{film.title}: step {record.step:,}"
     if record.example >= 0:
-        words += f", moved by row {record.example + film.first_row}"
+        words += f", moved by row {record.example}"
     thin = [note for note in film.notes if note.startswith("Thinned")]
     return "\n".join([words, *thin])
 

@@ -94,6 +94,8 @@ class Film:
         For each frame the one whose plane was the best so far, −1 where none was; numbers from the count of frames on
         are rows of `best_planes`, best points that are no frames themselves.
     best_planes : array
+    best_errors : array
+        The share of wrong examples of that best plane; NaN where there is none.
     wrong : boolean array of shape (frames, shown)
         Which examples have z ≤ 0.
     band : array
@@ -104,10 +106,10 @@ class Film:
     bound : Bound or None
     facts : list of (str, str)
         What was fitted and how it ended.
+    advice : str
+        What the fit says of its step size, where that was wrong.
     notes : list of str
-        What was left out, and what went wrong.
-    first_row : int
-        The number of the first row, for readers.
+        What was left out, and what else went wrong.
     total : int
         How many examples there are.
     counts_mistakes : bool
@@ -123,6 +125,7 @@ class Film:
     planes: FloatArray
     best: IntArray
     best_planes: FloatArray
+    best_errors: FloatArray
     wrong: NDArray[np.bool_]
     band: FloatArray
     band_sentence: str
@@ -130,8 +133,8 @@ class Film:
     after: FloatArray
     bound: Bound | None
     facts: list[tuple[str, str]]
+    advice: str
     notes: list[str]
-    first_row: int
     total: int
     counts_mistakes: bool
 
@@ -229,7 +232,6 @@ def make_film(
     names: Sequence[str] | None = None,
     original: tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None = None,
     title: str | None = None,
-    first_row: int = 0,
 ) -> Film:
     """Return the film of a recorded fit; parameters as for `make_scene` and `Film`."""
     problem, model = recording.problem, recording.model
@@ -246,7 +248,9 @@ def make_film(
         z = problem.agreements(w, b)
         wrong[k] = z[shown] <= 0
         band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
-    best, best_records = _best(everything, kept, few_mistakes_first=_is_perceptron(recording))
+    best_records = _best(everything, few_mistakes_first=_is_perceptron(recording))
+    best, beside = _places([best_records[k] for k in kept], kept)
+    best_errors = [np.nan if best_records[k] < 0 else everything[best_records[k]].zero_one for k in kept]
     before, after = _agreements(recording, records, whole=len(kept) == len(everything))
     return Film(
         title=title or f"{type(model).__name__}, step by step",
@@ -257,9 +261,10 @@ def make_film(
         records=records,
         planes=np.array([scene.coefficients(w, b) for w, b in iterates]),
         best=best,
-        best_planes=np.array(
-            [scene.coefficients(*recording.plane(_iterate(everything[k]))) for k in best_records]
-        ).reshape(-1, coefficients),
+        best_planes=np.array([scene.coefficients(*recording.plane(_iterate(everything[k]))) for k in beside]).reshape(
+            -1, coefficients
+        ),
+        best_errors=np.array(best_errors),
         wrong=wrong,
         band=band,
         band_sentence=_band_sentence(recording),
@@ -267,8 +272,8 @@ def make_film(
         after=after,
         bound=_bound(recording),
         facts=_facts(recording),
+        advice=" ".join(recording.warnings) if recording.result.advice else "",
         notes=_notes(recording, len(records), len(shown)),
-        first_row=first_row,
         total=problem.rows.n,
         counts_mistakes=problem.loss.name == "perceptron",
     )
@@ -297,24 +302,33 @@ def _kept(count: int, shown: int, coefficients: int) -> list[int]:
     return kept if kept[-1] == count - 1 else [*kept, count - 1]
 
 
-def _best(everything: list[Record], kept: list[int], *, few_mistakes_first: bool) -> tuple[IntArray, list[int]]:
-    """Return for every frame where the plane of the best point so far is (see `Film.best`), and those beside frames.
+def _best(everything: list[Record], *, few_mistakes_first: bool) -> list[int]:
+    """Return for every record which one was the best up to it, −1 where none was.
 
     What is best is what the fit itself would report: the lowest objective, for the perceptron the fewest mistakes. The
     start is not an answer, as w = 0 minimises the perceptron risk; the history has no best there.
     """
-    frame_of = {record: frame for frame, record in enumerate(kept)}
-    found, beside = np.full(len(kept), -1), dict[int, int]()
-    best, least = -1, (np.inf, np.inf)
+    found, best, least = list[int](), -1, (np.inf, np.inf)
     for k, record in enumerate(everything):
         rank = (record.zero_one if few_mistakes_first else 0.0, record.objective)
         if not np.isnan(record.best) and rank < least:
             best, least = k, rank
-        if k in frame_of and best >= 0:
-            found[frame_of[k]] = frame_of.get(best, -2)
-            if best not in frame_of:
-                found[frame_of[k]] = len(kept) + beside.setdefault(best, len(beside))
-    return found, list(beside)
+        found.append(best)
+    return found
+
+
+def _places(best: list[int], kept: list[int]) -> tuple[IntArray, list[int]]:
+    """Return where the plane of each best record is (see `Film.best`), and the records that are no frames themselves.
+
+    Examples
+    --------
+    >>> _places([-1, 1, 4], [0, 2, 4])
+    (array([-1,  3,  2]), [1])
+    """
+    place = {-1: -1} | {record: frame for frame, record in enumerate(kept)}
+    beside = sorted({record for record in best if record not in place})
+    place |= {record: len(kept) + k for k, record in enumerate(beside)}
+    return np.array([place[record] for record in best]), beside
 
 
 def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> tuple[FloatArray, FloatArray]:
@@ -390,7 +404,7 @@ def _facts(recording: Recording) -> list[tuple[str, str]]:
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
-    notes = list(recording.warnings)
+    notes = [] if recording.result.advice else list(recording.warnings)
     if recording.cut_short:
         notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
     stride = history.stride * (int(np.ceil((len(history) - 1) / max(1, frames - 1))) if frames < len(history) else 1)

@@ -316,6 +316,7 @@ function legendOfChart(pen, width, lines, level) {
   }
 }
 
+const percent = share => (share === null ? null : 100 * share);
 const most = film.bound?.value ? Math.floor(film.bound.value) : null; // mistakes come whole
 const charts = [
   makeChart("objective-chart", "Objective, mean of all examples", [
@@ -323,7 +324,8 @@ const charts = [
     { name: "best so far", values: frames.best, color: "best", width: 2.5, dash: [9, 6] },
   ]),
   makeChart("errors-chart", "Examples on the wrong side, %", [
-    { name: "now", values: frames.zero_one.map(x => x === null ? null : 100 * x), color: "plane", width: 1.5 },
+    { name: "now", values: frames.zero_one.map(percent), color: "plane", width: 1.5 },
+    { name: "best so far", values: frames.best_errors.map(percent), color: "best", width: 2.5, dash: [9, 6] },
   ], { wide: false }),
   makeChart("updates-chart", film.mistakes ? "Mistakes made so far" : "Updates so far", [
     { name: film.mistakes ? "mistakes" : "updates", values: frames.updates, color: "plane", width: 2 },
@@ -350,12 +352,15 @@ function sentence(k) {
     const bound = most === null ? "" : `, at most ${most.toLocaleString("en")} by Novikoff`;
     parts.push(`${short(frames.updates[k])} mistakes so far${bound}`);
   }
+  if (k === count - 1) parts.push(`The end: ${film.facts.find(([name]) => name === "ended")[1]}`);
   return parts.join(". ") + ".";
 }
 
 function fillTexts() {
   element("sentence").textContent = picture.sentence;
   element("bound").textContent = film.bound?.sentence ?? "";
+  element("advice").textContent = film.advice;
+  element("advice").hidden = !film.advice;
   for (const note of film.notes) element("notes").append(item("li", note));
   for (const [name, fact] of film.facts) element("facts").append(item("dt", name), item("dd", fact));
   const entries = [

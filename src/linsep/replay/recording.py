@@ -84,7 +84,7 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
     model = _copy(estimator)
     y = np.asarray(y)
     codes, classes = two_classes(y, positive)
-    labels = y if positive is None else codes  # a class weight may name the user's own
+    labels = _named(y, codes, classes, positive)
     if steps is not None:
         check_count("steps", steps)
     limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, _stored(X)))) if steps is None else steps
@@ -109,7 +109,7 @@ def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[NDArray[np.int64
     Examples
     --------
     >>> two_classes(np.array(["b", "a", "c"]), "c")
-    (array([0, 0, 1]), ('the rest', 'c'))
+    (array([0, 0, 1]), ('(the rest)', 'c'))
     """
     classes = np.unique(y)
     if positive is None and len(classes) == 2:
@@ -122,8 +122,15 @@ def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[NDArray[np.int64
     chosen = [name for name in classes if name == positive or str(name) == str(positive)]
     if not chosen:
         raise ValueError(f"positive={positive!r} is not among the classes: {listed}")
-    other = str(classes[classes != chosen[0]][0]) if len(classes) == 2 else "the rest"
+    other = str(classes[classes != chosen[0]][0]) if len(classes) == 2 else "(the rest)"
     return (y == chosen[0]).astype(np.int64), (other, str(chosen[0]))
+
+
+def _named(y: NDArray[Any], codes: NDArray[np.int64], classes: tuple[str, str], positive: Any) -> NDArray[Any]:
+    """Return the labels to fit, which messages name: the user's own, or the two names where their order is right."""
+    if positive is None:
+        return y
+    return np.array(classes)[codes] if classes[0] < classes[1] else codes
 
 
 def _copy(estimator: Any) -> Any:
