@@ -253,6 +253,18 @@ def test_the_estimator_given_is_not_touched(separable):
     assert film.records[0].iterate.tolist() == [0, 0, 0, 0]
 
 
+def test_how_the_fit_ended_is_said(overlapping):
+    ended = dict(replay(LogisticRegression(), *overlapping).facts)["ended"]
+    assert ended.startswith("proven to be within")
+    assert float(ended.split()[4]) <= 1e-4
+    film = replay(LogisticRegression(C=np.inf), *overlapping)
+    assert float(dict(film.facts)["ended"].split()[4]) <= 1e-4
+    with pytest.warns(ConvergenceWarning):
+        film = replay(Perceptron(keep="average", max_iter=3, random_state=0), *overlapping)
+    assert dict(film.facts)["ended"] == "stopped after max_iter=3 (not converged)"
+    assert any("the mean of all planes" in note for note in film.notes)
+
+
 # --- the picture
 
 
