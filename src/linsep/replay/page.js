@@ -369,6 +369,7 @@ function fillTexts() {
     ["wrong side (hollow)", pen => { marker(pen, 7, 8, 0, 1, 4); marker(pen, 19, 8, 1, 1, 4); }],
     ["causes the update", pen => { pen.beginPath(); pen.arc(13, 8, 6, 0, 7); stroke(pen, { color: "cause", width: 3 }); }],
     ["plane now", pen => dash(pen, { color: "plane", width: 2.5 })],
+    ["margin", pen => dash(pen, { color: "plane", width: 1.3, dash: [2, 4] })],
     ["one frame before", pen => dash(pen, { color: "quiet", width: 1, alpha: 0.6 })],
     ["best so far", pen => dash(pen, { color: "best", width: 3, dash: [7, 4] })],
   ].filter(([name]) => name !== "causes the update" || frames.cause.some(k => k >= 0));
