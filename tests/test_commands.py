@@ -201,6 +201,31 @@ def test_C_by_cross_validation_and_no_penalty(folder):
     assert tried[record["C"]] == max(tried.values())
 
 
+def test_cross_validation_encodes_each_fold_by_its_training_rows_alone(folder):
+    from linsep.jobs.preparation import prepare
+    from linsep.jobs.training import GRID, choose_C, estimator
+
+    kinds = {"kind": "ignored"}
+    examples = prepare(folder / "train.csv", "bought", kinds=kinds, keep_frame=True)
+    train, test = np.arange(100), np.arange(100, 500)
+    X_train, X_test = examples.split(train, test)
+    frame = pd.read_csv(folder / "train.csv")
+    mean, scale = frame["income"][:100].mean(), frame["income"][:100].std(ddof=0)
+    np.testing.assert_allclose(X_train[:, 1], (frame["income"][:100] - mean) / scale, atol=1e-12)
+    np.testing.assert_allclose(X_test[:, 1], (frame["income"][100:] - mean) / scale, atol=1e-12)
+    C, scores = choose_C(estimator("logistic"), examples)
+    assert [tried for tried, _ in scores] == list(GRID)
+    assert dict(scores)[C] == max(score for _, score in scores)
+
+
+def test_a_column_that_is_the_answer_is_told(tmp_path):
+    frame = customers().drop(columns="kind")
+    frame.assign(invoice=np.where(frame["bought"] == "yes", "sent", "none")).to_csv(tmp_path / "t.csv", index=False)
+    record = run_json("fit", tmp_path / "t.csv", "--target", "bought")
+    assert [suspect["kind"] for suspect in record["suspects"]] == ["leak"]
+    assert "invoice" in record["suspects"][0]["message"]
+
+
 def test_m23_products_of_numbers(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (400, 2))

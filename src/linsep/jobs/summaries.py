@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.encoding import MatrixEncoding, Scaled, from_dict
+from ..suspects import Suspect
 from .evaluation import Evaluation, Measure
 from .preparation import Examples
 from .training import is_proven
@@ -43,7 +44,11 @@ def finite(value: Any) -> Any:
 
 
 def fit_record(
-    examples: Examples, model: Any, scores: list[tuple[float, float]], output: Path | None
+    examples: Examples,
+    model: Any,
+    scores: list[tuple[float, float]],
+    doubts: Sequence[Suspect],
+    output: Path | None,
 ) -> dict[str, Any]:
     """Return how a fit went."""
     certificate = getattr(model, "certificate_", None)
@@ -57,6 +62,7 @@ def fit_record(
             "classes": model.classes_.tolist(),
             "columns": columns,
             "notes": examples.notes,
+            "suspects": [asdict(doubt) for doubt in doubts],
             "objective": model.objective_,
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
