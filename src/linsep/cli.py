@@ -706,6 +706,8 @@ def _explain(error: Exception) -> str:
     """Return one line for the user: what was wrong, and what to do where it is not the data."""
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
         return f"{error.name} is not installed, which this command needs: pip install 'linsep[{extra}]'"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError | ValueError):
         return str(error)
     return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"
