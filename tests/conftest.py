@@ -27,3 +27,16 @@ def separable():
     score = X @ [2.0, -3.0, 1.0] + 4
     clear = np.flatnonzero(np.abs(score) > 5)[:40]
     return X[clear], np.where(score[clear] > 0, 1, -1)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless Chromium for all tests that look at HTML files."""
+    from browser import Browser, find
+
+    program = find()
+    if program is None:
+        pytest.skip("no Chromium found; install Debian's package chromium to test HTML files in a browser")
+    running = Browser(program)
+    yield running
+    running.close()

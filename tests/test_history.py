@@ -143,7 +143,7 @@ def test_empty_iterates_are_no_division_by_zero():
 def test_columns_hold_what_was_recorded():
     history = History()
     history.add(Record(0, 0.0, 3.0))
-    history.add(Record(1, 0.5, 2.0, 1.5, 0.25, 0.125, 0.1, 2.0, example=7))
+    history.add(Record(1, 0.5, 2.0, 1.5, 0.25, 0.125, 0.1, 2.0, example=7, updates=3))
     expected = {
         "step": [0, 1],
         "passes": [0, 0.5],
@@ -154,6 +154,7 @@ def test_columns_hold_what_was_recorded():
         "step_size": [np.nan, 0.1],
         "best": [np.nan, 2],
         "example": [-1, 7],
+        "updates": [np.nan, 3],
     }
     assert tuple(expected) == COLUMNS
     for column, values in expected.items():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "main"]
 
 #: Packages that only some commands need, and the extra that brings them.
-EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx"}
+EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
 
 
 @dataclass(frozen=True)
@@ -494,6 +494,97 @@ def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
     return 0
 
 
+def replay(
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("replay.html"),
+    loss: str = "perceptron",
+    solver: str = "auto",
+    order: Literal["random", "cyclic", "worst"] | None = None,
+    C: Annotated[float | None, Parameter(name="--C")] = None,
+    schedule: str | None = None,
+    eta: float | None = None,
+    max_iter: int | None = None,
+    steps: int | None = None,
+    positive: str | None = None,
+    degree: int = 1,
+    numeric: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    date: tuple[str, ...] = (),
+    text: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Show a fit step by step: one HTML file to play, pause and step through, or a GIF or MP4 for slides.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    output
+        Where to: .html, .gif or .mp4.
+    loss
+        perceptron, hinge, squared_hinge, logistic or square.
+    solver
+        auto (the perceptron, or stochastic descent for other losses), perceptron, sgd, gradient_descent, newton, dual.
+    order
+        In which order examples come, for a method that takes one at a time; worst is the worst violator each time.
+    C
+        How much the losses count against the penalty; inf for no penalty.
+    schedule
+        Step sizes: constant, inverse_time, inverse_sqrt or inverse; by default such as suit the data.
+    eta
+        The first step size.
+    max_iter
+        Passes over the data (of a method that takes all examples at once, steps) at the most.
+    steps
+        After how many recorded steps to stop at the latest.
+    positive
+        Of more than two classes, the one to tell from the rest.
+    degree
+        2 adds squares and products of the numbers: with two columns the boundary is drawn in their plane, curved.
+    numeric
+        Columns that are numbers.
+    category
+        Columns that are categories.
+    date
+        Columns that are dates.
+    text
+        Columns that are text.
+    ignore
+        Columns to leave out.
+    seed
+        Of everything random.
+    json
+        Print where it went and how the fit did for a program instead.
+    """
+    from .jobs import summaries
+    from .jobs.preparation import prepare
+    from .jobs.replaying import Method, replay_examples
+    from .replay import check_ending, save
+
+    check_ending(output)
+    kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
+    method = Method(loss, solver, order, C, schedule, eta, max_iter)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        waiting.on("fitting, step by step")
+        film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
+        waiting.on(f"writing {output}")
+        save(film, output)
+    if json:
+        _print_json(summaries.replay_record(film, output))
+    else:
+        print(summaries.replay_text(film, output))
+    return 0
+
+
 def export(
     model: Path,
     *,
@@ -569,6 +660,7 @@ COMMANDS: tuple[Callable[..., int], ...] = (
     separable,
     compare,
     explain,
+    replay,
     export,
     doctor,
 )

@@ -22,7 +22,8 @@ class Record:
 
     `objective` is what the run descends: the mean objective F of a problem (see `linsep.problem`), or a plain function.
     Numbers that were not measured are NaN. `best` is the objective of the best point so far, the one that would be
-    reported; `example` is the one that caused the update, −1 where no single one did.
+    reported; `example` is the one that caused the update, −1 where no single one did; `updates` is how often the loss
+    has moved the point so far, where that is counted (for the perceptron, its mistakes).
     """
 
     step: int
@@ -34,10 +35,22 @@ class Record:
     step_size: float = np.nan
     best: float = np.nan
     example: int = -1
+    updates: float = np.nan
     iterate: FloatArray | None = None
 
 
-COLUMNS = ("step", "passes", "objective", "risk", "zero_one", "gradient_norm", "step_size", "best", "example")
+COLUMNS = (
+    "step",
+    "passes",
+    "objective",
+    "risk",
+    "zero_one",
+    "gradient_norm",
+    "step_size",
+    "best",
+    "example",
+    "updates",
+)
 
 
 class History:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.encoding import MatrixEncoding, Scaled, from_dict
+from ..replay import Film
 from ..suspects import Suspect
 from .evaluation import Evaluation, Measure
 from .preparation import Examples
@@ -23,6 +24,8 @@ __all__ = [
     "finite",
     "fit_record",
     "fit_text",
+    "replay_record",
+    "replay_text",
     "verification_record",
 ]
 
@@ -256,3 +259,40 @@ def _plane_lines(scaled: Scaled, model: Any, k: int, label: Any, top: int | None
     left = scaled.coef.shape[1] - len(order)
     more = [f"… and {left:,} more (--top 0 for all)"] if left else []
     return [*lines, *more, f"{'intercept':{width}} {scaled.intercept[k]:+12.5g}"]
+
+
+# -- replay -------------------------------------------------------------------------------------------------------
+
+
+def replay_record(film: Film, output: Path) -> dict[str, Any]:
+    """Return what a replay shows and where it is."""
+    last = film.records[-1]
+    return finite(  # type: ignore[no-any-return]
+        {
+            "output": str(output),
+            "bytes": output.stat().st_size,
+            "frames": len(film.records),
+            "steps": last.step,
+            "updates": last.updates,
+            "objective": last.objective,
+            "best_objective": last.best,
+            "zero_one": last.zero_one,
+            "mistake_bound": None if film.bound is None else film.bound.value,
+            "picture": film.scene.kind,
+            "facts": dict(film.facts),
+            "advice": film.advice or None,
+            "notes": film.notes,
+        }
+    )
+
+
+def replay_text(film: Film, output: Path) -> str:
+    """Return the same for people."""
+    lines = [f"{name:11} {fact}" for name, fact in film.facts]
+    last = film.records[-1]
+    if not np.isnan(last.updates):
+        lines.append(f"{'mistakes' if film.counts_mistakes else 'updates':11} {last.updates:,.0f}")
+    if film.bound is not None:
+        lines.append(film.bound.sentence)
+    lines += [*filter(None, [film.advice]), *film.notes]
+    return "\n".join([*lines, f"{len(film.records):,} frames in {output}, {output.stat().st_size:,} bytes"])

@@ -303,7 +303,7 @@ class _Run:
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         self.watchers = [(rule, rule.begin()) for rule in rules]
         self.prover = walk.method.prover(walk.problem)
-        self.counts = np.zeros(walk.problem.rows.n, dtype=np.int64)
+        self.counts, self.updates = np.zeros(walk.problem.rows.n, dtype=np.int64), 0
         self.moves: list[tuple[IntArray, IntArray]] = []
         none = np.empty(0, dtype=np.int64)
         start = walk.start
@@ -344,7 +344,7 @@ class _Run:
             self.current.as_start(),
             advice,
             interrupted,
-            int(self.counts.sum()),
+            self.updates,
             self.counts,
             self._votes() if self.method.keep == "vote" else None,
             separability=None if self.prover is None else self.prover.found,
@@ -357,6 +357,7 @@ class _Run:
         """Note a new point; if there is a reason to stop, return whether it converged, why, and any advice."""
         previous, self.current, self.seen = self.seen, iterate, seen
         self.counts += np.bincount(iterate.moved_by, minlength=self.problem.rows.n)
+        self.updates += len(iterate.moved_by)
         if self.method.keep == "vote":
             self.moves.append((iterate.moved_by, iterate.moved_at))
         if self.best is None or self.method.is_better(seen, self.best):
@@ -409,6 +410,7 @@ class _Run:
                 step_size=float(self.walk.schedule(max(0, iterate.step - 1))),
                 best=np.nan if self.best is None else self.best.objective,
                 example=int(iterate.moved_by[-1]) if by_update and len(iterate.moved_by) else -1,
+                updates=self.updates,
                 iterate=seen.theta if by_update else None,
             )
         )

@@ -1,0 +1,109 @@
+"""From a file to the replay of a fit: which method, in which picture."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import losses, schedules, solvers
+from ..data.encoding import TableEncoding
+from ..data.sources import DataError
+from ..estimators import LinearClassifier, Perceptron, SGDClassifier
+from ..replay import Film, replay
+from .preparation import Examples
+
+__all__ = ["Method", "replay_examples"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What to replay; None where the method's own default shall hold.
+
+    Examples
+    --------
+    >>> Method(order="cyclic").estimator(seed=0)
+    Perceptron(order='cyclic', random_state=0)
+    >>> Method("logistic", "gradient_descent", eta=0.5).estimator(seed=0).solver.schedule
+    Constant(eta=0.5)
+    """
+
+    loss: str = "perceptron"
+    solver: str = "auto"
+    order: str | None = None
+    C: float | None = None
+    schedule: str | None = None
+    eta: float | None = None
+    max_iter: int | None = None
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator; a setting that it has no use for is an error."""
+        losses.get(self.loss)
+        limit = {} if self.max_iter is None else dict(max_iter=self.max_iter)
+        if self.loss == "perceptron" and self.solver in ("auto", "perceptron"):
+            self._refuse("the perceptron has no penalty and steps of length one", "C", "schedule", "eta")
+            order = {} if self.order is None else dict(order=self.order)
+            return Perceptron(**order, **limit, random_state=seed)  # type: ignore[arg-type]
+        C = (np.inf if self.loss == "perceptron" else 1.0) if self.C is None else self.C
+        if self.solver in ("auto", "sgd") and self.order is None:
+            return SGDClassifier(self.loss, C=C, schedule=self._schedule(), **limit, random_state=seed)  # type: ignore[arg-type]
+        name = "sgd" if self.solver == "auto" else self.solver
+        settings = dict(schedule=self._schedule(), order=self.order, **limit)
+        given = {key: value for key, value in settings.items() if value is not None}
+        try:
+            return LinearClassifier(self.loss, C=C, solver=solvers.get(name, **given), random_state=seed)
+        except ValueError as error:
+            raise DataError(str(error)) from error
+
+    def _schedule(self) -> schedules.Schedule | None:
+        if self.schedule is None:
+            return None if self.eta is None else schedules.get(self.eta)
+        named = schedules.get(self.schedule)
+        return named if self.eta is None else named.with_first(self.eta)
+
+    def _refuse(self, why: str, *names: str) -> None:
+        for name in names:
+            if getattr(self, name) is not None:
+                raise DataError(f"--{name} would be ignored: {why}; leave it out, or choose another --solver")
+
+
+def replay_examples(
+    examples: Examples, method: Method, *, steps: int | None = None, positive: str | None = None, seed: int = 0
+) -> Film:
+    """Return the film of a fit on the examples of a file."""
+    estimator = method.estimator(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is among the film's notes
+        film = replay(
+            estimator,
+            examples.X,
+            examples.y,
+            steps=steps,
+            positive=positive,
+            title=f"{type(estimator).__name__} on {Path(examples.name).name}, step by step",
+            feature_names=examples.encoding.names,
+            original=_original(examples),
+        )
+    return replace(film, notes=[*film.notes, *examples.notes])
+
+
+def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None:
+    """Return the plane of a table's two columns, where these are numbers and all that it has."""
+    encoding = examples.encoding
+    if not isinstance(encoding, TableEncoding) or encoding.levels or encoding.words or len(encoding.numbers) != 2:
+        return None
+    names, state = list(encoding.numbers), list(encoding.numbers.values())
+    if encoding.needed != names or any(some for _, _, some in state):  # dates, and numbers that may be missing
+        return None
+    mean, scale = np.array([m for m, _, _ in state]), np.array([s for _, s, _ in state])
+    points = examples.X[:, :2] * scale + mean  # the encoding's first features are the standardised numbers
+    return points, names, lambda grid: encoding.transform(pa.table(dict(zip(names, grid.T, strict=True))))

@@ -1,0 +1,417 @@
+"""What is shown of a recorded fit, frame by frame, in numbers alone: the page and the animation draw the same film."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import is_sparse
+from ..history import Record
+from ..plane_view import plane_view
+from .recording import Recording
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Bound", "Film", "Scene", "make_film"]
+
+#: How many examples are drawn all the time, and how many bytes all frames may take on the page.
+POINTS, FRAME_BYTES = 1500, 3_600_000
+#: A feature map is shown on a grid of so many points a side, up to so many features.
+GRID, MAPPED_FEATURES = 45, 60
+#: Room around the outermost examples, as a share of the picture.
+ROOM = 0.08
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The two coordinates of a picture, and how a plane is drawn in it.
+
+    In the picture the discriminant is g = Σ cⱼ φⱼ(u, v) + c₀, where the frames have the coefficients (c₁, …, c₀).
+
+    Attributes
+    ----------
+    kind : {"features", "map", "projection"}
+        Two features as they are; two coordinates of which the features are functions; or a projection of many.
+    points : array of shape (n, 2)
+        Where every example is.
+    names : (str, str)
+    sentence : str
+        What a reader must know of the picture.
+    u, v : array
+        The grid that covers it.
+    basis : array of shape (features, len(v), len(u)) or None
+        φ on the grid; None for φ = (u, v).
+    coefficients : callable
+        From (w, b) to c.
+    """
+
+    kind: str
+    points: FloatArray
+    names: tuple[str, str]
+    sentence: str
+    u: FloatArray
+    v: FloatArray
+    basis: FloatArray | None
+    coefficients: Callable[[FloatArray, float], Sequence[float]]
+
+    def on_grid(self, c: FloatArray) -> FloatArray:
+        """Return g at every point of the grid."""
+        if self.basis is None:
+            return np.asarray(c[0] * self.u[None, :] + c[1] * self.v[:, None] + c[2])
+        return np.asarray(np.tensordot(c[:-1], self.basis, axes=1) + c[-1])
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Novikoff's bound (R/γ)² on the perceptron's mistakes, or why there is none."""
+
+    radius: float
+    margin: float
+    value: float
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """A recorded fit, ready to be drawn.
+
+    Attributes
+    ----------
+    title : str
+    classes : (str, str)
+    scene : Scene
+    shown : array
+        Rows of the examples that are always drawn.
+    records : list of Record
+        One a frame.
+    planes : array of shape (frames, coefficients)
+    best : array
+        For each frame the one whose plane was the best so far, −1 where none was; numbers from the count of frames on
+        are rows of `best_planes`, best points that are no frames themselves.
+    best_planes : array
+    best_errors : array
+        The share of wrong examples of that best plane; NaN where there is none.
+    wrong : boolean array of shape (frames, shown)
+        Which examples have z ≤ 0.
+    band : array
+        The level of |g| at which the margin is drawn; 0 for none.
+    band_sentence : str
+    before, after : array
+        z of the example that caused the update; NaN where there is none, or where its z before is not known.
+    bound : Bound or None
+    facts : list of (str, str)
+        What was fitted and how it ended.
+    advice : str
+        What the fit says of its step size, where that was wrong.
+    notes : list of str
+        What was left out, and what else went wrong.
+    total : int
+        How many examples there are.
+    counts_mistakes : bool
+        Whether an update is a mistake.
+    """
+
+    title: str
+    classes: tuple[str, str]
+    scene: Scene
+    positive: NDArray[np.bool_]
+    shown: IntArray
+    records: list[Record]
+    planes: FloatArray
+    best: IntArray
+    best_planes: FloatArray
+    best_errors: FloatArray
+    wrong: NDArray[np.bool_]
+    band: FloatArray
+    band_sentence: str
+    before: FloatArray
+    after: FloatArray
+    bound: Bound | None
+    facts: list[tuple[str, str]]
+    advice: str
+    notes: list[str]
+    total: int
+    counts_mistakes: bool
+
+    def best_plane(self, k: int) -> FloatArray | None:
+        """Return the coefficients of the best plane up to frame k."""
+        j, count = int(self.best[k]), len(self.records)
+        if j < 0:
+            return None
+        return np.asarray(self.planes[j] if j < count else self.best_planes[j - count])
+
+
+# -- the picture ----------------------------------------------------------------------------------------------------
+
+
+def make_scene(
+    recording: Recording,
+    names: Sequence[str],
+    original: tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None,
+) -> Scene:
+    """Return how the examples are shown.
+
+    Parameters
+    ----------
+    recording : Recording
+    names : list of str
+        Of the features.
+    original : (points, names, φ), optional
+        Two coordinates of every example, their names, and how features are made of such coordinates.
+    """
+    if original is not None and recording.problem.rows.d <= MAPPED_FEATURES:
+        return _mapped(*original)
+    X, result = recording.problem.rows.X, recording.result
+    view = plane_view(X, result.w, result.b)
+    points = view.project(X)
+    if view.identity:
+        sentence = "Both features as they are: the line is where g(x) = 0."
+        return _flat("features", points, (names[0], names[1]), sentence, view.line)
+    exact = "the plane the fit ended with is exactly the vertical line at 0; " if result.w.any() else ""
+    sentence = (
+        f"{X.shape[1]:,} features on two axes: across, the distance from the final plane; up, the direction of the "
+        f"largest spread that is left{_mostly(view.along, names)}. The picture shows {view.shown:.0%} of the examples' "
+        f"variance: {exact}earlier planes are drawn where they cut through the picture, so an example may be wrong and "
+        "yet appear on the right side. Which examples are wrong is computed from all features."
+    )
+    return _flat(
+        "projection", points, ("distance from the final plane", "largest remaining spread"), sentence, view.line
+    )
+
+
+def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
+    """Name the features that make up most of a direction."""
+    heaviest = np.argsort(-np.abs(direction), kind="stable")[:2]
+    named = [names[j] for j in heaviest if abs(direction[j]) > 0.3]
+    return f" (mostly {' and '.join(named)})" if named else ""
+
+
+def _flat(
+    kind: str,
+    points: FloatArray,
+    names: tuple[str, str],
+    sentence: str,
+    line: Callable[[FloatArray, float], Sequence[float]],
+) -> Scene:
+    u, v = (_axis(points[:, j]) for j in (0, 1))
+    return Scene(kind, points, names, sentence, u, v, None, line)
+
+
+def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray], Any]) -> Scene:
+    u, v = (_axis(points[:, j]) for j in (0, 1))
+    corners = np.column_stack([part.ravel() for part in np.meshgrid(u, v)])
+    features = phi(corners)
+    features = np.asarray(features.toarray() if is_sparse(features) else features, dtype=np.float64)
+    basis = np.ascontiguousarray(features.T).reshape(-1, len(v), len(u))
+    sentence = (
+        f"Drawn in the plane of {names[0]} and {names[1]}; the fit sees {len(basis)} features φ(x) made of them, in "
+        "which the boundary is a plane: here it is where w·φ(x) + b = 0."
+    )
+    shown = names[0], names[1]
+    return Scene("map", points, shown, sentence, u, v, basis, lambda w, b: [*w.tolist(), b])
+
+
+def _axis(values: FloatArray) -> FloatArray:
+    """Return the grid of one axis, with room around the values."""
+    low, high = float(values.min()), float(values.max())
+    room = ROOM * (high - low) or max(1.0, abs(low)) / 2
+    return np.linspace(low - room, high + room, GRID)
+
+
+# -- the frames -----------------------------------------------------------------------------------------------------
+
+
+def make_film(
+    recording: Recording,
+    *,
+    names: Sequence[str] | None = None,
+    original: tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None = None,
+    title: str | None = None,
+) -> Film:
+    """Return the film of a recorded fit; parameters as for `make_scene` and `Film`."""
+    problem, model = recording.problem, recording.model
+    names = [f"x{j}" for j in range(problem.rows.d)] if names is None else list(names)
+    scene = make_scene(recording, names, original)
+    everything = recording.history.records
+    coefficients = 3 if scene.basis is None else len(scene.basis) + 1
+    shown = _shown(problem.rows.n)
+    kept = _kept(len(everything), len(shown), coefficients)
+    records = [everything[k] for k in kept]
+    iterates = [recording.plane(_iterate(record)) for record in records]
+    wrong, band = np.empty((len(records), len(shown)), dtype=bool), np.zeros(len(records))
+    for k, (w, b) in enumerate(iterates):
+        z = problem.agreements(w, b)
+        wrong[k] = z[shown] <= 0
+        band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
+    best_records = _best(everything, few_mistakes_first=_is_perceptron(recording))
+    best, beside = _places([best_records[k] for k in kept], kept)
+    best_errors = [np.nan if best_records[k] < 0 else everything[best_records[k]].zero_one for k in kept]
+    before, after = _agreements(recording, records, whole=len(kept) == len(everything))
+    return Film(
+        title=title or f"{type(model).__name__}, step by step",
+        classes=recording.classes,
+        scene=scene,
+        positive=problem.y > 0,
+        shown=shown,
+        records=records,
+        planes=np.array([scene.coefficients(w, b) for w, b in iterates]),
+        best=best,
+        best_planes=np.array([scene.coefficients(*recording.plane(_iterate(everything[k]))) for k in beside]).reshape(
+            -1, coefficients
+        ),
+        best_errors=np.array(best_errors),
+        wrong=wrong,
+        band=band,
+        band_sentence=_band_sentence(recording),
+        before=before,
+        after=after,
+        bound=_bound(recording),
+        facts=_facts(recording),
+        advice=" ".join(recording.warnings) if recording.result.advice else "",
+        notes=_notes(recording, len(records), len(shown)),
+        total=problem.rows.n,
+        counts_mistakes=problem.loss.name == "perceptron",
+    )
+
+
+def _iterate(record: Record) -> FloatArray:
+    assert record.iterate is not None  # what `record_fit` returns has one in every record
+    return record.iterate
+
+
+def _shown(n: int) -> IntArray:
+    """Return which examples are drawn: all, or as many drawn at random as fit, the same every time."""
+    if n <= POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, POINTS, replace=False))
+
+
+def _kept(count: int, shown: int, coefficients: int) -> list[int]:
+    """Return which records become frames: all, or every second (third, …) so that the page stays small, and the last.
+
+    A frame takes a bit for each example and about nine characters for each number.
+    """
+    frame = shown / 6 + 9 * (coefficients + 12)
+    stride = max(1, int(np.ceil(count * frame / FRAME_BYTES)))
+    kept = list(range(0, count, stride))
+    return kept if kept[-1] == count - 1 else [*kept, count - 1]
+
+
+def _best(everything: list[Record], *, few_mistakes_first: bool) -> list[int]:
+    """Return for every record which one was the best up to it, −1 where none was.
+
+    What is best is what the fit itself would report: the lowest objective, for the perceptron the fewest mistakes. The
+    start is not an answer, as w = 0 minimises the perceptron risk; the history has no best there.
+    """
+    found, best, least = list[int](), -1, (np.inf, np.inf)
+    for k, record in enumerate(everything):
+        rank = (record.zero_one if few_mistakes_first else 0.0, record.objective)
+        if not np.isnan(record.best) and rank < least:
+            best, least = k, rank
+        found.append(best)
+    return found
+
+
+def _places(best: list[int], kept: list[int]) -> tuple[IntArray, list[int]]:
+    """Return where the plane of each best record is (see `Film.best`), and the records that are no frames themselves.
+
+    Examples
+    --------
+    >>> _places([-1, 1, 4], [0, 2, 4])
+    (array([-1,  3,  2]), [1])
+    """
+    place = {-1: -1} | {record: frame for frame, record in enumerate(kept)}
+    beside = sorted({record for record in best if record not in place})
+    place |= {record: len(kept) + k for k, record in enumerate(beside)}
+    return np.array([place[record] for record in best]), beside
+
+
+def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> tuple[FloatArray, FloatArray]:
+    """Return z of the example of each update, before and after it.
+
+    Before is known where the frame before is the point that the update began from: nothing was left out, and no penalty
+    moved the point in between.
+    """
+    problem = recording.problem
+    known = whole and recording.history.stride == 1 and problem.strength == 0
+    before, after = np.full(len(records), np.nan), np.full(len(records), np.nan)
+    for k, record in enumerate(records):
+        if record.example < 0:
+            continue
+        x = problem.rows.X[[record.example]]
+        for target, j in [(after, k), *([(before, k - 1)] if known and k else [])]:
+            w, b = recording.plane(_iterate(records[j]))
+            target[k] = problem.y[record.example] * (float(np.ravel(x @ w)[0]) + b)
+    return before, after
+
+
+# -- what is said ---------------------------------------------------------------------------------------------------
+
+
+def _is_perceptron(recording: Recording) -> bool:
+    return recording.history.solver == "perceptron"
+
+
+def _band_sentence(recording: Recording) -> str:
+    if recording.problem.loss.margin:
+        return "Dotted: the margin, g = ±1."
+    return "Dotted: the margin, through the nearest example, once all are on their own side."
+
+
+def _bound(recording: Recording) -> Bound | None:
+    """Return Novikoff's bound where it holds: updates of length one from w = 0, of an estimator that knows R and γ."""
+    model = recording.model
+    if not hasattr(model, "mistake_bound_") or recording.problem.sample_weight is not None:
+        return None
+    radius, space = float(model.radius_), "[x, 1]" if model.fit_intercept else "x"
+    value, margin, whose = float(model.best_mistake_bound_), float(model.best_margin_), "of the best plane"
+    if not np.isfinite(value):
+        value, margin, whose = float(model.mistake_bound_), float(model.margin_), "of the plane reported"
+    if np.isfinite(value):
+        sentence = (
+            f"Novikoff: at most (R/γ)² = {value:,.1f} mistakes in any order, where R = {radius:.4g} is the largest "
+            f"‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
+        )
+        return Bound(radius, margin, value, sentence)
+    proof = model.separability_
+    if proof is not None and not proof.separable:
+        return Bound(
+            radius, 0.0, np.inf, "Novikoff: no bound, for it is proven that no plane separates these examples."
+        )
+    return Bound(radius, 0.0, np.inf, "Novikoff: no bound is known, for no separating plane was found.")
+
+
+def _facts(recording: Recording) -> list[tuple[str, str]]:
+    problem, result, model = recording.problem, recording.result, recording.model
+    ended = "stopped by the limit on recorded steps" if recording.cut_short else result.message
+    if result.converged and result.proof is not None and np.isfinite(result.proof.relative_gap):
+        ended = f"proven to be within {max(result.proof.relative_gap, 0.0):.1e} of the optimum"
+    order = getattr(model, "order", None) or getattr(getattr(model, "solver", None), "order", None)
+    solver = recording.history.solver or type(model).__name__
+    return [
+        ("minimised", problem.formula),
+        ("by", f"{solver}{f', {order} order' if isinstance(order, str) else ''}"),
+        ("examples", f"{problem.rows.n:,} with {problem.rows.d:,} feature{'s' * (problem.rows.d != 1)}"),
+        ("ended", f"{ended}{'' if result.converged else ' (not converged)'}"),
+    ]
+
+
+def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
+    """Say what is not there."""
+    history, n = recording.history, recording.problem.rows.n
+    notes = [] if recording.result.advice else list(recording.warnings)
+    if recording.cut_short:
+        notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
+    stride = history.stride * (int(np.ceil((len(history) - 1) / max(1, frames - 1))) if frames < len(history) else 1)
+    if stride > 1:
+        notes.append(f"Thinned: one recorded step in {stride:,} is shown, so a frame sums up {stride:,} steps.")
+    if history.stride > 1:
+        notes.append("The best plane so far is the best of the steps that were kept.")
+    if shown < n:
+        notes.append(f"{shown:,} of {n:,} examples are drawn, chosen at random; all of them count.")
+    return notes

@@ -1,0 +1,128 @@
+"""The film as one HTML file that needs nothing else: numbers in JSON, drawn by plain JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .film import Bound, Film
+
+__all__ = ["payload", "render"]
+
+#: Digits that a picture can show; more would only make the file larger.
+DIGITS = 6
+
+
+def render(film: Film) -> str:
+    """Return the page. The same film gives the same bytes."""
+    folder = files(__package__)
+    parts = {
+        "title": html.escape(film.title),
+        "style": folder.joinpath("page.css").read_text("utf-8"),
+        "script": folder.joinpath("page.js").read_text("utf-8"),
+        "film": embedded(payload(film)),
+    }
+    page = folder.joinpath("page.html").read_text("utf-8")
+    before = page.split("{{")
+    filled = [before[0]]
+    for piece in before[1:]:
+        name, _, rest = piece.partition("}}")
+        filled += [parts[name], rest]
+    return "".join(filled)
+
+
+def embedded(record: dict[str, Any]) -> str:
+    r"""Return JSON that is safe inside a script element: nothing in it can end the element or begin a comment.
+
+    Examples
+    --------
+    >>> embedded({"name": "</script><!--"})
+    '{"name":"\\u003c/script>\\u003c!--"}'
+    """
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def payload(film: Film) -> dict[str, Any]:
+    """Return all that the page knows."""
+    causes, cause = _causes(film)
+    places = np.concatenate([film.shown, causes])
+    scene = film.scene
+    return {
+        "title": film.title,
+        "classes": list(film.classes),
+        "facts": [list(fact) for fact in film.facts],
+        "advice": film.advice,
+        "notes": film.notes,
+        "mistakes": film.counts_mistakes,
+        "total": film.total,
+        "picture": {
+            "kind": scene.kind,
+            "names": list(scene.names),
+            "sentence": f"{scene.sentence} {film.band_sentence}",
+            "u": _numbers(scene.u),
+            "v": _numbers(scene.v),
+            "basis": None if scene.basis is None else [_numbers(part.ravel()) for part in scene.basis],
+        },
+        "points": {
+            "u": _numbers(scene.points[places, 0]),
+            "v": _numbers(scene.points[places, 1]),
+            "positive": film.positive[places].astype(int).tolist(),
+            "row": places.tolist(),
+            "drawn": len(film.shown),
+        },
+        "bound": _bound(film.bound),
+        "frames": {
+            **{name: _numbers([getattr(r, name) for r in film.records]) for name in COLUMNS},
+            "cause": cause,
+            "before": _numbers(film.before),
+            "after": _numbers(film.after),
+            "band": _numbers(film.band),
+            "plane": [_numbers(plane) for plane in film.planes],
+            "best_errors": _numbers(film.best_errors),
+            "best_frame": film.best.tolist(),
+            "wrong": [_bits(row) for row in film.wrong],
+        },
+        "best_planes": [_numbers(plane) for plane in film.best_planes],
+    }
+
+
+def _bound(bound: Bound | None) -> dict[str, Any] | None:
+    """Return the bound in full, since the page rounds it down to whole mistakes."""
+    if bound is None:
+        return None
+    return {"value": bound.value if np.isfinite(bound.value) else None, "sentence": bound.sentence}
+
+
+COLUMNS = ("step", "passes", "objective", "best", "zero_one", "step_size", "updates")
+
+
+def _causes(film: Film) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the examples that cause updates but are not among those always drawn, and each frame's place in both."""
+    examples = np.array([record.example for record in film.records], dtype=np.int64)
+    beside = np.setdiff1d(examples[examples >= 0], film.shown)
+    place = {int(row): k for k, row in enumerate([*film.shown, *beside])}
+    return beside, [place.get(int(example), -1) for example in examples]
+
+
+def _numbers(values: Any) -> list[float | int | None]:
+    """Return numbers with as many digits as a picture shows, whole ones as such; None for what is no number.
+
+    Examples
+    --------
+    >>> _numbers([1 / 3, 2.0, np.nan])
+    [0.333333, 2, None]
+    """
+    rounded = [float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None for value in values]
+    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in rounded]
+
+
+def _bits(row: NDArray[np.bool_]) -> str:
+    """Return which are true, the first example in the lowest bit of the first byte, in base 64."""
+    return base64.b64encode(np.packbits(row, bitorder="little").tobytes()).decode()

@@ -1,0 +1,230 @@
+"""Run a fit once more and keep every step of it: the plane, the example that moved it, what was measured."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from ..estimators import LinearClassifier
+from ..estimators._base import LinearEstimator
+from ..history import History, Record
+from ..problem import Problem
+from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
+
+FloatArray = NDArray[np.float64]
+Observer = Callable[[int, FloatArray, float], bool]
+
+__all__ = ["Recording", "record_fit"]
+
+#: Every step is measured on all examples, so data with many numbers get fewer steps, unless the user says how many.
+STEPS, FEWEST_STEPS, WORK = 5000, 200, 2_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A fit and its steps.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted.
+    problem : Problem
+        What was minimised: examples, labels ±1, loss, penalty.
+    history : History
+        With the iterate of every record.
+    classes : (str, str)
+        What −1 and +1 stand for.
+    result : Result
+    limit : int
+        Steps after which the fit was stopped, where it had not ended by itself.
+    warnings : tuple of str
+        What the fit complained of.
+    """
+
+    model: Any
+    problem: Problem
+    history: History
+    classes: tuple[str, str]
+    result: Result
+    limit: int
+    warnings: tuple[str, ...]
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the limit ended the fit."""
+        return self.result.message == STOPPED_BY_OBSERVER
+
+    def plane(self, iterate: FloatArray) -> tuple[FloatArray, float]:
+        """Return w and b of a recorded iterate."""
+        d = self.problem.rows.d
+        return iterate[:d], float(iterate[d]) if len(iterate) > d else 0.0
+
+
+def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None, positive: Any = None) -> Recording:
+    """Fit a copy of an estimator, keeping every step.
+
+    Parameters
+    ----------
+    estimator : estimator or solver
+        Any estimator of linsep; a solver runs on the hinge loss (the perceptron rule on its own).
+    X : array or sparse matrix of shape (n, d)
+    y : array of shape (n,)
+    steps : int, optional
+        After how many steps to stop at the latest; by default 5000, fewer on large data.
+    positive : label, optional
+        Of more than two classes, the one to tell from the rest.
+    """
+    model = _copy(estimator)
+    y = np.asarray(y)
+    codes, classes = two_classes(y, positive)
+    labels = _named(y, codes, classes, positive)
+    if steps is not None:
+        check_count("steps", steps)
+    limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, _stored(X)))) if steps is None else steps
+    recorder = _Recorder(model, limit)
+    model._solver = recorder.chosen
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, labels)
+    del model._solver
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if recorder.problem is None or recorder.result is None:
+        raise ValueError(f"{type(model).__name__} takes no steps that could be shown; use another estimator")
+    complaints = tuple(str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning))
+    history = recorder.history()
+    return Recording(model, recorder.problem, history, classes, recorder.result, limit, complaints)
+
+
+def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[NDArray[np.int64], tuple[str, str]]:
+    """Return labels 0 and 1, and the names of both classes; of more than two, one stands against the rest.
+
+    Examples
+    --------
+    >>> two_classes(np.array(["b", "a", "c"]), "c")
+    (array([0, 0, 1]), ('(the rest)', 'c'))
+    """
+    classes = np.unique(y)
+    if positive is None and len(classes) == 2:
+        return (y == classes[1]).astype(np.int64), (str(classes[0]), str(classes[1]))
+    listed = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {listed}: a replay shows a plane between two")
+    if positive is None:
+        raise ValueError(f"y has {len(classes)} classes ({listed}); say which one stands against the rest: positive=…")
+    chosen = [name for name in classes if name == positive or str(name) == str(positive)]
+    if not chosen:
+        raise ValueError(f"positive={positive!r} is not among the classes: {listed}")
+    other = str(classes[classes != chosen[0]][0]) if len(classes) == 2 else "(the rest)"
+    return (y == chosen[0]).astype(np.int64), (other, str(chosen[0]))
+
+
+def _named(y: NDArray[Any], codes: NDArray[np.int64], classes: tuple[str, str], positive: Any) -> NDArray[Any]:
+    """Return the labels to fit, which messages name: the user's own, or the two names where their order is right."""
+    if positive is None:
+        return y
+    return np.array(classes)[codes] if classes[0] < classes[1] else codes
+
+
+def _copy(estimator: Any) -> Any:
+    """Return an unfitted copy that begins at the beginning."""
+    if hasattr(estimator, "solve") and not hasattr(estimator, "fit"):
+        if estimator.name == "perceptron":
+            return LinearClassifier("perceptron", C=None, solver=estimator)
+        return LinearClassifier(solver=estimator)
+    if not isinstance(estimator, LinearEstimator):
+        raise ValueError(
+            f"{type(estimator).__name__} does not tell its steps; use an estimator of linsep (or a pipeline that ends "
+            "in one), or a solver of linsep.solvers"
+        )
+    model = clone(estimator)
+    if "warm_start" in model.get_params():
+        model.set_params(warm_start=False)
+    return model
+
+
+def _stored(X: Any) -> int:
+    return int(X.nnz if hasattr(X, "nnz") else np.size(X))
+
+
+class _Recorder:
+    """A solver that runs another and listens."""
+
+    def __init__(self, model: Any, limit: int) -> None:
+        self._choose, self._named, self._limit = model._solver, model._named, limit
+        self.name = ""
+        self.problem: Problem | None = None
+        self.result: Result | None = None
+        self._heard, self._seen = 0, list[tuple[int, FloatArray]]()
+
+    def chosen(self) -> Solver:
+        """Return itself, knowing whom to listen to where that does not depend on the problem."""
+        solver = self._choose()
+        self.name = "" if solver is None else solver.name
+        return self
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Solve, keeping every iterate."""
+        solver = self._choose() or self._named(automatic(problem)[0])
+        if is_dataclass(solver) and hasattr(solver, "record"):
+            solver = replace(solver, record="update")  # type: ignore[type-var]
+        self.name, self.problem = solver.name, problem
+
+        remembers = hasattr(solver, "record")
+
+        def listen(iteration: int, theta: FloatArray, objective: float) -> bool:
+            self._heard += 1
+            if not remembers:
+                self._seen.append((iteration, np.array(theta)))
+            stop = observer is not None and observer(iteration, theta, objective)
+            return stop or self._heard >= self._limit
+
+        self.result = solver.solve(problem, start=start, seed=seed, observer=listen)
+        return self.result
+
+    def history(self) -> History:
+        """Return the history with all iterates: the solver's own, or one made of what was heard."""
+        assert self.problem is not None
+        assert self.result is not None
+        own = self.result.history
+        return own if len(own.iterates) else _joined(self.problem, self.result, self._seen)
+
+
+def _joined(problem: Problem, result: Result, seen: list[tuple[int, FloatArray]]) -> History:
+    """Return the records of a solver together with the iterates that its observer heard of.
+
+    The observer hears neither of the start nor of the point that ends the run: w = 0 comes first where the solver's own
+    record says that it did, and the point that is reported last.
+    """
+    by_step = {record.step: record for record in result.history.records}
+    history, d = History(), problem.rows.d
+    history.solver, history.reason = result.history.solver, result.history.reason
+    best = np.inf
+
+    def add(step: int, theta: FloatArray) -> None:
+        nonlocal best
+        w, b = theta[:d], float(theta[d]) if len(theta) > d else 0.0
+        point = problem.evaluate(w, b, gradient=False)
+        base = by_step.get(step) or Record(step, step, point.mean_objective)
+        best = min(best, base.objective)
+        history.add(replace(base, risk=point.risk, zero_one=point.zero_one, best=best, iterate=theta))
+
+    zero = problem.evaluate(np.zeros(d), 0.0, gradient=False).mean_objective
+    first = by_step.get(0)
+    if first is None or np.isclose(first.objective, zero, rtol=1e-9):
+        history.add(Record(0, 0.0, zero, iterate=np.zeros(d + 1), zero_one=1.0))
+    for step, theta in seen:
+        add(step, theta)
+    end = np.append(result.w, result.b)
+    if not seen or not np.array_equal(seen[-1][1][:d], result.w) or end[d] != np.append(seen[-1][1], 0.0)[d]:
+        add(max(result.n_iter, seen[-1][0] if seen else 1, 1), end)
+    return history
