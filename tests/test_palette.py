@@ -38,7 +38,9 @@ def seen(colour, eye):
 
 
 def test_contrast_is_that_of_the_standard():
-    assert palette.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)  # the well-known grey that just fails
+    assert palette.contrast("#777777", "#FFFFFF") == pytest.approx(
+        4.48, abs=0.005
+    )  # the well-known grey that just fails
     assert palette.contrast("#FFFFFF", "#777777") == palette.contrast("#777777", "#FFFFFF")
 
 
