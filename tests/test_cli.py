@@ -142,3 +142,13 @@ def test_m21_the_command_finds_mnist():
     by_variable, by_option = run("demo", "--json", LINSEP_DATA=FOLDER), run("demo", "--json", "--data", FOLDER)
     assert json.loads(by_variable.stdout)["images"] == {"source": "MNIST", "side": 28, "train": 4132, "test": 680}
     assert by_variable.stdout == by_option.stdout
+
+
+def test_the_shell_completes_commands_and_options(tmp_path):
+    done = run("--install-completion", HOME=tmp_path, SHELL="/bin/bash", XDG_DATA_HOME=None)
+    assert done.returncode == 0, done.stderr
+    (script,) = tmp_path.rglob("completions/linsep")
+    ask = 'source "$1"; COMP_WORDS=(linsep "$2"); COMP_CWORD=1; _linsep; printf "%s\\n" "${COMPREPLY[@]}"'
+    words = ["bash", "-c", ask, "bash", script, "sep"]
+    offered = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=20, check=True).stdout
+    assert offered.split() == ["separable"]

@@ -201,6 +201,31 @@ def test_C_by_cross_validation_and_no_penalty(folder):
     assert tried[record["C"]] == max(tried.values())
 
 
+def test_cross_validation_encodes_each_fold_by_its_training_rows_alone(folder):
+    from linsep.jobs.preparation import prepare
+    from linsep.jobs.training import GRID, choose_C, estimator
+
+    kinds = {"kind": "ignored"}
+    examples = prepare(folder / "train.csv", "bought", kinds=kinds, keep_frame=True)
+    train, test = np.arange(100), np.arange(100, 500)
+    X_train, X_test = examples.split(train, test)
+    frame = pd.read_csv(folder / "train.csv")
+    mean, scale = frame["income"][:100].mean(), frame["income"][:100].std(ddof=0)
+    np.testing.assert_allclose(X_train[:, 1], (frame["income"][:100] - mean) / scale, atol=1e-12)
+    np.testing.assert_allclose(X_test[:, 1], (frame["income"][100:] - mean) / scale, atol=1e-12)
+    C, scores = choose_C(estimator("logistic"), examples)
+    assert [tried for tried, _ in scores] == list(GRID)
+    assert dict(scores)[C] == max(score for _, score in scores)
+
+
+def test_a_column_that_is_the_answer_is_told(tmp_path):
+    frame = customers().drop(columns="kind")
+    frame.assign(invoice=np.where(frame["bought"] == "yes", "sent", "none")).to_csv(tmp_path / "t.csv", index=False)
+    record = run_json("fit", tmp_path / "t.csv", "--target", "bought")
+    assert [suspect["kind"] for suspect in record["suspects"]] == ["leak"]
+    assert "invoice" in record["suspects"][0]["message"]
+
+
 def test_m23_products_of_numbers(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (400, 2))
@@ -333,6 +358,37 @@ def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complai
     assert complaint in message
     assert len(message.strip().splitlines()) <= 2
     assert {path.name for path in folder.iterdir()} == names, "nothing half-written is left behind"
+
+
+def test_a_column_that_changes_type_far_down_is_named_with_its_line(tmp_path):
+    rows = np.random.default_rng(0).standard_normal((120_000, 2)).round(4)
+    lines = [f"{p},{q},{int(p > q)}" for p, q in rows]
+    (tmp_path / "good.csv").write_text("\n".join(["p,q,y", *lines[:500]]) + "\n")
+    lines[110_000] = "0.5,n/k,1"
+    (tmp_path / "late.csv").write_text("\n".join(["p,q,y", *lines]) + "\n")
+    complaint = run("fit", tmp_path / "late.csv", "--target", "y", "-o", tmp_path / "m.json", code=2)
+    assert "late.csv line 110002, column 'q': 'n/k' is not a number" in complaint
+    run("fit", tmp_path / "good.csv", "--target", "y", "-o", tmp_path / "m.json")
+    complaint = run("predict", tmp_path / "m.json", tmp_path / "late.csv", "-o", tmp_path / "out.csv", code=2)
+    assert "late.csv line 110002, column 'q': invalid value 'n/k'" in complaint
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "late.csv", "m.json"]
+
+
+def test_a_header_in_another_encoding(tmp_path):
+    (tmp_path / "names.csv").write_bytes("âge,y\n1,no\n2,yes\n3,yes\n4,no\n".encode("latin-1"))
+    assert "names.csv: it is not utf-8 text" in run("fit", tmp_path / "names.csv", "--target", "y", code=2)
+    assert "âge" in run("fit", tmp_path / "names.csv", "--target", "y", "--encoding", "latin-1")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="the system has no device that is always full")
+def test_a_full_disk_is_said_and_a_device_stays_a_device(folder):
+    for words in (
+        ("fit", folder / "train.csv", "--target", "bought"),
+        ("predict", folder / "model.json", folder / "test.csv"),
+        ("export", folder / "model.json", "--to", "python"),
+    ):
+        assert "linsep: /dev/full: No space left" in run(*words, "-o", "/dev/full", code=2)
+    assert Path("/dev/full").is_char_device()
 
 
 def test_a_fit_that_does_not_reach_tol_says_so(tmp_path):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["write_atomically"]
+__all__ = ["atomic_file", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that at any moment its name holds the old content or the new, even if the process is killed.
-
-    The content goes to a temporary file in the same folder, to the disk, and only then takes the name. A failure (a
-    full disk, a folder that cannot be written) removes the temporary file and raises `OSError`. A link is followed, the
-    permissions of a file that is there already are kept, and what is no file (a pipe, a device) is written to as it is.
 
     Parameters
     ----------
@@ -31,16 +29,33 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     ...     os.listdir(folder)
     ['a.txt']
     """
+    with atomic_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a file to write, which takes its name when all is written and on the disk.
+
+    The content goes to a temporary file in the same folder first. A failure (a full disk, a folder that cannot be
+    written) removes the temporary file and raises `OSError`. A link is followed, the permissions of a file that is
+    there already are kept, and what is no file (a pipe, a device) is written to as it is.
+
+    Parameters
+    ----------
+    path : str or path
+    """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
-        target.write_bytes(content)
+        with target.open("wb") as special:
+            yield special
         return
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, _mode(target))

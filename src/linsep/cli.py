@@ -215,19 +215,22 @@ def fit(
     chosen = training.parse_C(C)
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        hints = _hints(reading, kinds)
+        examples = prepare(data, target, hints=hints, kinds=kinds, degree=degree, keep_frame=chosen is None)
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
-            chosen, scores = training.choose_C(training.estimator(loss, **settings), examples.X, examples.y, seed)
+            chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
         waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
         model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
         if output is not None:
             save(model, output, data=(examples.X, examples.y), encoding=examples.encoding.to_dict())
-    for note in examples.notes:
+        waiting.on("looking for what is suspicious")
+        doubts = training.doubts(examples, model)
+    for note in (*examples.notes, *doubts):
         _note(note)
-    record = summaries.fit_record(examples, model, scores, output)
+    record = summaries.fit_record(examples, model, scores, doubts, output)
     if json:
         _print_json(record)
     else:
@@ -792,6 +795,7 @@ def _app() -> App:
     )
     for command in COMMANDS:
         app.command(command)
+    app.register_install_completion_command(help="Let the shell complete commands and options (bash, zsh, fish).")
     return app
 
 
@@ -806,6 +810,8 @@ def _explain(error: Exception) -> str:
     """Return one line for the user: what was wrong, and what to do where it is not the data."""
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
         return f"{error.name} is not installed, which this command needs: pip install 'linsep[{extra}]'"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError | ValueError):
         return str(error)
     return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"

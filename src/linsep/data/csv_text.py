@@ -197,11 +197,11 @@ def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
     content = source.buffer()
     try:
         table = arrow_csv.read_csv(pa.BufferReader(content), **_options(source, dialect, types, lines_in_values))
+        if not table.num_rows:
+            raise DataError(f"{source.name}: no rows below the header; if the first line is data, say --no-header")
+        return _tidy(source, dialect, table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise _found(source, dialect, content, error) from error
-    if not table.num_rows:
-        raise DataError(f"{source.name}: no rows below the header; if the first line is data, say --no-header")
-    return _tidy(source, dialect, table)
 
 
 def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
@@ -284,8 +284,32 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
         return DataError(f"{source.name}: {message}")
     number, kind, what = found.groups()
     row = re.search(r"Row #(\d+)", message)
-    where = f"{source.name}{f' line {row.group(1)}' if row else ''}, column {_name(source, dialect, int(number))!r}"
+    line = int(row.group(1)) if row else _line_of_no_number(dialect, content, int(number)) if kind == "double" else None
+    where = f"{source.name}{f' line {line}' if line else ''}, column {_name(source, dialect, int(number))!r}"
     return DataError(f"{where}: {what}, where a {kind} is expected; correct it")
+
+
+def _line_of_no_number(dialect: Dialect, content: Any, j: int) -> int | None:
+    """Return the first line on which column j, from 0, holds neither a number nor what stands for a missing one."""
+    if content is None:
+        return None
+    before = 0
+    for k, (row, ends) in enumerate(_records(dialect, bytes(content))):
+        value = row[j].strip() if j < len(row) else ""
+        if k >= dialect.header and value not in dialect.missing and not _is_number(value):
+            return before + 1
+        before = ends
+    return None
+
+
+def _records(dialect: Dialect, content: bytes) -> Iterator[tuple[list[str], int]]:
+    """Yield the fields of each record, and the number of the line it ends on."""
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
+    text = io.StringIO(content.decode(dialect.encoding, "replace"), newline="")
+    reader = csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
+    for row in reader:
+        if row:
+            yield row, reader.line_num
 
 
 def _name(source: Source, dialect: Dialect, j: int) -> str:
@@ -296,21 +320,18 @@ def _name(source: Source, dialect: Dialect, j: int) -> str:
 
 def _ragged(source: Source, dialect: Dialect, content: bytes) -> str | None:
     """Say which line has too few or too many fields."""
-    text = content.decode(dialect.encoding, "replace")
-    quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quoting=quoting)
     expected, before = None, 0
     try:
-        for row in reader:
-            if row and expected is None:
+        for row, ends in _records(dialect, content):
+            if expected is None:
                 expected = len(row)
-            elif row and len(row) != expected:
-                where = f"{source.name} line {before + 1}"
-                ends = reader.line_num >= text.count("\n") and not text.endswith("\n")
+            elif len(row) != expected:
+                is_last = ends >= content.count(b"\n") and not content.endswith(b"\n")
                 cut_off = "the file seems to end in the middle of a record; fetch it again"
-                hint = cut_off if ends else "correct this line"
-                return f"{where}: {len(row)} fields, but the lines before have {expected}; {hint}"
-            before = reader.line_num
+                advice = cut_off if is_last else "correct this line"
+                where = f"{source.name} line {before + 1}"
+                return f"{where}: {len(row)} fields, but the lines before have {expected}; {advice}"
+            before = ends
     except csv.Error as error:
-        return f"{source.name} line {reader.line_num}: {error}"
+        return f"{source.name} line {before + 1}: {error}"
     return None

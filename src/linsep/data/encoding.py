@@ -165,6 +165,11 @@ class MatrixEncoding:
         """One a feature."""
         return self.columns or [f"feature {j + self.base}" for j in range(self.n_features)]
 
+    @property
+    def sources(self) -> list[str]:
+        """The column of the file that each feature is made of: its own."""
+        return self.names
+
     def transform(self, X: Any, name: str = "data") -> Any:
         """Return X with as many columns as the model has; a sparse matrix may lack the last ones."""
         if X.shape[1] > self.n_features or (X.shape[1] < self.n_features and not sparse.issparse(X)):
@@ -269,6 +274,10 @@ class TableEncoding:
         ]
         empty = cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
         return empty._fitted(table)
+
+    def refit(self, table: pa.Table) -> TableEncoding:
+        """Return the same columns, encoded by what other training rows show."""
+        return replace(self, numbers={}, levels={}, words={})._fitted(table)
 
     def _fitted(self, table: pa.Table) -> TableEncoding:
         numbers, categories, texts = self._parts(table)
@@ -390,6 +399,14 @@ class TableEncoding:
         lacking = [f"{name} is missing" for name, (_, _, some) in self.numbers.items() if some]
         levels = [f"{name} = {level}" for name, kept in self.levels.items() for level in kept]
         words = [f"{name}: {word}" for name, (kept, _) in self.words.items() for word in kept]
+        return [*self._number_names(), *lacking, *levels, *words]
+
+    @property
+    def sources(self) -> list[str]:
+        """The column that each feature is made of; a product is its own."""
+        lacking = [name for name, (_, _, some) in self.numbers.items() if some]
+        levels = [name for name, kept in self.levels.items() for _ in kept]
+        words = [name for name, (kept, _) in self.words.items() for _ in kept]
         return [*self._number_names(), *lacking, *levels, *words]
 
     def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv as text
 import io
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, ipc, parquet
 
+from ..atomic_file import atomic_file
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, stream
 from ..data.sources import DataError
@@ -112,26 +111,14 @@ def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Tab
             yield writer.write_table
         sys.stdout.flush()
         return
-    if output.is_dir():
-        raise DataError(f"{output} is a folder; give the name of a file in it")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{output.name}.", suffix=".tmp", dir=output.parent)
+        with atomic_file(output) as file, _open_writer(output, file, schema) as writer:
+            yield writer.write_table
     except FileNotFoundError:
         raise DataError(f"{output.parent}: no such folder to write {output.name} into") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with _open_writer(output, file, schema) as writer:
-                yield writer.write_table
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, output)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    except OSError as error:
+        what = f"{error.strerror or error}: nothing was written, and what was there is untouched"
+        raise type(error)(error.errno, what, str(output)) from error
 
 
 def _csv_writer(file: Any, schema: pa.Schema, delimiter: str) -> Any:

@@ -36,6 +36,8 @@ class Examples:
     encoding : TableEncoding or MatrixEncoding
     notes : list of str
         What a user should know: columns set aside, rows left out.
+    frame : pyarrow.Table or None
+        The rows as they were read, where they were asked for.
     """
 
     name: str
@@ -43,6 +45,16 @@ class Examples:
     y: NDArray[Any]
     encoding: Encoding
     notes: list[str]
+    frame: pa.Table | None = None
+
+    def split(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> tuple[Any, Any]:
+        """Return the examples of a fold, encoded by what its training rows alone show."""
+        if isinstance(self.encoding, MatrixEncoding):
+            return self.X[train], self.X[test]
+        assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
+        rows = self.frame.take(train)
+        encoding = self.encoding.refit(rows)
+        return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
 
 
 def types_said(kinds: Mapping[str, str]) -> dict[str, pa.DataType]:
@@ -58,6 +70,7 @@ def prepare(
     hints: Hints | None = None,
     kinds: Mapping[str, str] | None = None,
     degree: int = 1,
+    keep_frame: bool = False,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -73,6 +86,8 @@ def prepare(
         What columns are: number, category, date, text or ignored.
     degree : int, default=1
         Of products of numbers.
+    keep_frame : bool, default=False
+        Whether to keep the rows as they were read too, for `Examples.split`.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
     data = read(path, hints, target=target, types=types_said(kinds))
@@ -102,7 +117,8 @@ def prepare(
         for c in fitted.columns
         if c.kind == "ignored" and c.note != "asked for"
     ]
-    return Examples(data.name, fitted.transform(frame, data.name), y, fitted, [*notes, *aside])
+    X = fitted.transform(frame, data.name)
+    return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
 
 def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:

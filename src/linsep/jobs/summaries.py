@@ -11,6 +11,7 @@ import numpy as np
 
 from ..data.encoding import MatrixEncoding, Scaled, from_dict
 from ..replay import Film
+from ..suspects import Suspect
 from .evaluation import Evaluation, Measure
 from .preparation import Examples
 from .training import is_proven
@@ -46,7 +47,11 @@ def finite(value: Any) -> Any:
 
 
 def fit_record(
-    examples: Examples, model: Any, scores: list[tuple[float, float]], output: Path | None
+    examples: Examples,
+    model: Any,
+    scores: list[tuple[float, float]],
+    doubts: Sequence[Suspect],
+    output: Path | None,
 ) -> dict[str, Any]:
     """Return how a fit went."""
     certificate = getattr(model, "certificate_", None)
@@ -60,6 +65,7 @@ def fit_record(
             "classes": model.classes_.tolist(),
             "columns": columns,
             "notes": examples.notes,
+            "suspects": [asdict(doubt) for doubt in doubts],
             "objective": model.objective_,
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],

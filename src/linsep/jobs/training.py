@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 
 from ..data.sources import DataError
 from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
+from ..suspects import Suspect, suspects
+from .preparation import Examples
 
-__all__ = ["LOSSES", "choose_C", "estimator", "is_proven", "parse_C"]
+__all__ = ["LOSSES", "choose_C", "doubts", "estimator", "is_proven", "parse_C"]
 
 #: Losses by name, in the order of the help.
 LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
@@ -75,18 +79,35 @@ def estimator(
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
-def choose_C(model: Any, X: Any, y: Any, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
-    """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each."""
-    least = int(np.unique(y, return_counts=True)[1].min())
+def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
+    """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each.
+
+    Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
+    """
+    if "C" not in model.get_params():
+        raise DataError("--C auto would be ignored: the perceptron has no penalty")
+    least = int(np.unique(examples.y, return_counts=True)[1].min())
     if least < 2:
         raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
     folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
-    search = GridSearchCV(model, {"C": list(GRID)}, cv=folds, refit=False).fit(X, y)
-    scores = [float(score) for score in search.cv_results_["mean_test_score"]]
-    return GRID[int(np.argmax(scores))], list(zip(GRID, scores, strict=True))
+    scores = np.mean([_scores(model, examples, *fold) for fold in folds.split(examples.y, examples.y)], axis=0)
+    return GRID[int(np.argmax(scores))], list(zip(GRID, scores.tolist(), strict=True))
+
+
+def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDArray[np.int64]) -> list[float]:
+    """Return the accuracy on a fold's test rows for each C, each fit starting where the one before ended."""
+    X_train, X_test = examples.split(train, test)
+    path = clone(model).set_params(warm_start=True)
+    return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]
 
 
 def is_proven(model: Any) -> bool:
     """Whether the fit reached what was asked for: a certificate where there is one, else its own stopping rule."""
     certificate = getattr(model, "certificate_", None)
     return bool(model.converged_ if certificate is None else certificate.proven)
+
+
+def doubts(examples: Examples, model: Any) -> list[Suspect]:
+    """Return what a person should look at before trusting this fit."""
+    encoding = examples.encoding
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, coef=model.coef_)

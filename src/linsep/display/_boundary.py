@@ -1,0 +1,318 @@
+"""`BoundaryDisplay`: points, the plane between them, its margins, support vectors and slacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import palette
+from ..losses import Loss
+from ..palette import Theme
+from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._model import LinearModel, codes_of, read
+from ._view import Box, borders, box_around, clip_line, look_at_all, look_at_plane, regions
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["BoundaryDisplay"]
+
+#: An example this near z = 1 is taken to lie on the margin, where nobody kept the dual variables.
+ON_MARGIN = 1e-3
+
+
+@dataclass
+class BoundaryDisplay(Display):
+    """The decision boundary of a linear classifier among examples.
+
+    Two features are drawn as they are. Of more, the picture shows the distance from the plane against the direction,
+    perpendicular to the plane's normal, along which the examples vary most: distances from the plane are true to scale.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+        The examples as drawn.
+    codes : array of int
+        The class of each, as a position in `classes`.
+    classes : list
+        What the legend calls them.
+    normals, offsets : arrays of shape (planes, 2) and (planes,)
+        ``g_k = normals_k · t + offsets_k`` at the point t of the picture.
+    labels : (str, str)
+        Of the axes.
+    support : array of int or None
+        Which examples are support vectors; None where margins mean nothing to the model.
+    slack : array or None
+        ``ξ = max(0, 1 − z)`` of every example.
+    as_it_is : bool
+        Whether the axes are the features themselves.
+    note : str
+        In what the picture simplifies.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    boundary_ : list of Line2D
+        The lines where the prediction changes: one between two classes.
+    margin_lines_ : list of Line2D
+        g = −1 and g = +1.
+    support_marks_, slack_lines_
+        The rings around support vectors; a segment of length ξ/‖w‖ from each example to its margin; or None.
+
+    Examples
+    --------
+    >>> from linsep import LinearSVC
+    >>> from linsep.display import BoundaryDisplay
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [3, 2], [4, 3], [3, 3]], [0, 0, 0, 1, 1, 1]
+    >>> display = BoundaryDisplay.from_estimator(LinearSVC(C=10).fit(X, y), X, y)
+    >>> len(display.support), len(display.margin_lines_)
+    (2, 2)
+    """
+
+    points: FloatArray
+    codes: IntArray
+    classes: list[Any]
+    normals: FloatArray
+    offsets: FloatArray
+    labels: tuple[str, str] = ("x0", "x1")
+    support: IntArray | None = None
+    slack: FloatArray | None = None
+    as_it_is: bool = True
+    note: str = ""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        target: Any = None,
+        margins: bool | str = "auto",
+        feature_names: ArrayLike | None = None,
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Compute the picture of a fitted linear classifier and draw it.
+
+        Parameters
+        ----------
+        estimator : object
+            Any fitted linear classifier with ``coef_``, also at the end of a pipeline.
+        X, y : array of shape (n, d), array of shape (n,)
+            Examples and their labels; support vectors are the model's own if these are what it was fitted on.
+        target : label, optional
+            With more than two classes: look at the plane of this one against the rest. By default all regions.
+        margins : bool or "auto"
+            Whether to draw margins, support vectors and slacks; ``"auto"`` for models with a margin (hinge losses).
+        feature_names : list of str, optional
+        ax : matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        model = read(estimator, feature_names)
+        if model.coef.shape[1] < 2:
+            raise ValueError(
+                "the model has one feature, and its boundary is a point; use MarginHistogramDisplay, "
+                "which shows how far examples are from it"
+            )
+        X = model.prepare(X)
+        codes = codes_of(model.classes, y, X.shape[0])
+        all_classes = not model.binary and target is None
+        if all_classes:
+            if margins is True:
+                raise ValueError("margins=True needs one plane; name a class with target=… to see it against the rest")
+            return cls._of_all(model, X, codes).plot(ax, **drawing)
+        return cls._of_plane(model, X, codes, target, margins).plot(ax, **drawing)
+
+    @classmethod
+    def _of_all(cls, model: LinearModel, X: Any, codes: IntArray) -> Self:
+        view = look_at_all(model, X)
+        planes = view.planes(model.coef, model.intercept)
+        classes, as_it_is = model.classes.tolist(), model.coef.shape[1] == 2
+        return cls(view.project(X), codes, classes, *planes, view.labels, as_it_is=as_it_is, note=view.note)
+
+    @classmethod
+    def _of_plane(cls, model: LinearModel, X: Any, codes: IntArray, target: Any, margins: bool | str) -> Self:
+        k = model.plane(target)
+        view = look_at_plane(model, k, X)
+        classes = model.classes.tolist()
+        if not model.binary:
+            codes, classes = (codes == k).astype(np.int64), ["the rest", classes[k]]
+        z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
+        with_margins = _has_margin(model.estimator) if margins == "auto" else bool(margins)
+        support = _support(model, k, X, z) if with_margins else None
+        slack = np.maximum(0.0, 1.0 - z) if with_margins else None
+        planes = view.planes(model.coef[k : k + 1], model.intercept[k : k + 1])
+        as_it_is = model.coef.shape[1] == 2
+        return cls(view.project(X), codes, classes, *planes, view.labels, support, slack, as_it_is, view.note)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        shade: bool = True,
+        slacks: bool = True,
+        normal: bool = False,
+        key: bool = True,
+        title: str | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        shade : bool
+            Whether to tint the regions of the classes.
+        slacks : bool
+            Whether to draw the segments from examples to their margin.
+        normal : bool
+            Whether to draw the plane's normal vector and, where it is in the picture, its distance from the origin.
+        key : bool
+            Whether to draw a legend.
+        title : str, optional
+        """
+        (ax,) = self._axes(ax)
+        theme, box = theme_of(ax), self._box()
+        if shade:
+            self._shade(ax, theme, box)
+        self._draw_boundary(ax, theme, box)
+        self._draw_margins(ax, theme, box)
+        self._draw_slacks(ax, theme, slacks)
+        self._draw_points(ax, theme)
+        self._draw_support(ax, theme)
+        if normal:
+            self._draw_normal(ax, theme, box)
+        ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
+        width, height = box[1] - box[0]
+        if 1 / 3 <= width / height <= 3:
+            ax.set_aspect("equal")  # so that the normal looks perpendicular
+        ax.set_title("\n".join(filter(None, [title, self.note])), fontsize="medium")
+        if key:
+            legend(ax, outside=True)
+        return self
+
+    def _box(self) -> Box:
+        return box_around(self.points)
+
+    def _shade(self, ax: Any, theme: Theme, box: Box) -> None:
+        for k, polygon in enumerate(regions(self.normals, self.offsets, box)):
+            if len(polygon):
+                ax.fill(*polygon.T, color=self._colour(theme, k), alpha=0.12, linewidth=0, zorder=0)
+
+    def _colour(self, theme: Theme, k: int) -> str:
+        if len(self.classes) == 2:
+            return (theme.negative, theme.positive)[k]
+        return theme.series[k % len(theme.series)]
+
+    def _draw_boundary(self, ax: Any, theme: Theme, box: Box) -> None:
+        label = "g(x) = 0" if len(self.normals) == 1 else "border"
+        segments = borders(self.normals, self.offsets, box)
+        self.boundary_ = [ax.plot(*segment.T, color=theme.text, linewidth=1.8, zorder=2)[0] for segment in segments]
+        if self.boundary_:
+            self.boundary_[0].set_label(label)
+
+    def _draw_margins(self, ax: Any, theme: Theme, box: Box) -> None:
+        self.margin_lines_ = []
+        if self.slack is None:
+            return
+        for level in (-1.0, 1.0):
+            segment = clip_line(self.normals[0], float(self.offsets[0]) - level, box)
+            if len(segment):
+                style: Any = dict(color=theme.text, linewidth=1.1, linestyle=dashes(1), zorder=2)
+                self.margin_lines_ += ax.plot(*segment.T, **style)
+        if self.margin_lines_:
+            self.margin_lines_[0].set_label("g(x) = ±1")
+
+    def _draw_slacks(self, ax: Any, theme: Theme, wanted: bool) -> None:
+        from matplotlib.collections import LineCollection
+
+        self.slack_lines_ = None
+        if self.slack is None or not wanted:
+            return
+        short = np.flatnonzero(self.slack > ON_MARGIN)
+        if not len(short):
+            return
+        a = self.normals[0]
+        y = np.where(self.codes[short] == 1, 1.0, -1.0)
+        ends = self.points[short] + np.outer(y * self.slack[short], a / (a @ a))
+        segments = np.stack([self.points[short], ends], axis=1)
+        self.slack_lines_ = LineCollection(
+            list(segments), colors=theme.muted, linewidths=1.2, linestyles="dotted", zorder=2.5, label="slack, ξ/‖w‖"
+        )
+        ax.add_collection(self.slack_lines_)
+
+    def _draw_points(self, ax: Any, theme: Theme) -> None:
+        for k, name in enumerate(self.classes):
+            chosen = self.points[self.codes == k]
+            marker: Any = palette.MARKERS[k % len(palette.MARKERS)]
+            look: Any = dict(marker=marker, color=self._colour(theme, k), edgecolors=theme.background, linewidths=0.6)
+            ax.scatter(*chosen.T, s=self._size(), label=str(name), zorder=3, **look)
+
+    def _size(self) -> int:
+        """Return how large a point is drawn: where they are many, smaller."""
+        return 34 if len(self.points) <= 300 else 14
+
+    def _draw_support(self, ax: Any, theme: Theme) -> None:
+        self.support_marks_ = None
+        if self.support is not None and len(self.support):
+            look: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=1.2)
+            label = f"support vector ({len(self.support)})"
+            place = self.points[self.support].T
+            self.support_marks_ = ax.scatter(*place, s=3 * self._size(), label=label, zorder=4, **look)
+
+    def _draw_normal(self, ax: Any, theme: Theme, box: Box) -> None:
+        """Draw w from the boundary, and how far the boundary is from the origin: |b|/‖w‖."""
+        if len(self.normals) != 1:
+            raise ValueError("normal=True needs one plane; name a class with target=… to see it against the rest")
+        a, c = self.normals[0], float(self.offsets[0])
+        self._draw_distance(ax, theme, a, c, box)
+        segment = clip_line(a, c, box)
+        if not len(segment):
+            return
+        begin = segment.mean(axis=0)
+        end = begin + 0.2 * float(np.linalg.norm(box[1] - box[0])) * a / np.linalg.norm(a)
+        arrow: Any = dict(arrowstyle="-|>", color=theme.text, linewidth=1.6, shrinkA=0, shrinkB=0)
+        ax.annotate("", end, begin, arrowprops=arrow, zorder=5)
+        ax.annotate("w", end, textcoords="offset points", xytext=(5, 5), color=theme.text, weight="bold", zorder=5)
+
+    def _draw_distance(self, ax: Any, theme: Theme, a: FloatArray, c: float, box: Box) -> None:
+        foot = -c * a / (a @ a)
+        inside = all((box[0] <= p).all() and (p <= box[1]).all() for p in (foot, np.zeros(2)))
+        if not (self.as_it_is and inside):
+            return
+        self.distance_line_ = ax.plot(*np.array([[0, 0], foot]).T, color=theme.muted, linestyle=dashes(2), zorder=4)[0]
+        ax.plot(0, 0, marker="+", markersize=11, color=theme.text, zorder=4)
+        text = f"|b|/‖w‖ = {np.linalg.norm(foot):.3g}"
+        look: Any = dict(boxstyle="round,pad=0.15", facecolor=theme.background, edgecolor="none", alpha=0.85)
+        ax.annotate(
+            text, foot / 2, textcoords="offset points", xytext=(6, -10), color=theme.text, fontsize="small", bbox=look
+        )
+
+
+def _has_margin(estimator: Any) -> bool:
+    """Whether g(x) = ±1 means something to the model: it has support vectors, or a loss that ends there."""
+    loss = getattr(estimator, "loss", None)
+    if isinstance(loss, Loss):
+        return loss.margin
+    return hasattr(estimator, "support_") or loss in ("hinge", "squared_hinge")
+
+
+def _support(model: LinearModel, k: int, X: Any, z: FloatArray) -> IntArray:
+    """Return the support vectors of plane k: the model's own on its own data, else the examples up to the margin."""
+    kept = getattr(model.estimator, "support_", None)
+    if kept is not None:
+        vectors = model.estimator.support_vectors_
+        if isinstance(kept, list):
+            kept, vectors = kept[k], vectors[k]
+        elif not model.binary:
+            held = np.asarray(model.estimator.dual_coef_)[k] != 0
+            kept, vectors = kept[held], vectors[held]
+        if len(kept) and max(kept) < X.shape[0] and abs(X[kept] - vectors).max() == 0:
+            return np.asarray(kept, dtype=np.int64)
+    return np.flatnonzero(z <= 1 + ON_MARGIN)

@@ -1,0 +1,100 @@
+"""Paper to draw on: matplotlib where it is installed, axes, and the colours that suit them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import palette
+from ..palette import Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "theme_of"]
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot; where it is missing, say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "linsep.display draws with matplotlib, which is not installed; run: pip install 'linsep[plot]'"
+        ) from error
+    return plt
+
+
+class Display:
+    """What every display shares: numbers are computed by a classmethod, `plot` draws them and sets `ax_`, `figure_`."""
+
+    ax_: Any
+    figure_: Figure
+
+    def _axes(self, ax: Any, rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.8)) -> list[Axes]:
+        """Return the panels to draw on, row by row: those given, or those of a new figure."""
+        wanted = rows * columns
+        if ax is None:
+            width, height = size[0] * columns, size[1] * rows
+            _, made = pyplot().subplots(
+                rows, columns, figsize=(width, height), layout="constrained", squeeze=False, subplot_kw=self._kind()
+            )
+            panels = list(made.ravel())
+            self.ax_ = panels[0] if wanted == 1 else made
+        else:
+            panels = list(np.ravel(np.asarray(ax, dtype=object)))
+            self.ax_ = ax if wanted > 1 else panels[0]
+        if len(panels) != wanted:
+            raise ValueError(
+                f"{type(self).__name__} draws {wanted} panel{'s' * (wanted > 1)}, but ax has {len(panels)}; "
+                f"leave ax out, or pass the axes of plt.subplots({rows}, {columns})"
+            )
+        self.figure_ = panels[0].figure
+        return panels
+
+    def _kind(self) -> dict[str, Any]:
+        """Return what kind of axes a new figure gets."""
+        return {}
+
+
+def theme_of(ax: Axes) -> Theme:
+    """Return the colours that suit the paper of these axes, so that dark styles stay readable."""
+    from matplotlib.colors import to_hex, to_rgba
+
+    face = ax.get_facecolor()
+    if to_rgba(face)[3] < 0.5:  # see-through: what is behind counts
+        face = ax.figure.get_facecolor()
+    return palette.theme_on(to_hex(face))
+
+
+def colour_map(theme: Theme, kind: str) -> Colormap:
+    """Return the theme's ``"diverging"`` or ``"sequential"`` colours as a matplotlib colour map."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(f"linsep-{theme.name}-{kind}", list(getattr(theme, kind)))
+
+
+def dashes(k: int) -> Any:
+    """Return the k-th line style."""
+    pattern = palette.DASHES[k % len(palette.DASHES)]
+    return (0, pattern) if pattern else "-"
+
+
+def grid_shape(count: int, columns: int) -> tuple[int, int]:
+    """Return rows and columns for that many panels, at most so many beside each other."""
+    columns = max(1, min(columns, count))
+    return math.ceil(count / columns), columns
+
+
+def legend(ax: Axes, outside: bool = False, **settings: Any) -> None:
+    """Draw the legend, inside where there is room or beside the axes."""
+    if outside:
+        settings |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    ax.legend(**{"framealpha": 0.85, "fontsize": "small", **settings})

@@ -1,0 +1,233 @@
+"""`ConvergenceDisplay`: how a fit went, by step or by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..history import History
+from ..palette import Theme
+from ._canvas import Display, dashes, legend, pyplot, theme_of
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["ConvergenceDisplay", "Curve"]
+
+#: A gap of zero has no place on a logarithmic axis: it is drawn here.
+SMALLEST_GAP = 1e-16
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The recorded steps of one run, and what its objective is proven not to lie below (NaN where nothing is)."""
+
+    x: FloatArray
+    objective: FloatArray
+    best: FloatArray
+    risk: FloatArray
+    zero_one: FloatArray
+    lower: float = np.nan
+
+    @property
+    def gap(self) -> FloatArray:
+        """How far the best point so far can be from the optimum, as a share of its objective."""
+        best = np.fmin.accumulate(np.where(np.isnan(self.best), self.objective, self.best))
+        return np.maximum((best - self.lower) / np.maximum(np.abs(best), 1e-300), SMALLEST_GAP)
+
+
+@dataclass
+class ConvergenceDisplay(Display):
+    """Objective and best so far, the proven gap, and the zero-one error, as a fit went on.
+
+    Parameters
+    ----------
+    curves : dict of str to Curve
+        One for each run, by what the legend says.
+    by : {"step", "pass"}
+        What is counted along the x-axis.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn: one panel for the objective, and where they are known one each for gap and zero-one error.
+    panels_ : list of str
+        What the panels are: ``"objective"``, ``"gap"``, ``"zero_one"``.
+    lines_ : dict of (str, str) to Line2D
+        By curve and by what it shows: ``"objective"``, ``"best"``, ``"risk"``, ``"lower"``, ``"gap"``, ``"zero_one"``.
+
+    Examples
+    --------
+    >>> from linsep import LogisticRegression
+    >>> from linsep.display import ConvergenceDisplay
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> ConvergenceDisplay.from_estimator(model).panels_
+    ['objective', 'gap', 'zero_one']
+    """
+
+    curves: dict[str, Curve]
+    by: str = "step"
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, by: str = "step", ax: Any = None, **drawing: Any) -> Self:
+        """Read what a fit of linsep remembers and draw it; with more than two classes, one curve for each plane.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted estimator of linsep: it has ``history_``.
+        by : {"step", "pass"}
+            Whether to count steps, or passes over the data.
+        ax : matplotlib Axes, one a panel, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        history = getattr(estimator, "history_", None)
+        if history is None:
+            raise TypeError(
+                f"{type(estimator).__name__} has no history_: fit an estimator of linsep, which remembers how it went"
+            )
+        histories = history if isinstance(history, list) else [history]
+        names = [type(estimator).__name__] if len(histories) == 1 else [str(label) for label in estimator.classes_]
+        lower = _lower_bounds(estimator, histories)
+        return cls.from_histories(dict(zip(names, histories, strict=True)), by=by, lower=lower, ax=ax, **drawing)
+
+    @classmethod
+    def from_histories(
+        cls,
+        histories: Mapping[str, History],
+        *,
+        by: str = "step",
+        lower: list[float] | None = None,
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Draw several runs in one picture.
+
+        Parameters
+        ----------
+        histories : dict of str to History
+            By what the legend says.
+        by : {"step", "pass"}
+        lower : list of float, optional
+            What each run's objective is proven not to lie below; NaN where nothing is.
+        ax : matplotlib Axes, one a panel, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        if by not in ("step", "pass"):
+            raise ValueError(f"by={by!r} is not possible; use 'step' or 'pass'")
+        bounds = lower or [np.nan] * len(histories)
+        curves = {
+            name: Curve(
+                h["step" if by == "step" else "passes"], h["objective"], h["best"], h["risk"], h["zero_one"], bound
+            )
+            for (name, h), bound in zip(histories.items(), bounds, strict=True)
+        }
+        return cls(curves, by).plot(ax, **drawing)
+
+    def plot(self, ax: Any = None, *, log: bool = False, title: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, one a panel, optional
+        log : bool
+            Whether the x-axis is logarithmic: long runs show their beginning.
+        title : str, optional
+        """
+        curves = self.curves.values()
+        self.panels_ = ["objective"]
+        self.panels_ += ["gap"] * any(np.isfinite(curve.lower) for curve in curves)
+        self.panels_ += ["zero_one"] * any(np.isfinite(curve.zero_one).any() for curve in curves)
+        panels = self._axes(ax, len(self.panels_), 1, (6.8, 2.6 if len(self.panels_) > 1 else 4.6))
+        self.lines_: dict[tuple[str, str], Any] = {}
+        draw = {"objective": self._draw_objective, "gap": self._draw_gap, "zero_one": self._draw_zero_one}
+        for panel, what in zip(panels, self.panels_, strict=True):
+            draw[what](panel, theme_of(panel))
+            if log:
+                panel.set_xscale("symlog", linthresh=1.0)
+        panels[-1].set_xlabel("steps" if self.by == "step" else "passes over the data")
+        panels[0].set_title(title or "", fontsize="medium")
+        return self
+
+    def _draw_objective(self, ax: Any, theme: Theme) -> None:
+        for k, (name, curve) in enumerate(self.curves.items()):
+            said = "" if len(self.curves) == 1 else f"{name}: "
+            colour = theme.series[k % len(theme.series)]
+            parts: list[tuple[str, FloatArray, str, Any]] = [
+                ("objective", curve.objective, "objective", dict(linewidth=1.0, alpha=0.75, marker=_mark(curve))),
+                ("best", curve.best, "best so far", dict(linewidth=2.2)),
+                ("risk", curve.risk, "risk (mean loss)", dict(linewidth=1.4, linestyle=dashes(2))),
+            ]
+            for what, values, words, look in parts:
+                if _adds_something(what, curve):
+                    line = ax.plot(curve.x, values, color=colour, label=f"{said}{words}", **look)[0]
+                    self.lines_[name, what] = line
+            if np.isfinite(curve.lower):
+                look = dict(color=colour, linestyle=dashes(1), linewidth=1.0, label=f"{said}proven lower bound")
+                self.lines_[name, "lower"] = ax.axhline(curve.lower, **look)
+        ax.set_ylabel("mean objective")
+        legend(ax, outside=True)
+
+    def _draw_gap(self, ax: Any, theme: Theme) -> None:
+        for k, (name, curve) in enumerate(self.curves.items()):
+            if np.isfinite(curve.lower):
+                look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
+                self.lines_[name, "gap"] = ax.semilogy(curve.x, curve.gap, label=name, **look)[0]
+        ax.set_ylabel("proven gap,\nrelative")
+
+    def _draw_zero_one(self, ax: Any, theme: Theme) -> None:
+        for k, (name, curve) in enumerate(self.curves.items()):
+            look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
+            self.lines_[name, "zero_one"] = ax.plot(curve.x, curve.zero_one, label=name, **look)[0]
+        ax.set_ylabel("zero-one error")
+        ax.set_ylim(bottom=0)
+        ax.yaxis.set_major_formatter(_percent())
+
+
+def _percent() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0)
+
+
+def _mark(curve: Curve) -> str:
+    """Return a marker where there are few steps, so that one alone is seen."""
+    return "." if len(curve.x) <= 40 else ""
+
+
+def _adds_something(what: str, curve: Curve) -> bool:
+    """Whether a line would not lie on the objective's."""
+    if what == "objective":
+        return True
+    values = getattr(curve, what)
+    known = np.isfinite(values)
+    return bool(known.any()) and not np.allclose(values[known], curve.objective[known], rtol=1e-12, atol=0.0)
+
+
+def _lower_bounds(estimator: Any, histories: list[History]) -> list[float]:
+    """Return what each run's mean objective is proven not to lie below."""
+    certificate = getattr(estimator, "certificate_", None)
+    if certificate is None and hasattr(estimator, "lower_bound_"):
+        fewest, low = np.atleast_1d(estimator.n_mistakes_), np.atleast_1d(estimator.lower_bound_)
+        last = np.array([history["objective"][-1] for history in histories])
+        return [float(v) for v in last * np.where(fewest > 0, low / np.maximum(fewest, 1e-300), 0.0)]
+    if certificate is None:
+        return [np.nan] * len(histories)
+    every = list(certificate) if len(histories) > 1 else [certificate]
+    return [_lower_bound(one) for one in every]
+
+
+def _lower_bound(certificate: Any) -> float:
+    if hasattr(certificate, "high"):  # of a margin: no plane has a wider one, so none has a smaller ½‖w‖²
+        return float(0.5 / certificate.high**2)
+    claim, C = certificate.claim, certificate.statement.C
+    weight = claim.data.weight if hasattr(claim, "data") else claim.weight
+    lower = certificate.dual / ((1.0 if np.isinf(C) else C) * weight)
+    return float(lower) if np.isfinite(lower) else np.nan

@@ -1,0 +1,152 @@
+"""`MarginHistogramDisplay`: how far on the right side of the plane examples are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._model import agreements, codes_of, read
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["MarginHistogramDisplay"]
+
+
+@dataclass
+class MarginHistogramDisplay(Display):
+    """How many examples have which agreement z = y g(x): mistakes are left of zero.
+
+    Parameters
+    ----------
+    agreement : array
+        z of every example, or its distance from the plane; with more than two classes, how far the score of its own
+        class is above the highest other one.
+    codes : array of int
+        The class of each, as a position in `classes`.
+    classes : list
+    geometric : bool
+        Whether they are distances, z/‖w‖.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    counts_ : array of shape (classes, bins)
+        The heights.
+    edges_ : array
+        Of the bins.
+    mistakes_ : int
+        How many examples are on the wrong side, or on the plane itself.
+
+    Examples
+    --------
+    >>> from linsep.display import MarginHistogramDisplay
+    >>> display = MarginHistogramDisplay.from_predictions([0, 0, 1, 1], [-2.0, 0.5, 0.5, 3.0])
+    >>> display.agreement.tolist(), display.mistakes_
+    ([2.0, -0.5, 0.5, 3.0], 1)
+    """
+
+    agreement: FloatArray
+    codes: IntArray
+    classes: list[Any]
+    geometric: bool = False
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, geometric: bool = False, ax: Any = None, **drawing: Any
+    ) -> Self:
+        """Compute the agreements of examples with a fitted linear classifier and draw them.
+
+        Parameters
+        ----------
+        estimator : object
+            Any fitted linear classifier with ``coef_``, also at the end of a pipeline.
+        X, y : array of shape (n, d), array of shape (n,)
+        geometric : bool
+            Whether to draw distances from the plane, z/‖w‖; two classes only.
+        ax : matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        model = read(estimator)
+        if geometric and not model.binary:
+            raise ValueError("geometric=True is for two classes: with more there is no one plane to be distant from")
+        X = model.prepare(X)
+        codes = codes_of(model.classes, y, X.shape[0])
+        z = agreements(model.scores(X), codes)
+        if geometric:
+            length = float(np.linalg.norm(model.coef))
+            if length == 0:
+                raise ValueError("all weights are zero: no example has a distance from the plane; use geometric=False")
+            z = z / length
+        return cls(z, codes, model.classes.tolist(), geometric).plot(ax, **drawing)
+
+    @classmethod
+    def from_predictions(cls, y: ArrayLike, scores: ArrayLike, *, ax: Any = None, **drawing: Any) -> Self:
+        """Draw the agreements of labels with what ``decision_function`` said.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+        scores : array of shape (n,), or (n, classes) with more than two
+        ax : matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        classes = np.unique(np.asarray(y))
+        table = np.asarray(scores, dtype=np.float64)
+        table = table[:, None] if table.ndim == 1 else table
+        wanted = 1 if len(classes) == 2 else len(classes)
+        if len(classes) < 2 or table.shape[1] != wanted:
+            raise ValueError(
+                f"y has {len(classes)} classes and scores {table.shape[1]} columns; give one column for two classes, "
+                "one a class for more"
+            )
+        codes = codes_of(classes, y, len(table))
+        return cls(agreements(table, codes), codes, classes.tolist()).plot(ax, **drawing)
+
+    def plot(self, ax: Any = None, *, bins: int = 30, title: str | None = None) -> Self:
+        """Draw it, in so many bins; zero lies between two of them."""
+        (ax,) = self._axes(ax)
+        theme = theme_of(ax)
+        self.edges_ = _edges(self.agreement, bins)
+        groups = [self.agreement[self.codes == k] for k in range(len(self.classes))]
+        self.counts_ = np.array([np.histogram(group, self.edges_)[0] for group in groups])
+        self.mistakes_ = int((self.agreement <= 0).sum())
+        two = len(groups) == 2
+        base = np.zeros(len(self.edges_) - 1)
+        for k, counts in enumerate(self.counts_):
+            colour = (theme.negative, theme.positive)[k] if two else theme.series[k % len(theme.series)]
+            look: Any = dict(color=colour, hatch=("////", "", "....", "xxxx")[k % 4], edgecolor=theme.background)
+            widths, left = np.diff(self.edges_), self.edges_[:-1]
+            ax.bar(left, counts, widths, base, align="edge", linewidth=0.5, label=str(self.classes[k]), **look)
+            base += counts
+        share = self.mistakes_ / len(self.agreement)
+        said = f"plane: {self.mistakes_} of {len(self.agreement)} ({share:.1%}) on the wrong side"
+        ax.axvline(0.0, color=theme.text, linewidth=1.6, label=said)
+        if two and not self.geometric:
+            ax.axvline(1.0, color=theme.text, linewidth=1.1, linestyle=dashes(1), label="margin, z = 1")
+        name = "distance from the plane, y g(x)/‖w‖" if self.geometric else "agreement z = y g(x)"
+        name = name if two else "own score − highest other score"
+        ax.set(xlabel=f"{name}   (mistakes are negative)", ylabel="examples")
+        ax.set_title(title or "", fontsize="medium")
+        ax.set_ylim(0, 1.3 * max(1.0, float(base.max())))  # room for the legend
+        legend(ax, loc="upper left", ncols=2)
+        return self
+
+
+def _edges(z: FloatArray, bins: int) -> FloatArray:
+    """Return the edges of bins of one width, one of which is zero, so that no bin mixes mistakes and others."""
+    low, high = min(0.0, float(z.min())), max(0.0, float(z.max()))
+    width = (high - low) / max(1, bins) or 1.0
+    first, last = int(np.floor(low / width)), int(np.ceil(high / width))
+    edges = width * np.arange(first, max(last, first + 1) + 1, dtype=np.float64)
+    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # rounding leaves nobody out
+    return edges

@@ -1,0 +1,159 @@
+"""Reading any fitted linear classifier: its planes, its classes, the names of its features, and how examples agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from .._core import is_sparse
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["LinearModel", "agreements", "check_shape", "codes_of", "read"]
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """The planes g_k(x) = w_k·x + b_k of a fitted classifier; of two classes one, positive for ``classes[1]``.
+
+    Attributes
+    ----------
+    estimator : object
+        The linear one, the last step of a pipeline.
+    before : object or None
+        The pipeline's other steps, through which examples go first.
+    coef, intercept : arrays of shape (planes, d) and (planes,)
+    classes : array
+    names : list of str
+        Of the features.
+    """
+
+    estimator: Any
+    before: Any
+    coef: FloatArray
+    intercept: FloatArray
+    classes: NDArray[Any]
+    names: list[str]
+
+    @property
+    def binary(self) -> bool:
+        """Whether there is one plane between two classes."""
+        return len(self.coef) == 1
+
+    def prepare(self, X: Any) -> Any:
+        """Return the examples as the planes see them; raise unless they have as many features."""
+        if self.before is not None:
+            X = self.before.transform(X)
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        if X.shape[1] != self.coef.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, {type(self.estimator).__name__} was fitted on {self.coef.shape[1]}; "
+                "pass data with the same columns"
+            )
+        return X
+
+    def scores(self, X: Any) -> FloatArray:
+        """Return g_k(x), one column a plane, of examples that were prepared."""
+        return np.asarray(X @ self.coef.T, dtype=np.float64) + self.intercept
+
+    def plane(self, target: Any) -> int:
+        """Return which plane speaks for a class; None is only possible where there is one plane."""
+        labels = self.classes.tolist()
+        if self.binary and target in (None, labels[1]):
+            return 0
+        if self.binary:
+            raise ValueError(f"target={target!r}: between two classes there is one plane, that of {labels[1]!r}")
+        if target not in labels:
+            raise ValueError(f"target={target!r} is not one of the classes {labels}; name the one to look at")
+        return int(labels.index(target))
+
+
+def read(estimator: Any, feature_names: ArrayLike | None = None) -> LinearModel:
+    """Return the planes of a fitted linear classifier, of linsep or scikit-learn, also in a pipeline or a search."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    check_is_fitted(estimator)
+    before = None
+    if isinstance(estimator, Pipeline):
+        before = estimator[:-1] if len(estimator) > 1 else None
+        estimator = estimator[-1]
+    name = type(estimator).__name__
+    if not hasattr(estimator, "coef_"):
+        raise TypeError(
+            f"{name} has no coef_: the displays of linsep show linear classifiers, such as LogisticRegression"
+        )
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(f"{name} has no classes_: the displays of linsep show classifiers, and this is none")
+    coef, classes = estimator.coef_, np.asarray(estimator.classes_)
+    coef = np.atleast_2d(np.asarray(coef.toarray() if is_sparse(coef) else coef, dtype=np.float64))
+    planes = 1 if len(classes) == 2 else len(classes)
+    if len(coef) != planes:
+        raise ValueError(
+            f"{name} has {len(coef)} planes for {len(classes)} classes, perhaps one for each pair; "
+            "use a model with one plane a class, such as linsep.LinearSVC"
+        )
+    intercept = np.broadcast_to(np.ravel(np.asarray(getattr(estimator, "intercept_", 0.0), dtype=np.float64)), planes)
+    return LinearModel(estimator, before, coef, intercept, classes, _names(estimator, before, coef, feature_names))
+
+
+def _names(estimator: Any, before: Any, coef: FloatArray, given: ArrayLike | None) -> list[str]:
+    """Return the names of the features: those given, those seen in the fit, or x0 and so on."""
+    d = coef.shape[1]
+    if given is not None:
+        names = [str(name) for name in np.ravel(np.asarray(given, dtype=object))]
+        if len(names) != d:
+            raise ValueError(f"feature_names has {len(names)} names, the model has {d} features; give one for each")
+        return names
+    seen = getattr(estimator, "feature_names_in_", None)
+    if seen is None and before is not None and hasattr(before, "get_feature_names_out"):
+        seen = before.get_feature_names_out()
+    return [f"x{j}" for j in range(d)] if seen is None else [str(name) for name in seen]
+
+
+def codes_of(classes: NDArray[Any], y: ArrayLike, n: int) -> IntArray:
+    """Return the position of each label among the classes; raise for one that is not there."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y has shape {labels.shape}; it needs one label for each of the {n} rows of X")
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"y[{row}] is {labels[row]!r}, which is not one of the classes {classes.tolist()} of the model"
+        )
+    return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)
+
+
+def agreements(scores: FloatArray, codes: IntArray) -> FloatArray:
+    """Return z = y g(x) for two classes; for more, how far the own score lies above the highest other one.
+
+    Either way an example is misclassified where z < 0.
+    """
+    if scores.shape[1] == 1:
+        return np.where(codes == 1, 1.0, -1.0) * scores[:, 0]
+    rows = np.arange(len(codes))
+    others = scores.copy()
+    others[rows, codes] = -np.inf
+    return np.asarray(scores[rows, codes] - others.max(axis=1))
+
+
+def check_shape(shape: tuple[int, int] | None, d: int) -> tuple[int, int]:
+    """Return the height and width of an image of d pixels: those given, or a square's."""
+    if shape is None:
+        side = round(d**0.5)
+        if side * side != d:
+            raise ValueError(
+                f"{d} features make no square image; pass shape=(height, width), with height × width = {d}"
+            )
+        return side, side
+    if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] != d:
+        raise ValueError(
+            f"shape={shape} has not as many pixels as the model has features, {d}; pass shape=(height, width)"
+        )
+    return int(shape[0]), int(shape[1])

@@ -1,0 +1,171 @@
+"""`OutlierDisplay`: boundaries without and with some extra points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from .. import palette
+from ..estimators import LeastSquaresClassifier, LogisticRegression
+from ..palette import Theme
+from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._model import codes_of, read
+from ._view import Box, box_around, clip_line
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["OutlierDisplay"]
+
+
+@dataclass
+class OutlierDisplay(Display):
+    """What extra points do to the boundaries of models: very correct ones hurt least squares, not logistic regression.
+
+    Parameters
+    ----------
+    points, codes : arrays of shape (n, 2) and (n,)
+        All examples, the extra ones last, and their classes as positions in `classes`.
+    n_extra : int
+        How many are extra.
+    classes : list
+    without, with_extra : dict of str to array of shape (3,)
+        For each model (w₁, w₂, b) of its plane, fitted on the first examples and on all.
+    labels : (str, str)
+        Of the axes.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn: two panels, without and with.
+    lines_ : list of dict of str to Line2D
+        The boundaries in each panel.
+
+    Examples
+    --------
+    >>> from linsep.display import OutlierDisplay
+    >>> X, y = [[0, 0], [1, 0], [0, 3], [1, 3]], [0, 0, 1, 1]
+    >>> display = OutlierDisplay.from_data(X, y, [[12, 9]], [1])
+    >>> display.turned["least squares"] > 10 * display.turned["logistic"]
+    True
+    """
+
+    points: FloatArray
+    codes: IntArray
+    n_extra: int
+    classes: list[Any]
+    without: dict[str, FloatArray]
+    with_extra: dict[str, FloatArray]
+    labels: tuple[str, str] = ("x0", "x1")
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        extra_X: Any,
+        extra_y: ArrayLike,
+        *,
+        estimators: Mapping[str, Any] | None = None,
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Fit models on examples, then on these and some extra ones, and draw both.
+
+        Parameters
+        ----------
+        X, y : array of shape (n, 2), array of shape (n,)
+            Examples of two classes.
+        extra_X, extra_y : array of shape (m, 2), array of shape (m,)
+            What comes on top.
+        estimators : dict of str to estimator, optional
+            Linear classifiers by what the legend says, copied before they are fitted; by default least squares and
+            logistic regression.
+        ax : two matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        names = getattr(X, "columns", ["x0", "x1"])
+        first, extra = (check_array(part, dtype=np.float64, input_name="X") for part in (X, extra_X))
+        if first.shape[1] != 2 or extra.shape[1] != 2:
+            raise ValueError(
+                f"X has {first.shape[1]} columns and extra_X {extra.shape[1]}; this picture is of two features"
+            )
+        labels = np.concatenate([np.asarray(y), np.asarray(extra_y)])
+        points = np.vstack([first, extra])
+        classes = np.unique(np.asarray(y))
+        if len(classes) != 2:
+            raise ValueError(f"y has {len(classes)} classes; this picture is of two")
+        codes = codes_of(classes, labels, len(points))
+        if estimators is None:
+            estimators = {"least squares": LeastSquaresClassifier(), "logistic": LogisticRegression()}
+        n = len(first)
+        without = {name: _plane(model, first, labels[:n]) for name, model in estimators.items()}
+        with_extra = {name: _plane(model, points, labels) for name, model in estimators.items()}
+        said = (str(names[0]), str(names[1]))
+        return cls(points, codes, len(extra), classes.tolist(), without, with_extra, said).plot(ax, **drawing)
+
+    @property
+    def turned(self) -> dict[str, float]:
+        """By how many degrees each boundary turned when the extra points came."""
+        return {name: _angle(plane[:2], self.with_extra[name][:2]) for name, plane in self.without.items()}
+
+    @property
+    def mistakes(self) -> dict[str, tuple[int, int]]:
+        """How many of the first examples each model gets wrong, without the extra points and with them."""
+        first = slice(0, len(self.points) - self.n_extra)
+        y = np.where(self.codes[first] == 1, 1.0, -1.0)
+
+        def wrong(plane: FloatArray) -> int:
+            return int((y * np.where(self.points[first] @ plane[:2] + plane[2] >= 0, 1.0, -1.0) < 0).sum())
+
+        return {name: (wrong(plane), wrong(self.with_extra[name])) for name, plane in self.without.items()}
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
+        """Draw both panels on one scale."""
+        panels = self._axes(ax, 1, 2, (5.4, 4.8))
+        box = box_around(self.points)
+        first = len(self.points) - self.n_extra
+        self.lines_: list[dict[str, Any]] = []
+        for panel, planes, shown in zip(
+            panels, (self.without, self.with_extra), (first, len(self.points)), strict=True
+        ):
+            self._draw(panel, theme_of(panel), planes, shown, box)
+        panels[0].set_title(
+            f"{title}: without the extra points" if title else "without the extra points", size="medium"
+        )
+        panels[1].set_title(f"with {self.n_extra} extra point{'s' * (self.n_extra > 1)}", size="medium")
+        return self
+
+    def _draw(self, ax: Any, theme: Theme, planes: dict[str, FloatArray], shown: int, box: Box) -> None:
+        for k, name in enumerate(self.classes):
+            chosen = self.points[:shown][self.codes[:shown] == k]
+            look: Any = dict(marker=palette.MARKERS[k], color=(theme.negative, theme.positive)[k])
+            ax.scatter(*chosen.T, s=26, label=str(name), edgecolors=theme.background, linewidths=0.5, **look)
+        lines = {}
+        for k, (name, plane) in enumerate(planes.items()):
+            wrong = self.mistakes[name][0 if planes is self.without else 1]
+            segment = clip_line(plane[:2], float(plane[2]), box)
+            look = dict(color=theme.series[(k + 2) % len(theme.series)], linestyle=dashes(k), linewidth=2.2)
+            label = f"{name}: {wrong} mistake{'s' * (wrong != 1)}"
+            lines[name] = ax.plot(*segment.T, label=label, **look)[0]
+        self.lines_.append(lines)
+        ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
+        legend(ax, loc="best")
+
+
+def _plane(estimator: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:
+    model = read(clone(estimator).fit(X, y))
+    return np.append(model.coef[0], model.intercept[0])
+
+
+def _angle(one: FloatArray, other: FloatArray) -> float:
+    cosine = float(one @ other) / float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))

@@ -1,0 +1,210 @@
+"""`StepSizeDisplay`: the same fit with steps that are too small, right, and too large."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import schedules as all_schedules
+from ..history import History
+from ..schedules import Constant, InverseSqrt, Schedule
+from ..solvers import StepSizeWarning
+from ._canvas import Display, dashes, legend, pyplot, theme_of
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["StepSizeDisplay", "StepSizeRun"]
+
+#: What is compared by default, as multiples of a step size that suits the data.
+FACTORS = (1e-3, 1.0, 100.0)
+
+
+@dataclass(frozen=True)
+class StepSizeRun:
+    """One run: its objective by step, what was said about its steps, and whether that was a complaint.
+
+    `verdict` is ``"too small"``, ``"right"`` or ``"too large"``.
+    """
+
+    steps: FloatArray
+    objective: FloatArray
+    message: str
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong with the step size, or ``"right"``."""
+        return next((words for words in ("too small", "too large") if words in self.message), "right")
+
+
+@dataclass
+class StepSizeDisplay(Display):
+    """How the objective falls, or does not, with different step sizes.
+
+    Parameters
+    ----------
+    runs : dict of str to StepSizeRun
+        By what the legend calls the step size.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    lines_ : dict of str to Line2D
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> from linsep.display import StepSizeDisplay
+    >>> from linsep.solvers import GradientDescent
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> model = LinearClassifier("logistic", solver=GradientDescent(max_iter=50))
+    >>> display = StepSizeDisplay.from_estimator(model, X, y)
+    >>> [run.verdict for run in display.runs.values()]
+    ['too small', 'right', 'too large']
+    """
+
+    runs: dict[str, StepSizeRun]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        schedules: Iterable[str | float | Schedule] | None = None,
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Fit copies of an estimator of linsep with different step sizes and draw how they went.
+
+        Parameters
+        ----------
+        estimator : object
+            One that steps: `SGDClassifier`, or `LinearClassifier` with a solver that has a schedule. It is not changed.
+        X, y : array of shape (n, d), array of shape (n,)
+            Examples of two classes.
+        schedules : list of Schedule, str or float, optional
+            By default a thousandth, one and a hundred times what suits the data.
+        ax : matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        chosen = [
+            all_schedules.get(s) for s in (_around_the_right_one(estimator, X, y) if schedules is None else schedules)
+        ]
+        return cls({_words(schedule): _run(estimator, X, y, schedule) for schedule in chosen}).plot(ax, **drawing)
+
+    @classmethod
+    def from_descents(cls, descents: Mapping[str, Any], *, ax: Any = None, **drawing: Any) -> Self:
+        """Draw runs of `linsep.solvers.minimize`, by what the legend says.
+
+        Examples
+        --------
+        >>> from linsep.solvers import minimize
+        >>> run = minimize(lambda x: x @ x, lambda x: 2 * x, [1.0], schedule=0.25)
+        >>> StepSizeDisplay.from_descents({"η = 0.25": run}).runs["η = 0.25"].verdict
+        'right'
+        """
+        pyplot()
+        runs = {name: _of_history(run.history, run.advice) for name, run in descents.items()}
+        return cls(runs).plot(ax, **drawing)
+
+    def plot(self, ax: Any = None, *, log: bool = False, title: str | None = None) -> Self:
+        """Draw them; a run that climbs out of the picture is cut off at three times where it began.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        log : bool
+            Whether the y-axis is logarithmic.
+        title : str, optional
+        """
+        (ax,) = self._axes(ax)
+        theme = theme_of(ax)
+        self.lines_ = {}
+        for k, (name, run) in enumerate(self.runs.items()):
+            look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=1.8)
+            self.lines_[name] = ax.plot(run.steps, run.objective, label=f"{name}: {run.verdict}", **look)[0]
+        values = np.concatenate([run.objective for run in self.runs.values()])
+        low, start = float(values.min()), max(float(run.objective[0]) for run in self.runs.values())
+        high = min(float(values.max()), low + 3.0 * max(start - low, 1e-12))
+        if log:
+            ax.set_yscale("log")
+            ax.set_ylim(max(low, 1e-12 * high) / 1.5, high * 1.5)
+        else:
+            air = 0.05 * (high - low) or 1.0
+            ax.set_ylim(low - air, high + air)
+        ax.set(xlabel="steps", ylabel="objective", title=title or "")
+        legend(ax)
+        return self
+
+
+def _around_the_right_one(estimator: Any, X: Any, y: ArrayLike) -> list[Schedule]:
+    """Return step sizes around the one that the estimator has, or would choose for these data."""
+    given = _schedule_of(estimator)
+    if given is None:
+        etas = _fit(estimator, X, y)[0]["step_size"]
+        first = float(etas[np.isfinite(etas)][0])
+        given = Constant(first) if etas[-1] == first else InverseSqrt(first)
+    given = all_schedules.get(given)
+    first = float(given(0))
+    return [given.with_first(float(f"{factor * first:.2g}")) for factor in FACTORS]
+
+
+def _schedule_of(estimator: Any) -> Any:
+    if hasattr(estimator, "schedule"):
+        return estimator.schedule
+    solver = getattr(estimator, "solver", None)
+    if is_dataclass(solver) and hasattr(solver, "schedule"):
+        return solver.schedule
+    raise TypeError(
+        f"{type(estimator).__name__} has no step sizes to compare; use SGDClassifier, or "
+        "LinearClassifier(solver=GradientDescent())"
+    )
+
+
+def _run(estimator: Any, X: Any, y: ArrayLike, schedule: Schedule) -> StepSizeRun:
+    _schedule_of(estimator)  # raises where there is none
+    copy = clone(estimator)
+    if hasattr(copy, "schedule"):
+        copy.set_params(schedule=schedule)
+    else:
+        copy.set_params(solver=replace(copy.solver, schedule=schedule))
+    return _of_history(*_fit(copy, X, y))
+
+
+def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
+    """Return how the fit went, and what it said."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fitted = clone(estimator).fit(X, y)
+    complaints = []
+    for one in said:
+        if issubclass(one.category, ConvergenceWarning | StepSizeWarning):
+            complaints.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if isinstance(fitted.history_, list):
+        raise ValueError(f"y has {len(fitted.classes_)} classes; the comparison of step sizes is for two")
+    return fitted.history_, " ".join(complaints)
+
+
+def _of_history(history: History, message: str) -> StepSizeRun:
+    return StepSizeRun(history["step"], history["objective"], message)
+
+
+def _words(schedule: Schedule) -> str:
+    if isinstance(schedule, Constant):
+        return f"η = {schedule.eta:g}"
+    if isinstance(schedule, InverseSqrt):
+        return f"η = {schedule.eta:g}/√(k + 1)"
+    return str(schedule)

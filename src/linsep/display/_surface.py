@@ -1,0 +1,309 @@
+"""`RiskSurfaceDisplay`: the risk over two weights, the path of a descent on it, and the zero-one risk beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import losses
+from ..losses import Loss
+from ..palette import Theme
+from ._canvas import Display, colour_map, legend, pyplot, theme_of
+from ._model import LinearModel, codes_of, read
+
+FloatArray = NDArray[np.float64]
+Limits = tuple[float, float]
+
+__all__ = ["RiskSurfaceDisplay"]
+
+
+@dataclass
+class RiskSurfaceDisplay(Display):
+    """A function of two parameters, seen from above or as a landscape, with the way down that a descent took.
+
+    Parameters
+    ----------
+    x, y : arrays
+        The two parameters.
+    values : array of shape (len(y), len(x))
+        The risk, or any function.
+    zero_one : array of the same shape, or None
+        The zero-one risk, drawn beside it.
+    path : array of shape (steps, 2) or None
+        The iterates.
+    labels : (str, str)
+        Of the parameters.
+    name : str
+        Of the function.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn; two axes where there is a zero-one risk.
+    path_lines_ : list of artists
+        The path on each of the axes.
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> from linsep.display import RiskSurfaceDisplay
+    >>> from linsep.solvers import GradientDescent
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 4.0], [4.0, 2.0]], [0, 0, 1, 1]
+    >>> model = LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, y)
+    >>> display = RiskSurfaceDisplay.from_estimator(model, X, y)
+    >>> display.name, len(display.ax_.ravel())
+    ('mean of log(1 + e^(−z))', 2)
+    """
+
+    x: FloatArray
+    y: FloatArray
+    values: FloatArray
+    zero_one: FloatArray | None = None
+    path: FloatArray | None = None
+    labels: tuple[str, str] = ("x", "y")
+    name: str = "f"
+    kind: str = "contour"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        parameters: tuple[int, int] = (0, 1),
+        loss: str | Loss | None = None,
+        x_limits: Limits | None = None,
+        y_limits: Limits | None = None,
+        resolution: int = 81,
+        feature_names: ArrayLike | None = None,
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Compute the risk around a fitted plane over two of its parameters, the others as fitted, and draw it.
+
+        Parameters
+        ----------
+        estimator : object
+            Any fitted linear classifier of two classes. Those of linsep that record every update (``record="update"``)
+            leave their path.
+        X, y : array of shape (n, d), array of shape (n,)
+            The examples that the risk is the mean of.
+        parameters : (int, int)
+            Which two: numbers of features, or −1 for the intercept.
+        loss : str or Loss, optional
+            By default the estimator's own where it says which, else logistic.
+        x_limits, y_limits : (float, float), optional
+            By default around the path, the fitted plane and zero.
+        resolution : int
+            Points a side.
+        feature_names : list of str, optional
+        ax : two matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        model = read(estimator, feature_names)
+        if not model.binary:
+            raise ValueError("the risk surface is that of two classes; fit on two of them, or one against the rest")
+        X = model.prepare(X)
+        labels = np.where(codes_of(model.classes, y, X.shape[0]) == 1, 1.0, -1.0)
+        chosen = _loss_of(model, loss)
+        i, j = _check_parameters(model, parameters)
+        path = _path(model, i, j)
+        theta = np.append(model.coef[0], model.intercept[0])
+        met = np.vstack([np.zeros((1, 2)), theta[None, [i, j]], *([path] if path is not None else [])])
+        grid = [
+            np.linspace(*(_around(met[:, k]) if limits is None else limits), resolution)
+            for k, limits in enumerate((x_limits, y_limits))
+        ]
+        risk, zero_one = _risks(X, labels, theta, (i, j), grid, chosen)
+        names = [*(f"weight of {name}" for name in model.names), "intercept"]
+        return cls(grid[0], grid[1], risk, zero_one, path, (names[i], names[j]), f"mean of {chosen.formula}").plot(
+            ax, **drawing
+        )
+
+    @classmethod
+    def from_function(
+        cls,
+        f: Callable[[FloatArray], Any],
+        path: Any = None,
+        *,
+        x_limits: Limits = (-1.0, 1.0),
+        y_limits: Limits = (-1.0, 1.0),
+        resolution: int = 81,
+        name: str = "f",
+        labels: tuple[str, str] = ("x", "y"),
+        ax: Any = None,
+        **drawing: Any,
+    ) -> Self:
+        """Evaluate a function of two numbers and draw it, with the path of a descent.
+
+        Parameters
+        ----------
+        f : callable
+            Of an array of two numbers, as for `linsep.solvers.minimize`.
+        path : Descent, array of shape (steps, 2), optional
+            What `minimize` returned, or the iterates themselves.
+        x_limits, y_limits : (float, float)
+        resolution : int
+        name : str
+            What to call the function.
+        labels : (str, str)
+        ax : matplotlib Axes, optional
+        **drawing
+            Passed to `plot`.
+        """
+        pyplot()
+        grid = [np.linspace(*limits, resolution) for limits in (x_limits, y_limits)]
+        values = np.array([[float(f(np.array([u, v]))) for u in grid[0]] for v in grid[1]])
+        history = getattr(path, "history", None)
+        steps = None if path is None else np.asarray(path if history is None else history.iterates, dtype=np.float64)
+        if steps is not None and (steps.ndim != 2 or steps.shape[1] != 2):
+            raise ValueError(f"path has shape {steps.shape}; it needs two numbers a step")
+        return cls(grid[0], grid[1], values, None, steps, labels, name).plot(ax, **drawing)
+
+    def _kind(self) -> dict[str, Any]:
+        return {"projection": "3d"} if self.kind == "surface" else {}
+
+    def plot(self, ax: Any = None, *, kind: str = "contour", log: bool = False, title: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, two where there is a zero-one risk, optional
+            For ``kind="surface"`` they need ``projection="3d"``.
+        kind : {"contour", "surface"}
+            From above, or as a landscape.
+        log : bool
+            Whether heights are drawn on a logarithmic scale (contour lines only): steep functions show more.
+        title : str, optional
+        """
+        if kind not in ("contour", "surface"):
+            raise ValueError(f"kind={kind!r} is not possible; use 'contour' or 'surface'")
+        if log and (kind == "surface" or self.values.min() <= 0):
+            raise ValueError("log=True needs kind='contour' and a function that is positive everywhere in the picture")
+        self.kind = kind
+        panels = self._axes(ax, 1, 1 if self.zero_one is None else 2, (5.6, 4.6))
+        if kind == "surface" and any(panel.name != "3d" for panel in panels):
+            raise ValueError("kind='surface' draws on axes made with projection='3d'; leave ax out to have them made")
+        draw = self._landscape if kind == "surface" else self._from_above
+        self.path_lines_: list[Any] = []
+        draw(panels[0], self.values, self.name, log)
+        if self.zero_one is not None:
+            draw(panels[1], self.zero_one, "zero-one risk: flat almost everywhere", False)
+        if title:
+            panels[0].set_title(f"{title}\n{panels[0].get_title()}", fontsize="medium")
+        return self
+
+    def _from_above(self, ax: Any, values: FloatArray, name: str, log: bool) -> None:
+        from matplotlib.colors import LogNorm
+
+        theme = theme_of(ax)
+        steps = values is self.zero_one
+        shown: Any = dict(cmap=colour_map(theme, "sequential"), shading="nearest", rasterized=True)
+        shown |= dict(norm=LogNorm()) if log else {}
+        picture = ax.pcolormesh(self.x, self.y, values, **shown)
+        if not steps:
+            levels = np.unique(np.quantile(values, np.linspace(0.01, 0.95, 12)))  # as many where it is nearly flat
+            ax.contour(self.x, self.y, values, levels=levels, colors=theme.text, linewidths=0.5, alpha=0.6)
+        ax.figure.colorbar(picture, ax=ax, label="zero-one risk" if steps else "height")
+        if self.path is not None:
+            self._draw_path(ax, theme)
+        ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+        ax.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
+        ax.set_title(name, fontsize="medium")
+
+    def _draw_path(self, ax: Any, theme: Theme) -> None:
+        assert self.path is not None
+        edge: Any = dict(markeredgecolor=theme.background, zorder=4, linestyle="none")
+        (line,) = ax.plot(*self.path.T, color=theme.negative, marker=".", markersize=5, linewidth=1.4, zorder=3)
+        ax.plot(*self.path[0], marker="s", color=theme.text, markersize=8, label="start", **edge)
+        ax.plot(*self.path[-1], marker="*", color=theme.negative, markersize=14, label="end", **edge)
+        self.path_lines_.append(line)
+        legend(ax, loc="best")
+
+    def _landscape(self, ax: Any, values: FloatArray, name: str, log: bool) -> None:
+        theme = theme_of(ax)
+        u, v = np.meshgrid(self.x, self.y)
+        ax.plot_surface(u, v, values, cmap=colour_map(theme, "sequential"), linewidth=0, rstride=1, cstride=1)
+        if self.path is not None:
+            heights = self._heights(values)
+            lifted = heights + 0.01 * (values.max() - values.min())  # above the surface, which would hide it
+            line = ax.plot(*self.path.T, lifted, color=theme.negative, marker=".", markersize=4, zorder=10)[0]
+            self.path_lines_.append(line)
+        ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+        ax.set_title(name, fontsize="medium")
+
+    def _heights(self, values: FloatArray) -> FloatArray:
+        """Return the surface under the path, between the points of the grid."""
+        from scipy.interpolate import RegularGridInterpolator
+
+        assert self.path is not None
+        read_off = RegularGridInterpolator((self.y, self.x), values, bounds_error=False, fill_value=np.nan)
+        return np.asarray(read_off(self.path[:, ::-1]))
+
+
+def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
+    if given is not None:
+        return losses.get(given)
+    own = getattr(model.estimator, "loss", None)
+    if isinstance(own, Loss) or (isinstance(own, str) and own in losses.LOSSES):
+        return losses.get(own)
+    known = {"Perceptron": "perceptron", "LeastSquaresClassifier": "square", "HardMarginSVC": "hinge"}
+    return losses.get(known.get(type(model.estimator).__name__, "logistic"))
+
+
+def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:
+    """Return the positions of the two parameters in θ = [w, b]."""
+    d = model.coef.shape[1]
+    i, j = (d if k == -1 else k for k in parameters)
+    if not (0 <= i <= d and 0 <= j <= d and i != j):
+        raise ValueError(
+            f"parameters={parameters} must be two different numbers of features below {d}, or -1 for the intercept"
+        )
+    return i, j
+
+
+def _path(model: LinearModel, i: int, j: int) -> FloatArray | None:
+    """Return the iterates that the fit recorded, in two of their coordinates; None where it recorded none."""
+    history = getattr(model.estimator, "history_", None)
+    iterates = getattr(history, "iterates", np.empty((0, 0)))
+    if not len(iterates):
+        return None
+    theta = (
+        iterates if iterates.shape[1] > model.coef.shape[1] else np.column_stack([iterates, np.zeros(len(iterates))])
+    )
+    return np.asarray(theta[:, [i, j]])
+
+
+def _around(values: FloatArray) -> Limits:
+    low, high = float(values.min()), float(values.max())
+    air = 0.25 * (high - low) or 1.0
+    return low - air, high + air
+
+
+def _risks(
+    X: Any, y: FloatArray, theta: FloatArray, where: tuple[int, int], grid: list[FloatArray], loss: Loss
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean loss and the share of mistakes at every point of the grid, a row for each of grid[1]."""
+    i, j = where
+    d = X.shape[1]
+
+    def column(k: int) -> FloatArray:
+        return np.ones(X.shape[0]) if k == d else np.asarray(X[:, [k]].toarray() if hasattr(X, "toarray") else X[:, k])
+
+    fixed = theta.copy()
+    fixed[[i, j]] = 0.0
+    g = np.asarray(X @ fixed[:-1], dtype=np.float64) + fixed[-1]
+    first, second = column(i).ravel(), column(j).ravel()
+    zero_one = losses.ZeroOne()
+    risk, mistakes = np.empty((len(grid[1]), len(grid[0]))), np.empty((len(grid[1]), len(grid[0])))
+    for row, v in enumerate(grid[1]):
+        z = y[:, None] * ((g + v * second)[:, None] + np.outer(first, grid[0]))
+        risk[row], mistakes[row] = loss.value(z).mean(axis=0), zero_one.value(z).mean(axis=0)
+    return risk, mistakes

@@ -1,0 +1,187 @@
+"""Flat views of a space: which two coordinates to draw, and lines and half-planes cut off at a box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, svds
+
+from ._model import LinearModel
+
+FloatArray = NDArray[np.float64]
+#: The two lower limits and the two upper ones.
+Box = tuple[FloatArray, FloatArray]
+
+__all__ = ["Box", "View", "borders", "box_around", "clip_line", "look_at_all", "look_at_plane", "regions"]
+
+
+@dataclass(frozen=True)
+class View:
+    """Two coordinates t = Vᵀ(x − m) of a point x, and what the planes are in them: A t + c.
+
+    `note` says in what the picture simplifies, empty where it does not.
+    """
+
+    m: FloatArray
+    V: FloatArray
+    labels: tuple[str, str]
+    note: str = ""
+
+    def project(self, X: Any) -> FloatArray:
+        """Return t of every row."""
+        return np.asarray(X @ self.V, dtype=np.float64) - self.m @ self.V
+
+    def planes(self, coef: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return A and c: on the plane of the picture, g_k = A_k·t + c_k."""
+        return coef @ self.V, coef @ self.m + intercept
+
+
+def look_at_plane(model: LinearModel, k: int, X: Any) -> View:
+    """Return the two features as they are; of more, the distance from plane k and the largest remaining spread.
+
+    In the second case nothing is simplified: the plane is the line t₁ = 0 and every point keeps its distance from it.
+    """
+    w, b = model.coef[k], float(model.intercept[k])
+    if len(w) == 2:
+        return _as_it_is(model)
+    length = float(np.linalg.norm(w))
+    if length == 0:
+        raise ValueError(
+            "all weights are zero: there is no plane to draw; fit with a larger C, or look at other features"
+        )
+    normal = w / length
+    spread = _largest_spread(X, normal)
+    labels = ("signed distance from the plane, g(x)/‖w‖", "direction of largest remaining spread")
+    return View(-b / length * normal, np.column_stack([normal, spread]), labels)
+
+
+def look_at_all(model: LinearModel, X: Any) -> View:
+    """Return the two features as they are; of more, the plane in which the classes' weights differ most.
+
+    The differences of the weights of three classes lie in one plane, so that all borders are as they are; of more
+    classes the regions are those of points whose other coordinates are those of the mean.
+    """
+    if model.coef.shape[1] == 2:
+        return _as_it_is(model)
+    _, _, rows = np.linalg.svd(model.coef - model.coef.mean(axis=0))
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    note = "" if len(model.coef) == 3 else "borders as they are through the mean of the data"
+    return View(mean, rows[:2].T, ("first direction of the weights", "second direction of the weights"), note)
+
+
+def _as_it_is(model: LinearModel) -> View:
+    return View(np.zeros(2), np.eye(2), (model.names[0], model.names[1]))
+
+
+def _largest_spread(X: Any, normal: FloatArray) -> FloatArray:
+    """Return the unit vector perpendicular to the normal along which the centred examples vary most."""
+    n, d = X.shape
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+
+    def off(v: FloatArray) -> FloatArray:
+        return np.asarray(v - normal * (normal @ v))
+
+    def forward(v: FloatArray) -> FloatArray:
+        v = off(np.ravel(v))
+        return np.asarray(X @ v - mean @ v)
+
+    def backward(u: FloatArray) -> FloatArray:
+        u = np.ravel(u)
+        return off(np.asarray(X.T @ u).ravel() - mean * u.sum())
+
+    start = off(np.random.default_rng(0).standard_normal(d))
+    if n < 2 or np.linalg.norm(backward(forward(start))) == 0:  # all on one line along the normal
+        return start / np.linalg.norm(start)
+    remaining = LinearOperator((n, d), matvec=forward, rmatvec=backward, dtype=np.float64)
+    spread = off(svds(remaining, k=1, v0=start if d <= n else forward(start), random_state=0)[2][0])
+    return np.asarray(spread / np.linalg.norm(spread) * (1.0 if spread[np.abs(spread).argmax()] > 0 else -1.0))
+
+
+# -- lines and half-planes in a box -------------------------------------------------------------------------------
+
+
+def box_around(points: FloatArray, pad: float = 0.08) -> Box:
+    """Return the limits of a picture of these points, with some air."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    air = np.where(high > low, pad * (high - low), 1.0)
+    return low - air, high + air
+
+
+def clip_line(a: FloatArray, c: float, box: Box) -> FloatArray:
+    """Return the two ends, in the box, of the line a·t + c = 0; no rows where it does not pass through."""
+    crossings = _crossings(_corners(box), a, c)
+    if len(crossings) < 2:
+        return np.empty((0, 2))
+    along = crossings @ np.array([-a[1], a[0]])
+    return crossings[[int(along.argmin()), int(along.argmax())]]
+
+
+def _corners(box: Box) -> FloatArray:
+    (x0, y0), (x1, y1) = box
+    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+
+def _crossings(polygon: FloatArray, a: FloatArray, c: float) -> FloatArray:
+    """Return where the border of a polygon meets a·t + c = 0."""
+    g = polygon @ a + c
+    following, g_next = np.roll(polygon, -1, axis=0), np.roll(g, -1)
+    crossing = (g >= 0) != (g_next >= 0)
+    share = (g[crossing] / (g[crossing] - g_next[crossing]))[:, None]
+    return np.asarray(polygon[crossing] + share * (following[crossing] - polygon[crossing]))
+
+
+def _clip_polygon(polygon: FloatArray, a: FloatArray, c: float) -> FloatArray:
+    """Return the part of a convex polygon where a·t + c ≥ 0 (Sutherland and Hodgman)."""
+    kept: list[FloatArray] = []
+    for k, corner in enumerate(polygon):
+        following = polygon[(k + 1) % len(polygon)]
+        g, g_next = float(corner @ a + c), float(following @ a + c)
+        if g >= 0:
+            kept.append(corner)
+        if (g >= 0) != (g_next >= 0):
+            kept.append(corner + g / (g - g_next) * (following - corner))
+    return np.array(kept).reshape(-1, 2)
+
+
+def regions(A: FloatArray, c: FloatArray, box: Box) -> list[FloatArray]:
+    """Return for each class the polygon, in the box, where it is predicted: first the negative one, of one plane."""
+    if len(A) == 1:
+        return [_clip_polygon(_corners(box), sign * A[0], float(sign * c[0])) for sign in (-1.0, 1.0)]
+    found = []
+    for k in range(len(A)):
+        polygon = _corners(box)
+        for other in range(len(A)):
+            if other != k and len(polygon):
+                polygon = _clip_polygon(polygon, A[k] - A[other], float(c[k] - c[other]))
+        found.append(polygon)
+    return found
+
+
+def borders(A: FloatArray, c: FloatArray, box: Box) -> list[FloatArray]:
+    """Return the segments, in the box, on which the prediction changes."""
+    if len(A) == 1:
+        segments = [clip_line(A[0], float(c[0]), box)]
+    else:
+        segments = [_border(A, c, i, j, box) for i in range(len(A)) for j in range(i + 1, len(A))]
+    return [segment for segment in segments if len(segment) == 2]
+
+
+def _border(A: FloatArray, c: FloatArray, i: int, j: int, box: Box) -> FloatArray:
+    """Return the part of the line g_i = g_j on which no other class scores higher."""
+    segment = clip_line(A[i] - A[j], float(c[i] - c[j]), box)
+    if len(segment) < 2:
+        return segment
+    start, end, step = 0.0, 1.0, segment[1] - segment[0]
+    for k in set(range(len(A))) - {i, j}:
+        ahead = float((A[i] - A[k]) @ segment[0] + c[i] - c[k])
+        slope = float((A[i] - A[k]) @ step)
+        if slope > 0:
+            start = max(start, -ahead / slope)
+        elif slope < 0:
+            end = min(end, -ahead / slope)
+        elif ahead < 0:
+            return np.empty((0, 2))
+    return segment[0] + np.outer([start, end], step) if start < end else np.empty((0, 2))

@@ -1,0 +1,136 @@
+"""The colours of every picture: plots, reports and replays. Safe for the colour-blind, readable on light and dark.
+
+They are Okabe and Ito's, darkened on light paper where they would be too pale. Text has a contrast of at least 4.5
+against its background and its surface, a mark at least 3 against the background (WCAG 2.2, levels AA 1.4.3 and 1.4.11).
+Colour is never the only sign: classes have markers of their own, lines their own dashes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DARK", "DASHES", "LIGHT", "MARKERS", "Theme", "contrast", "luminance", "theme_on"]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of one kind of paper, each as ``#RRGGBB``.
+
+    Attributes
+    ----------
+    name : str
+    background, surface : str
+        The paper, and a box on it.
+    text, muted : str
+        What is read, and what is read second.
+    grid : str
+        Lines that should not be noticed.
+    negative, positive : str
+        Marks of ``classes_[0]`` (or a negative weight) and of ``classes_[1]`` (or a positive one).
+    negative_text, positive_text : str
+        The same two where they colour letters.
+    series : tuple of str
+        Lines or classes, in this order; the first two are `positive` and `negative`.
+    diverging : tuple of str
+        From the most negative number through zero to the most positive.
+    sequential : tuple of str
+        From the lowest number to the highest.
+    """
+
+    name: str
+    background: str
+    surface: str
+    text: str
+    muted: str
+    grid: str
+    negative: str
+    positive: str
+    negative_text: str
+    positive_text: str
+    series: tuple[str, ...]
+    diverging: tuple[str, ...]
+    sequential: tuple[str, ...]
+
+
+LIGHT = Theme(
+    name="light",
+    background="#FFFFFF",
+    surface="#F5F6F8",
+    text="#1A1A1A",
+    muted="#595F69",
+    grid="#D9DCE1",
+    negative="#D55E00",
+    positive="#0072B2",
+    negative_text="#A84A00",
+    positive_text="#00649C",
+    series=("#0072B2", "#D55E00", "#008A65", "#B5548A", "#1A1A1A", "#3A8FC7", "#A87000", "#7A7300"),
+    diverging=("#9A3F00", "#D55E00", "#F3B68A", "#F7F7F7", "#8CC4E6", "#0072B2", "#004A75"),
+    sequential=("#F2F8FC", "#BFDDF0", "#7FBBE0", "#3A8FC7", "#0072B2", "#004A75"),
+)
+
+DARK = Theme(
+    name="dark",
+    background="#14161A",
+    surface="#1E2126",
+    text="#F1F2F4",
+    muted="#A9B0BA",
+    grid="#3A3F47",
+    negative="#FF8A3D",
+    positive="#56B4E9",
+    negative_text="#FF9D5C",
+    positive_text="#7CC5F0",
+    series=("#56B4E9", "#FF8A3D", "#2DB98F", "#DD92BA", "#F1F2F4", "#F0E442", "#E69F00", "#9DB4FF"),
+    diverging=("#FFC299", "#FF8A3D", "#8F4414", "#1E2126", "#175A80", "#56B4E9", "#BFE3F7"),
+    sequential=("#1B2733", "#174A69", "#1F6E9C", "#3D9BD6", "#7CC5F0", "#D5ECF9"),
+)
+
+#: matplotlib's names of the markers of the classes, in the order of ``Theme.series``.
+MARKERS = ("s", "o", "^", "D", "v", "P", "X", "*")
+
+#: Dashes of lines, as lengths drawn and left out in points, in the order of ``Theme.series``; empty for a whole line.
+DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (6, 2),
+    (2, 1.5),
+    (7, 2, 1.5, 2),
+    (10, 3),
+    (4, 1.5),
+    (1, 1),
+    (7, 2, 1.5, 2, 1.5, 2),
+)
+
+
+def luminance(colour: str) -> float:
+    """Return how much light a colour ``#RRGGBB`` gives, from 0 (black) to 1 (white), as WCAG 2 defines it.
+
+    Examples
+    --------
+    >>> luminance("#FFFFFF"), luminance("#000000")
+    (1.0, 0.0)
+    """
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    return round(0.2126 * red + 0.7152 * green + 0.0722 * blue, 12)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours, from 1 (the same) to 21 (black on white).
+
+    Examples
+    --------
+    >>> contrast("#000000", "#FFFFFF")
+    21.0
+    """
+    dark, light = sorted((luminance(one), luminance(other)))
+    return round((light + 0.05) / (dark + 0.05), 6)
+
+
+def theme_on(background: str) -> Theme:
+    """Return the theme whose text is the easier to read on that background.
+
+    Examples
+    --------
+    >>> theme_on("#222222").name
+    'dark'
+    """
+    return max((LIGHT, DARK), key=lambda theme: contrast(theme.text, background))

@@ -1,0 +1,109 @@
+"""What to watch out for: planted in data, found and named; and not seen where there is none."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.tree import DecisionTreeClassifier
+
+from linsep.suspects import GLANCE, _mistakes, suspects
+
+
+def noise(n=300, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.choice(["no", "yes"], n)
+
+
+def kinds(*arguments, **more):
+    return [suspect.kind for suspect in suspects(*arguments, **more)]
+
+
+def test_real_data_without_faults_raise_no_doubt_about_the_answer():
+    X, y = load_digits(return_X_y=True)
+    assert "leak" not in kinds(X, y)
+    X, y = load_breast_cancer(return_X_y=True)
+    assert "leak" not in kinds(X, y)
+    assert kinds(*noise()) == []
+
+
+@pytest.mark.parametrize("n", [300, 3 * GLANCE])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_a_column_that_is_the_answer_is_named(n, container):
+    X, y = noise(n)
+    X = np.abs(X)
+    X[:, 2] = np.where(y == "yes", 3.0, 0.0)
+    (found,) = suspects(container(X), y, names=list("abcd"))
+    assert (found.kind, found.columns) == ("leak", ("c",))
+    assert f"{n:,} of {n:,} rows right" in found.message
+
+
+def test_a_rare_class_is_not_given_away_by_a_constant():
+    X, y = noise(4000)
+    y = np.where(np.arange(4000) % 500 == 0, "yes", "no")
+    assert kinds(X, y) == ["imbalance"]
+
+
+def test_one_of_many_classes_given_away():
+    X, _ = noise(900)
+    y = np.arange(900) % 3
+    X[:, 1] = (y == 2) + 0.1 * np.random.default_rng(1).random(900)
+    (found,) = suspects(X, y)
+    assert found.columns == ("x1",)
+    assert "tells 2 from the rest" in found.message
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=2, max_size=20))
+def test_the_fewest_mistakes_of_a_threshold_are_a_stumps(points):
+    x, is_k = np.array([[float(value)] for value, _ in points]), np.array([mine for _, mine in points])
+    brute = min(int((((x[:, 0] <= t) == side) != is_k).sum()) for t in [-1.0, *np.unique(x)] for side in (True, False))
+    assert _mistakes(x, is_k) == brute
+    stump = DecisionTreeClassifier(max_depth=1).fit(x, is_k)
+    assert _mistakes(x, is_k) <= (stump.predict(x) != is_k).sum()
+
+
+def test_levels_of_one_category_are_not_called_collinear_but_copies_are():
+    X, y = noise(200, 3)
+    X[:, 0] = X[:, 1] > 0
+    X[:, 1] = 1.0 - X[:, 0]
+    names = ["sex = f", "sex = m", "age"]
+    assert kinds(X, y, names=names, sources=["sex", "sex", "age"]) == []
+    X = np.c_[X, 2.54 * X[:, 2]]
+    (found,) = suspects(X, y, names=[*names, "age in cm"], sources=["sex", "sex", "age", "age in cm"])
+    assert (found.kind, found.columns) == ("collinear", ("age", "age in cm"))
+
+
+def test_constant_and_huge_columns_are_no_copies_of_each_other():
+    X, y = noise()
+    X[:, 0], X[:, 1] = 1e200, 0.1
+    assert kinds(X, y) == []
+    X[5] = X[6]
+    y[5], y[6] = "no", "yes"
+    assert kinds(X, y) == ["contradiction"]
+
+
+def test_rows_that_differ_by_a_bit_are_not_equal():
+    X, y = noise(2)
+    X[1] = X[0]
+    y[:] = "no", "yes"
+    assert "contradiction" in kinds(X, y)
+    X[1, 3] = np.nextafter(X[0, 3], 9.0)
+    assert "contradiction" not in kinds(X, y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_equal_rows_with_different_labels(container):
+    X, y = noise()
+    X[17] = X[250]
+    y[17], y[250] = "no", "yes"
+    (found,) = suspects(container(X), y)
+    assert found.kind == "contradiction"
+    assert found.message.startswith("2 rows are equal to one with another label (rows 18 and 251,")
+
+
+def test_a_column_that_carries_the_weight():
+    X, y = noise()
+    (found,) = suspects(X, y, coef=[0.1, -20.0, 0.1, 0.1])
+    assert (found.kind, found.columns) == ("dominates", ("x1",))
+    assert kinds(X, y, coef=[1.0, -2.0, 1.0, 1.0]) == []
