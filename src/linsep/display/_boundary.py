@@ -284,7 +284,7 @@ class BoundaryDisplay(Display):
     def _draw_distance(self, ax: Any, theme: Theme, a: FloatArray, c: float, box: Box) -> None:
         foot = -c * a / (a @ a)
         inside = all((box[0] <= p).all() and (p <= box[1]).all() for p in (foot, np.zeros(2)))
-        if not (self.as_it_is and inside):
+        if not (self.as_it_is and inside and c):
             return
         self.distance_line_ = ax.plot(*np.array([[0, 0], foot]).T, color=theme.muted, linestyle=dashes(2), zorder=4)[0]
         ax.plot(0, 0, marker="+", markersize=11, color=theme.text, zorder=4)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "theme_of"]
+__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "signed", "theme_of"]
 
 
 def pyplot() -> Any:
@@ -93,8 +93,15 @@ def grid_shape(count: int, columns: int) -> tuple[int, int]:
     return math.ceil(count / columns), columns
 
 
-def legend(ax: Axes, outside: bool = False, **settings: Any) -> None:
-    """Draw the legend, inside where there is room or beside the axes."""
+def signed(value: float) -> str:
+    """Return a number in three digits with its sign, a true minus."""
+    return f"{value:+.3g}".replace("-", "−")
+
+
+def legend(ax: Axes, outside: bool = False, below: bool = False, **settings: Any) -> None:
+    """Draw the legend, inside the axes, beside them or below."""
+    if below:
+        settings |= dict(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     if outside:
         settings |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
     ax.legend(**{"framealpha": 0.85, "fontsize": "small", **settings})

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._core import is_sparse
-from ._canvas import Display, grid_shape, pyplot, theme_of
+from ._canvas import Display, grid_shape, pyplot, signed, theme_of
 from ._model import agreements, check_shape, codes_of, read
 
 FloatArray = NDArray[np.float64]
@@ -171,4 +171,4 @@ class MistakesDisplay(Display):
             panel.imshow(self.images[k], cmap=shades, vmin=low, vmax=high)
             panel.set(xticks=[], yticks=[])
             panel.set_title(f"{self.truth[k]} taken for {self.answers[k]}", fontsize="small")
-            panel.set_xlabel(f"row {self.rows[k]}, z = {self.agreement[k]:.2g}", fontsize="x-small")
+            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="x-small")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import is_sparse
-from ._canvas import Display, colour_map, grid_shape, pyplot, theme_of
+from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
 
 FloatArray = NDArray[np.float64]
@@ -137,7 +137,7 @@ class WeightsDisplay(Display):
         colours = [theme.positive if weight >= 0 else theme.negative for weight in weights]
         place = np.arange(len(weights))[::-1]
         bars = ax.barh(place, weights, color=colours, height=0.72)
-        ax.bar_label(bars, [f"{weight:+.3g}" for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
+        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
         ax.set_yticks(place, [_cut(name) for name in self.names[k]], fontsize="small")
         ax.axvline(0.0, color=theme.text, linewidth=0.8)
         ax.margins(x=0.18)
