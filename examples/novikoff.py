@@ -8,10 +8,9 @@ from linsep.display import BoundaryDisplay, NovikoffDisplay
 from linsep.palette import LIGHT
 
 rng = np.random.default_rng(9)
-X = np.vstack([rng.normal([-0.8, -0.6], 0.7, (60, 2)), rng.normal([0.8, 0.6], 0.7, (60, 2))])
 y = np.repeat([-1, 1], 60)
-keep = y * (X @ [0.8, 0.6]) > 0.03  # a little room between the classes
-X, y = X[keep], y[keep]
+# Along (0.8, 0.6) both classes have the same spread; across it they are apart.
+X = np.outer(rng.uniform(1, 5, 120), [0.8, 0.6]) + np.outer(y * rng.uniform(0.1, 1.2, 120), [-0.6, 0.8])
 
 model = Perceptron(fit_intercept=False, record="update", random_state=3).fit(X, y)
 widest = HardMarginSVC(fit_intercept=False).fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, geometry
+from linsep import HardMarginSVC, LinearSVC, LogisticRegression, geometry
 from linsep.display import BoundaryDisplay
 from linsep.display._view import borders, box_around, clip_line, regions
 
@@ -120,10 +120,10 @@ def test_three_classes_in_many_features_keep_their_borders():
 def test_one_class_against_the_rest():
     points = IRIS.data[:, 2:]
     model = LinearSVC().fit(points, IRIS.target)
-    display = BoundaryDisplay.from_estimator(model, points, IRIS.target, target=1)
-    np.testing.assert_allclose(g(model, display.boundary_[0].get_xydata(), 1), 0, atol=1e-12)
-    assert display.classes == ["the rest", 1]
-    np.testing.assert_array_equal(display.support, model.support_[model.dual_coef_[1] != 0])
+    display = BoundaryDisplay.from_estimator(model, points, IRIS.target, target=2)
+    np.testing.assert_allclose(g(model, display.boundary_[0].get_xydata(), 2), 0, atol=1e-12)
+    assert display.classes == ["the rest", 2]
+    np.testing.assert_array_equal(display.support, model.support_[model.dual_coef_[2] != 0])
     hard = HardMarginSVC(on_overlap="soft")
     with pytest.warns(UserWarning, match="not"):
         hard.fit(points, IRIS.target)
@@ -133,7 +133,7 @@ def test_one_class_against_the_rest():
 
 
 def test_the_distance_from_the_origin_is_drawn():
-    model = Perceptron(order="cyclic").fit(X[X[:, 0] < 9], Y)
+    model = LogisticRegression().fit(X, Y)
     _, ax = plt.subplots()
     display = BoundaryDisplay.from_estimator(model, X, Y, normal=True, ax=ax)
     ends = display.distance_line_.get_xydata()
@@ -141,6 +141,15 @@ def test_the_distance_from_the_origin_is_drawn():
         geometry.distance_from_origin(model.coef_[0], model.intercept_[0])
     )
     assert g(model, ends[1]) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_boundary_outside_the_picture_is_said_in_words():
+    model = LogisticRegression().fit(X, Y)
+    few = Y < 0
+    few[few] = X[few][:, 0] < -0.5
+    display = BoundaryDisplay.from_estimator(model, X[few], Y[few])
+    assert display.boundary_ == []
+    assert display.ax_.get_title() == "the boundary is outside the picture"
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -194,6 +203,6 @@ def test_on_a_border_two_classes_tie_and_no_other_is_above(A, c):
 
 def test_a_line_beside_the_box_has_no_ends_in_it():
     assert clip_line(np.array([1.0, 0.0]), -5.0, BOX).shape == (0, 2)
-    assert clip_line(np.array([1.0, 0.0]), -1.0, BOX).tolist() == [[1.0, -1.0], [1.0, 3.0]] or True
+    assert clip_line(np.array([1.0, 0.0]), -1.0, BOX).tolist() == [[1.0, -1.0], [1.0, 3.0]]
     low, high = box_around(np.array([[1.0, 2.0]]))
     assert (low < high).all()

@@ -116,7 +116,7 @@ def test_surfaces_that_make_no_sense_are_refused():
 
 
 def test_m9_best_so_far_is_drawn_beside_the_current_one():
-    model = SGDClassifier(random_state=0, max_iter=20).fit(X, Y)
+    model = SGDClassifier(random_state=0).fit(X, Y)
     display = ConvergenceDisplay.from_estimator(model, by="pass")
     best = display.lines_["SGDClassifier", "best"].get_ydata()
     assert (np.diff(best[1:]) <= 0).all()
@@ -237,7 +237,7 @@ def test_m11_mistakes_stay_below_the_bound():
 
 def test_m11_without_a_separating_plane_there_is_no_bound():
     with pytest.warns(ConvergenceWarning):
-        model = Perceptron(max_iter=5, prove=False, random_state=0).fit(X, Y)
+        model = Perceptron(max_iter=5, prove=False, random_state=0).fit(X, np.tile([-1, 1], 20))
     display = NovikoffDisplay.from_estimator(model)
     assert not display.bound_lines_
     assert display.curves["mistakes"].mistakes.tolist() == [model.mistakes_]  # recorded by pass: only their number

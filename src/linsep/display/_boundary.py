@@ -192,7 +192,8 @@ class BoundaryDisplay(Display):
         width, height = box[1] - box[0]
         if 1 / 3 <= width / height <= 3:
             ax.set_aspect("equal")  # so that the normal looks perpendicular
-        ax.set_title("\n".join(filter(None, [title, self.note])), fontsize="medium")
+        absent = "" if self.boundary_ else "the boundary is outside the picture"
+        ax.set_title("\n".join(filter(None, [title, self.note, absent])), fontsize="medium")
         if key:
             legend(ax, outside=True)
         return self

@@ -144,7 +144,7 @@ class RegularizationPathDisplay(Display):
         ax.set_xscale("log")
         ax.set(xlabel="C: how much the losses count against the penalty", ylabel="weight")
         others = max(0, len(self.names) - top)
-        said = self.title + (f"; {others} more in grey" if others else "")
+        said = self.title + (f"\n{others} more in grey" if others else "")
         ax.set_title(f"{title}\n{said}" if title else said, fontsize="medium")
         legend(ax, outside=True)
         return self

@@ -22,8 +22,8 @@ FloatArray = NDArray[np.float64]
 
 __all__ = ["StepSizeDisplay", "StepSizeRun"]
 
-#: What is compared by default, as multiples of a step size that suits the data.
-FACTORS = (1e-3, 1.0, 100.0)
+#: What is compared by default, as multiples of a step size that suits the data: steps that shrink forgive more.
+CONSTANT_FACTORS, SHRINKING_FACTORS = (1e-3, 1.0, 100.0), (1e-3, 1.0, 1e4)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class StepSizeDisplay(Display):
         X, y : array of shape (n, d), array of shape (n,)
             Examples of two classes.
         schedules : list of Schedule, str or float, optional
-            By default a thousandth, one and a hundred times what suits the data.
+            By default a thousandth, one and a hundred times what suits the data (ten thousand, if they shrink).
         ax : matplotlib Axes, optional
         **drawing
             Passed to `plot`.
@@ -172,7 +172,8 @@ def _around_the_right_one(estimator: Any, X: Any, y: ArrayLike) -> list[Schedule
         given = Constant(first) if etas[-1] == first else InverseSqrt(first)
     given = all_schedules.get(given)
     first = float(given(0))
-    return [given.with_first(float(f"{factor * first:.2g}")) for factor in FACTORS]
+    factors = CONSTANT_FACTORS if isinstance(given, Constant) else SHRINKING_FACTORS
+    return [given.with_first(float(f"{factor * first:.2g}")) for factor in factors]
 
 
 def _schedule_of(estimator: Any) -> Any:

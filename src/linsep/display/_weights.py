@@ -143,7 +143,7 @@ class WeightsDisplay(Display):
         ax.margins(x=0.18)
         ax.set_xlabel("weight × standard deviation" if self.scaled else "weight")
         hidden = 0 if self.left_out is None else self.left_out[k]
-        ax.set_title(self.titles[k] + (f"; {hidden} smaller ones not shown" if hidden else ""), fontsize="medium")
+        ax.set_title(self.titles[k] + (f"\n{hidden} smaller ones not shown" if hidden else ""), fontsize="medium")
         self.bars_.append(bars)
 
 
