@@ -95,6 +95,16 @@ def test_more_features_keep_their_distance_from_the_plane():
     assert display.points[:, 1].var() == pytest.approx(largest, rel=1e-6)
 
 
+@pytest.mark.parametrize("n", [2, 9])
+def test_fewer_examples_than_features(n):
+    data, labels = RNG.standard_normal((n, 12)), np.arange(n) % 2
+    model = LinearSVC().fit(data, labels)
+    points = BoundaryDisplay.from_estimator(model, data, labels).points
+    rest = data - np.outer(data @ model.coef_[0], model.coef_[0]) / (model.coef_[0] @ model.coef_[0])
+    largest = np.linalg.svd(rest - rest.mean(axis=0), compute_uv=False)[0] ** 2 / n
+    assert points[:, 1].var() == pytest.approx(largest, rel=1e-6, abs=1e-12)
+
+
 def test_three_classes_in_two_features():
     points = IRIS.data[:, 2:]
     model = LogisticRegression().fit(points, IRIS.target)

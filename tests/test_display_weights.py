@@ -64,6 +64,14 @@ def test_m22_each_class_has_a_panel_or_one_is_asked_for():
         WeightsDisplay.from_estimator(model, top=0)
 
 
+def test_m22_many_classes_fill_a_grid():
+    model = LogisticRegression(C=0.001).fit(DIGITS.data[:300], DIGITS.target[:300])
+    display = WeightsDisplay.from_estimator(model, top=3)
+    assert display.ax_.shape == (4, 3)
+    assert [ax.axison for ax in display.ax_.ravel()] == [True] * 10 + [False] * 2
+    assert len(display.bars_) == 10
+
+
 @pytest.mark.parametrize("thin", [False, True], ids=["dense", "sparse"])
 def test_m22_data_put_weights_on_one_scale(thin):
     data = sparse.csr_array(CANCER.data.to_numpy()) if thin else CANCER.data.to_numpy()
@@ -114,7 +122,7 @@ def test_the_gallery_shows_the_worst_first():
 
 def test_no_mistakes_are_said_in_words():
     display = MistakesDisplay.from_predictions(np.eye(4), [0, 0, 1, 1], [-1.0, -2.0, 1.0, 2.0])
-    assert [text.get_text() for text in display.ax_.ravel()[0].texts] == ["no mistakes among 4 examples"]
+    assert [text.get_text() for text in display.ax_.texts] == ["no mistakes among 4 examples"]
     with pytest.raises(ValueError, match="3 classes and scores 1 columns"):
         MistakesDisplay.from_predictions(np.eye(4), [0, 1, 2, 2], [-1.0, -2.0, 1.0, 2.0])
 

@@ -195,7 +195,7 @@ class BoundaryDisplay(Display):
         absent = "" if self.boundary_ else "the boundary is outside the picture"
         ax.set_title("\n".join(filter(None, [title, self.note, absent])), fontsize="medium")
         if key:
-            legend(ax, outside=True)
+            legend(ax, "beside")
         return self
 
     def _box(self) -> Box:

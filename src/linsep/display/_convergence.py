@@ -178,7 +178,7 @@ class ConvergenceDisplay(Display):
             if not one:
                 self.lines_[name, "objective"].set_label(name)
         ax.set_ylabel("mean objective")
-        legend(ax, outside=True)
+        legend(ax, "beside")
 
     def _draw_gap(self, ax: Any, theme: Theme) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):

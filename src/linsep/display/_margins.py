@@ -144,7 +144,9 @@ class MarginHistogramDisplay(Display):
         ax.set_title(f"{title}: {said}" if title else said, fontsize="medium")
         if two:
             ax.set_ylim(0, 1.25 * max(1.0, float(base.max())))  # room for the legend
-        legend(ax, outside=not two, **({"loc": "upper left", "ncols": 2} if two else {}))
+            legend(ax, loc="upper left", ncols=2)
+        else:
+            legend(ax, "beside")
         return self
 
 

@@ -162,7 +162,7 @@ class OutlierDisplay(Display):
             lines[name] = ax.plot(*segment.T, label=label, **look)[0]
         self.lines_.append(lines)
         ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
-        legend(ax, below=True)
+        legend(ax, "below")
 
 
 def _plane(estimator: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:

@@ -146,7 +146,7 @@ class RegularizationPathDisplay(Display):
         others = max(0, len(self.names) - top)
         said = self.title + (f"\n{others} more in grey" if others else "")
         ax.set_title(f"{title}\n{said}" if title else said, fontsize="medium")
-        legend(ax, outside=True)
+        legend(ax, "beside")
         return self
 
     def _draw(self, ax: Any, theme: Theme, rank: int, j: int) -> Any:

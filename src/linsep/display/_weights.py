@@ -120,11 +120,8 @@ class WeightsDisplay(Display):
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw them, the most important on top."""
-        rows, columns = grid_shape(len(self.names), 3)
-        if ax is not None or rows * columns != len(self.names):
-            rows, columns = 1, len(self.names)
         longest = max(len(names) for names in self.names)
-        panels = self._axes(ax, rows, columns, (6.0, 1.3 + 0.28 * longest))
+        panels = self._axes(ax, *grid_shape(len(self.names), 3), (6.0, 1.3 + 0.28 * longest), len(self.names))
         self.bars_: list[Any] = []
         for k, panel in enumerate(panels):
             self._draw(panel, k)
@@ -224,11 +221,9 @@ class WeightImageDisplay(Display):
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw them on one scale, on which zero is neutral."""
-        rows, columns = grid_shape(len(self.images), 5)
-        if ax is not None or rows * columns != len(self.images):
-            rows, columns = 1, len(self.images)
         many = len(self.images) > 1
-        panels = self._axes(ax, rows, columns, (2.4, 2.7) if many else (5.0, 4.2))
+        size = (2.4, 2.7) if many else (5.0, 4.2)
+        panels = self._axes(ax, *grid_shape(len(self.images), 5), size, len(self.images))
         largest = max(float(np.abs(image).max()) for image in self.images) or 1.0
         self.images_ = []
         for panel, image, said in zip(panels, self.images, self.titles, strict=True):
