@@ -36,6 +36,11 @@ def digits_model():
 
 
 @functools.cache
+def iris_model():
+    return LogisticRegression().fit(IRIS.data, IRIS.target)
+
+
+@functools.cache
 def descended():
     return LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, Y)
 
@@ -46,9 +51,7 @@ def surface(**kind):
 
 PICTURES = {
     "boundary": lambda: display.BoundaryDisplay.from_estimator(LinearSVC().fit(X, Y), X, Y, normal=True, title="SVM"),
-    "boundary of three": lambda: display.BoundaryDisplay.from_estimator(
-        LogisticRegression().fit(IRIS.data, IRIS.target), IRIS.data, IRIS.target
-    ),
+    "boundary of three": lambda: display.BoundaryDisplay.from_estimator(iris_model(), IRIS.data, IRIS.target),
     "losses": lambda: display.LossDisplay.from_losses(title="Losses"),
     "surface": surface,
     "landscape": lambda: surface(kind="surface"),
@@ -60,7 +63,7 @@ PICTURES = {
     "margins of ten": lambda: display.MarginHistogramDisplay.from_estimator(
         digits_model(), DIGITS.data[FEW], DIGITS.target[FEW]
     ),
-    "weights": lambda: display.WeightsDisplay.from_estimator(LogisticRegression().fit(IRIS.data, IRIS.target)),
+    "weights": lambda: display.WeightsDisplay.from_estimator(iris_model()),
     "weight images": lambda: display.WeightImageDisplay.from_estimator(digits_model()),
     "mistakes": lambda: display.MistakesDisplay.from_estimator(digits_model(), DIGITS.data, DIGITS.target, top=4),
     "path": lambda: display.RegularizationPathDisplay.from_estimator(
