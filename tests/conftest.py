@@ -1,14 +1,26 @@
 """Data that several test files share, and how hypothesis draws: the same examples every time, unless told otherwise."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+# Pictures are drawn on no screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
 # HYPOTHESIS_PROFILE=default searches anew on every run.
 settings.register_profile("steady", derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """Close the figures of a test: matplotlib keeps them, and warns of too many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,8 @@ SCRIPTS = Path(sys.executable).parent
 @pytest.mark.parametrize(
     "command",
     [
-        ["ruff", "check", "src", "tests", "benchmarks"],
-        ["ruff", "format", "--check", "src", "tests", "benchmarks"],
+        ["ruff", "check", "src", "tests", "benchmarks", "examples"],
+        ["ruff", "format", "--check", "src", "tests", "benchmarks", "examples"],
         ["mypy"],
         ["lint-imports", "--no-cache"],
     ],

@@ -238,7 +238,7 @@ def _repair(point: SoftmaxPoint) -> tuple[float, FloatArray]:
     missing = wanted - given
     # given > 0 but for underflow, and then nothing is missing that t could not supply
     t = float(np.max(np.where(missing < 0, -missing / np.maximum(given, 1e-300), 0.0)))
-    if t == 0:
-        return 0.0, np.zeros_like(wanted)
     q = np.maximum(t * wanted + (1 - t) * missing, 0.0)
+    if t == 0 or not q.any():  # what is missing is less than the rounding of the sums
+        return 0.0, np.zeros_like(wanted)
     return t, q / q.sum()

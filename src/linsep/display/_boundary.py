@@ -192,9 +192,10 @@ class BoundaryDisplay(Display):
         width, height = box[1] - box[0]
         if 1 / 3 <= width / height <= 3:
             ax.set_aspect("equal")  # so that the normal looks perpendicular
-        ax.set_title("\n".join(filter(None, [title, self.note])), fontsize="medium")
+        absent = "" if self.boundary_ else "the boundary is outside the picture"
+        ax.set_title("\n".join(filter(None, [title, self.note, absent])), fontsize="medium")
         if key:
-            legend(ax, outside=True)
+            legend(ax, "beside")
         return self
 
     def _box(self) -> Box:
@@ -284,7 +285,7 @@ class BoundaryDisplay(Display):
     def _draw_distance(self, ax: Any, theme: Theme, a: FloatArray, c: float, box: Box) -> None:
         foot = -c * a / (a @ a)
         inside = all((box[0] <= p).all() and (p <= box[1]).all() for p in (foot, np.zeros(2)))
-        if not (self.as_it_is and inside):
+        if not (self.as_it_is and inside and c):
             return
         self.distance_line_ = ax.plot(*np.array([[0, 0], foot]).T, color=theme.muted, linestyle=dashes(2), zorder=4)[0]
         ax.plot(0, 0, marker="+", markersize=11, color=theme.text, zorder=4)

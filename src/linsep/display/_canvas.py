@@ -14,11 +14,10 @@ from ..palette import Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "theme_of"]
+__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "signed", "theme_of"]
 
 
 def pyplot() -> Any:
@@ -36,18 +35,15 @@ class Display:
     """What every display shares: numbers are computed by a classmethod, `plot` draws them and sets `ax_`, `figure_`."""
 
     ax_: Any
-    figure_: Figure
+    figure_: Any
 
-    def _axes(self, ax: Any, rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.8)) -> list[Axes]:
-        """Return the panels to draw on, row by row: those given, or those of a new figure."""
-        wanted = rows * columns
+    def _axes(
+        self, ax: Any, rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.8), count: int | None = None
+    ) -> list[Axes]:
+        """Return the panels to draw on, row by row: those given, or `count` of those of a new figure."""
+        wanted = rows * columns if count is None else count
         if ax is None:
-            width, height = size[0] * columns, size[1] * rows
-            _, made = pyplot().subplots(
-                rows, columns, figsize=(width, height), layout="constrained", squeeze=False, subplot_kw=self._kind()
-            )
-            panels = list(made.ravel())
-            self.ax_ = panels[0] if wanted == 1 else made
+            panels = self._new_figure(rows, columns, size, wanted)
         else:
             panels = list(np.ravel(np.asarray(ax, dtype=object)))
             self.ax_ = ax if wanted > 1 else panels[0]
@@ -58,6 +54,14 @@ class Display:
             )
         self.figure_ = panels[0].figure
         return panels
+
+    def _new_figure(self, rows: int, columns: int, size: tuple[float, float], wanted: int) -> list[Axes]:
+        shape: Any = dict(figsize=(size[0] * columns, size[1] * rows), layout="constrained", squeeze=False)
+        _, made = pyplot().subplots(rows, columns, subplot_kw=self._kind(), **shape)
+        for spare in made.ravel()[wanted:]:
+            spare.set_axis_off()
+        self.ax_ = made[0, 0] if rows * columns == 1 else made
+        return list(made.ravel()[:wanted])
 
     def _kind(self) -> dict[str, Any]:
         """Return what kind of axes a new figure gets."""
@@ -93,8 +97,19 @@ def grid_shape(count: int, columns: int) -> tuple[int, int]:
     return math.ceil(count / columns), columns
 
 
-def legend(ax: Axes, outside: bool = False, **settings: Any) -> None:
-    """Draw the legend, inside where there is room or beside the axes."""
-    if outside:
-        settings |= dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
-    ax.legend(**{"framealpha": 0.85, "fontsize": "small", **settings})
+def signed(value: float) -> str:
+    """Return a number in three digits with its sign, a true minus."""
+    return f"{value:+.3g}".replace("-", "−")
+
+
+#: Where a legend goes that is not inside the axes.
+PLACES: dict[str, dict[str, Any]] = {
+    "inside": {},
+    "beside": dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0),
+    "below": dict(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2),
+}
+
+
+def legend(ax: Axes, place: str = "inside", **settings: Any) -> None:
+    """Draw the legend inside the axes, beside or below them."""
+    ax.legend(**{"framealpha": 0.85, "fontsize": "small", **PLACES[place], **settings})

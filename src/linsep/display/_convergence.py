@@ -152,28 +152,33 @@ class ConvergenceDisplay(Display):
             draw[what](panel, theme_of(panel))
             if log:
                 panel.set_xscale("symlog", linthresh=1.0)
+                panel.set_xlim(left=0.0)
         panels[-1].set_xlabel("steps" if self.by == "step" else "passes over the data")
         panels[0].set_title(title or "", fontsize="medium")
         return self
 
     def _draw_objective(self, ax: Any, theme: Theme) -> None:
+        one = len(self.curves) == 1
         for k, (name, curve) in enumerate(self.curves.items()):
-            said = "" if len(self.curves) == 1 else f"{name}: "
             colour = theme.series[k % len(theme.series)]
             parts: list[tuple[str, FloatArray, str, Any]] = [
                 ("objective", curve.objective, "objective", dict(linewidth=1.0, alpha=0.75, marker=_mark(curve))),
                 ("best", curve.best, "best so far", dict(linewidth=2.2)),
-                ("risk", curve.risk, "risk (mean loss)", dict(linewidth=1.4, linestyle=dashes(2))),
             ]
+            if one:  # of several runs it would be one line too many
+                parts.append(("risk", curve.risk, "risk (mean loss)", dict(linewidth=1.4, linestyle=dashes(2))))
             for what, values, words, look in parts:
                 if _adds_something(what, curve):
-                    line = ax.plot(curve.x, values, color=colour, label=f"{said}{words}", **look)[0]
-                    self.lines_[name, what] = line
+                    self.lines_[name, what] = ax.plot(curve.x, values, color=colour, **look)[0]
+                    if one:
+                        self.lines_[name, what].set_label(words)
             if np.isfinite(curve.lower):
-                look = dict(color=colour, linestyle=dashes(1), linewidth=1.0, label=f"{said}proven lower bound")
-                self.lines_[name, "lower"] = ax.axhline(curve.lower, **look)
+                self.lines_[name, "lower"] = ax.axhline(curve.lower, color=colour, linestyle=dashes(1), linewidth=1.0)
+                self.lines_[name, "lower"].set_label("proven lower bound" if one else "")
+            if not one:
+                self.lines_[name, "objective"].set_label(name)
         ax.set_ylabel("mean objective")
-        legend(ax, outside=True)
+        legend(ax, "beside")
 
     def _draw_gap(self, ax: Any, theme: Theme) -> None:
         for k, (name, curve) in enumerate(self.curves.items()):

@@ -88,7 +88,8 @@ class LossDisplay(Display):
         for k, (name, values) in enumerate(self.values.items()):
             look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=2)
             self.lines_[name] = ax.plot(self.z, values, label=name, **look)[0]
-        ax.set(xlabel="agreement z = y g(x)", ylabel="loss ℓ(z)", xlim=(self.z[0], self.z[-1]), title=title or "")
+        ax.set(xlabel="agreement z = y g(x)", ylabel="loss ℓ(z)", xlim=(self.z[0], self.z[-1]))
+        ax.set_title(title or "", fontsize="medium", pad=18)
         highest = max(float(values.max()) for values in self.values.values())
         ax.set_ylim(-0.1, highest * 1.05 if top is None else min(highest * 1.05, top))
         where = ax.get_xaxis_transform()

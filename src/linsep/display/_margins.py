@@ -16,6 +16,9 @@ IntArray = NDArray[np.int64]
 
 __all__ = ["MarginHistogramDisplay"]
 
+#: What tells classes apart besides their colours.
+HATCHES = ("////", "", "....", "xxxx", "----")
+
 
 @dataclass
 class MarginHistogramDisplay(Display):
@@ -124,21 +127,26 @@ class MarginHistogramDisplay(Display):
         base = np.zeros(len(self.edges_) - 1)
         for k, counts in enumerate(self.counts_):
             colour = (theme.negative, theme.positive)[k] if two else theme.series[k % len(theme.series)]
-            look: Any = dict(color=colour, hatch=("////", "", "....", "xxxx")[k % 4], edgecolor=theme.background)
+            look: Any = dict(
+                color=colour, hatch=HATCHES[(k + k // len(theme.series)) % len(HATCHES)], edgecolor=theme.background
+            )
             widths, left = np.diff(self.edges_), self.edges_[:-1]
             ax.bar(left, counts, widths, base, align="edge", linewidth=0.5, label=str(self.classes[k]), **look)
             base += counts
         share = self.mistakes_ / len(self.agreement)
-        said = f"plane: {self.mistakes_} of {len(self.agreement)} ({share:.1%}) on the wrong side"
-        ax.axvline(0.0, color=theme.text, linewidth=1.6, label=said)
+        said = f"{self.mistakes_} of {len(self.agreement)} ({share:.1%}) on the wrong side"
+        ax.axvline(0.0, color=theme.text, linewidth=1.6, label="plane, z = 0" if two else None)
         if two and not self.geometric:
             ax.axvline(1.0, color=theme.text, linewidth=1.1, linestyle=dashes(1), label="margin, z = 1")
         name = "distance from the plane, y g(x)/‖w‖" if self.geometric else "agreement z = y g(x)"
         name = name if two else "own score − highest other score"
         ax.set(xlabel=f"{name}   (mistakes are negative)", ylabel="examples")
-        ax.set_title(title or "", fontsize="medium")
-        ax.set_ylim(0, 1.3 * max(1.0, float(base.max())))  # room for the legend
-        legend(ax, loc="upper left", ncols=2)
+        ax.set_title(f"{title}: {said}" if title else said, fontsize="medium")
+        if two:
+            ax.set_ylim(0, 1.25 * max(1.0, float(base.max())))  # room for the legend
+            legend(ax, loc="upper left", ncols=2)
+        else:
+            legend(ax, "beside")
         return self
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._core import is_sparse
-from ._canvas import Display, grid_shape, pyplot, theme_of
+from ._canvas import Display, grid_shape, pyplot, signed, theme_of
 from ._model import agreements, check_shape, codes_of, read
 
 FloatArray = NDArray[np.float64]
@@ -145,15 +145,7 @@ class MistakesDisplay(Display):
     def plot(self, ax: Any = None, *, columns: int = 6, title: str | None = None) -> Self:
         """Draw them, so many beside each other."""
         count = max(1, len(self.images))
-        rows, columns = grid_shape(count, columns)
-        if ax is None:
-            size = (1.5 * columns + 0.6, 1.9 * rows + 0.7)
-            figure, made = pyplot().subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-            for spare in made.ravel()[count:]:
-                spare.set_axis_off()
-            panels, self.ax_, self.figure_ = list(made.ravel()[:count]), made, figure
-        else:
-            panels = self._axes(ax, 1, count)
+        panels = self._axes(ax, *grid_shape(count, columns), (1.6, 2.1) if len(self.images) else (4.0, 2.0), count)
         if not len(self.images):
             panels[0].text(0.5, 0.5, f"no mistakes among {self.n} examples", ha="center", va="center", wrap=True)
             panels[0].set_axis_off()
@@ -171,4 +163,4 @@ class MistakesDisplay(Display):
             panel.imshow(self.images[k], cmap=shades, vmin=low, vmax=high)
             panel.set(xticks=[], yticks=[])
             panel.set_title(f"{self.truth[k]} taken for {self.answers[k]}", fontsize="small")
-            panel.set_xlabel(f"row {self.rows[k]}, z = {self.agreement[k]:.2g}", fontsize="x-small")
+            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="x-small")

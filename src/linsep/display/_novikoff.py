@@ -103,7 +103,7 @@ class NovikoffDisplay(Display):
         ax.set_ylim(bottom=0.8)
         ax.set(xlabel="examples seen", ylabel="mistakes")
         ax.set_title(title or "Mistakes made, and the most there can be", fontsize="medium")
-        legend(ax, outside=len(self.curves) > 1, **({} if len(self.curves) > 1 else {"loc": "best"}))
+        legend(ax, "beside" if len(self.curves) > 1 else "inside")
         return self
 
     def _draw(self, ax: Any, theme: Theme, k: int, name: str) -> None:

@@ -145,10 +145,14 @@ class OutlierDisplay(Display):
         return self
 
     def _draw(self, ax: Any, theme: Theme, planes: dict[str, FloatArray], shown: int, box: Box) -> None:
+        first = len(self.points) - self.n_extra
         for k, name in enumerate(self.classes):
             chosen = self.points[:shown][self.codes[:shown] == k]
             look: Any = dict(marker=palette.MARKERS[k], color=(theme.negative, theme.positive)[k])
             ax.scatter(*chosen.T, s=26, label=str(name), edgecolors=theme.background, linewidths=0.5, **look)
+        if shown > first:
+            ring: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=1.0)
+            ax.scatter(*self.points[first:].T, s=90, label="extra", **ring)
         lines = {}
         for k, (name, plane) in enumerate(planes.items()):
             wrong = self.mistakes[name][0 if planes is self.without else 1]
@@ -158,7 +162,7 @@ class OutlierDisplay(Display):
             lines[name] = ax.plot(*segment.T, label=label, **look)[0]
         self.lines_.append(lines)
         ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
-        legend(ax, loc="best")
+        legend(ax, "below")
 
 
 def _plane(estimator: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:

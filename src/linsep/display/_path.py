@@ -98,7 +98,7 @@ class RegularizationPathDisplay(Display):
             not. It is not changed.
         X, y : array of shape (n, d), array of shape (n,)
         Cs : array, optional
-            By default 25 from 0.001 to 100, evenly on a logarithmic scale.
+            By default 21 from 0.001 to 10, evenly on a logarithmic scale.
         target : label, optional
             Whose weights to draw; needed with more than two classes.
         feature_names : list of str, optional
@@ -113,7 +113,7 @@ class RegularizationPathDisplay(Display):
             X = before.fit_transform(X, y)
         if "C" not in last.get_params():
             raise TypeError(f"{type(last).__name__} has no parameter C: there is no penalty to vary")
-        asked = np.unique(np.asarray(np.logspace(-3, 2, 25) if Cs is None else Cs, dtype=np.float64))
+        asked = np.unique(np.asarray(np.logspace(-3, 1, 21) if Cs is None else Cs, dtype=np.float64))
         if len(asked) < 2 or not (asked > 0).all() or not np.isfinite(asked).all():
             raise ValueError("Cs must be at least two different positive numbers")
         weights, fitted = weights_over_C(last, X, y, asked)
@@ -144,9 +144,9 @@ class RegularizationPathDisplay(Display):
         ax.set_xscale("log")
         ax.set(xlabel="C: how much the losses count against the penalty", ylabel="weight")
         others = max(0, len(self.names) - top)
-        said = self.title + (f"; {others} more in grey" if others else "")
+        said = self.title + (f"\n{others} more in grey" if others else "")
         ax.set_title(f"{title}\n{said}" if title else said, fontsize="medium")
-        legend(ax, outside=True)
+        legend(ax, "beside")
         return self
 
     def _draw(self, ax: Any, theme: Theme, rank: int, j: int) -> Any:

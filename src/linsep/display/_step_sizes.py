@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import schedules as all_schedules
 from ..history import History
-from ..schedules import Constant, InverseSqrt, Schedule
+from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
 from ..solvers import StepSizeWarning
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
@@ -22,25 +22,22 @@ FloatArray = NDArray[np.float64]
 
 __all__ = ["StepSizeDisplay", "StepSizeRun"]
 
-#: What is compared by default, as multiples of a step size that suits the data.
-FACTORS = (1e-3, 1.0, 100.0)
+#: What is compared by default, as multiples of a step size that suits the data: steps that shrink forgive more.
+CONSTANT_FACTORS, SHRINKING_FACTORS = (1e-3, 1.0, 100.0), (1e-3, 1.0, 1e4)
 
 
 @dataclass(frozen=True)
 class StepSizeRun:
-    """One run: its objective by step, what was said about its steps, and whether that was a complaint.
-
-    `verdict` is ``"too small"``, ``"right"`` or ``"too large"``.
-    """
+    """One run: its objective by step, and what was said about its steps, if anything."""
 
     steps: FloatArray
     objective: FloatArray
     message: str
 
     @property
-    def verdict(self) -> str:
-        """What is wrong with the step size, or ``"right"``."""
-        return next((words for words in ("too small", "too large") if words in self.message), "right")
+    def best(self) -> float:
+        """The lowest objective after the start."""
+        return float(np.min(self.objective[1:], initial=np.inf))
 
 
 @dataclass
@@ -66,7 +63,7 @@ class StepSizeDisplay(Display):
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
     >>> model = LinearClassifier("logistic", solver=GradientDescent(max_iter=50))
     >>> display = StepSizeDisplay.from_estimator(model, X, y)
-    >>> [run.verdict for run in display.runs.values()]
+    >>> list(display.verdicts.values())
     ['too small', 'right', 'too large']
     """
 
@@ -92,7 +89,7 @@ class StepSizeDisplay(Display):
         X, y : array of shape (n, d), array of shape (n,)
             Examples of two classes.
         schedules : list of Schedule, str or float, optional
-            By default a thousandth, one and a hundred times what suits the data.
+            By default a thousandth, one and a hundred times what suits the data (ten thousand, if they shrink).
         ax : matplotlib Axes, optional
         **drawing
             Passed to `plot`.
@@ -111,41 +108,59 @@ class StepSizeDisplay(Display):
         --------
         >>> from linsep.solvers import minimize
         >>> run = minimize(lambda x: x @ x, lambda x: 2 * x, [1.0], schedule=0.25)
-        >>> StepSizeDisplay.from_descents({"η = 0.25": run}).runs["η = 0.25"].verdict
-        'right'
+        >>> StepSizeDisplay.from_descents({"η = 0.25": run}).verdicts
+        {'η = 0.25': 'right'}
         """
         pyplot()
         runs = {name: _of_history(run.history, run.advice) for name, run in descents.items()}
         return cls(runs).plot(ax, **drawing)
 
-    def plot(self, ax: Any = None, *, log: bool = False, title: str | None = None) -> Self:
-        """Draw them; a run that climbs out of the picture is cut off at three times where it began.
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """``"too small"``, ``"right"`` or ``"too large"``: what the fit said, else what the runs say of each other.
+
+        A run that said nothing, but ended more than a twentieth of the best one's way above it, is too large if it went
+        up and down, else too small.
+        """
+        lowest = min(run.best for run in self.runs.values())
+        return {name: _verdict(run, lowest) for name, run in self.runs.items()}
+
+    def plot(self, ax: Any = None, *, log: bool | None = None, title: str | None = None) -> Self:
+        """Draw them.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-        log : bool
-            Whether the y-axis is logarithmic.
+        log : bool, optional
+            Whether the y-axis is logarithmic; by default where a run climbs far above where it began.
         title : str, optional
         """
         (ax,) = self._axes(ax)
         theme = theme_of(ax)
-        self.lines_ = {}
+        self.lines_, verdicts = {}, self.verdicts
         for k, (name, run) in enumerate(self.runs.items()):
             look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=1.8)
-            self.lines_[name] = ax.plot(run.steps, run.objective, label=f"{name}: {run.verdict}", **look)[0]
+            self.lines_[name] = ax.plot(run.steps, run.objective, label=f"{name}: {verdicts[name]}", **look)[0]
         values = np.concatenate([run.objective for run in self.runs.values()])
         low, start = float(values.min()), max(float(run.objective[0]) for run in self.runs.values())
-        high = min(float(values.max()), low + 3.0 * max(start - low, 1e-12))
+        if log is None:
+            log = low > 0 and float(values.max()) > 10 * start
         if log:
             ax.set_yscale("log")
-            ax.set_ylim(max(low, 1e-12 * high) / 1.5, high * 1.5)
-        else:
-            air = 0.05 * (high - low) or 1.0
-            ax.set_ylim(low - air, high + air)
         ax.set(xlabel="steps", ylabel="objective", title=title or "")
         legend(ax)
         return self
+
+
+def _verdict(run: StepSizeRun, lowest: float) -> str:
+    for words in ("too small", "too large"):
+        if words in run.message:
+            return words
+    start = float(run.objective[0])
+    if run.best - lowest <= 0.05 * (start - lowest):
+        return "right"
+    ups = np.diff(run.objective[1:]) > 0.05 * abs(start - lowest)
+    return "too large" if ups.any() or run.best > start else "too small"
 
 
 def _around_the_right_one(estimator: Any, X: Any, y: ArrayLike) -> list[Schedule]:
@@ -157,7 +172,8 @@ def _around_the_right_one(estimator: Any, X: Any, y: ArrayLike) -> list[Schedule
         given = Constant(first) if etas[-1] == first else InverseSqrt(first)
     given = all_schedules.get(given)
     first = float(given(0))
-    return [given.with_first(float(f"{factor * first:.2g}")) for factor in FACTORS]
+    factors = CONSTANT_FACTORS if isinstance(given, Constant) else SHRINKING_FACTORS
+    return [given.with_first(float(f"{factor * first:.2g}")) for factor in factors]
 
 
 def _schedule_of(estimator: Any) -> Any:
@@ -207,4 +223,8 @@ def _words(schedule: Schedule) -> str:
         return f"η = {schedule.eta:g}"
     if isinstance(schedule, InverseSqrt):
         return f"η = {schedule.eta:g}/√(k + 1)"
+    if isinstance(schedule, InverseTime):
+        return f"η = {schedule.eta:g}/(1 + {schedule.decay:g} k)"
+    if isinstance(schedule, Inverse):
+        return f"η = 1/({schedule.alpha:g} (k + 1))"
     return str(schedule)

@@ -236,7 +236,9 @@ class RiskSurfaceDisplay(Display):
             lifted = heights + 0.01 * (values.max() - values.min())  # above the surface, which would hide it
             line = ax.plot(*self.path.T, lifted, color=theme.negative, marker=".", markersize=4, zorder=10)[0]
             self.path_lines_.append(line)
-        ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+        ax.locator_params(nbins=5)
+        ax.set_xlabel(self.labels[0], labelpad=8)
+        ax.set_ylabel(self.labels[1], labelpad=8)
         ax.set_title(name, fontsize="medium")
 
     def _heights(self, values: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import is_sparse
-from ._canvas import Display, colour_map, grid_shape, pyplot, theme_of
+from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
 
 FloatArray = NDArray[np.float64]
@@ -120,11 +120,8 @@ class WeightsDisplay(Display):
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw them, the most important on top."""
-        rows, columns = grid_shape(len(self.names), 3)
-        if ax is not None or rows * columns != len(self.names):
-            rows, columns = 1, len(self.names)
         longest = max(len(names) for names in self.names)
-        panels = self._axes(ax, rows, columns, (6.0, 1.3 + 0.28 * longest))
+        panels = self._axes(ax, *grid_shape(len(self.names), 3), (6.0, 1.3 + 0.28 * longest), len(self.names))
         self.bars_: list[Any] = []
         for k, panel in enumerate(panels):
             self._draw(panel, k)
@@ -137,13 +134,13 @@ class WeightsDisplay(Display):
         colours = [theme.positive if weight >= 0 else theme.negative for weight in weights]
         place = np.arange(len(weights))[::-1]
         bars = ax.barh(place, weights, color=colours, height=0.72)
-        ax.bar_label(bars, [f"{weight:+.3g}" for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
+        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
         ax.set_yticks(place, [_cut(name) for name in self.names[k]], fontsize="small")
         ax.axvline(0.0, color=theme.text, linewidth=0.8)
         ax.margins(x=0.18)
         ax.set_xlabel("weight × standard deviation" if self.scaled else "weight")
         hidden = 0 if self.left_out is None else self.left_out[k]
-        ax.set_title(self.titles[k] + (f"; {hidden} smaller ones not shown" if hidden else ""), fontsize="medium")
+        ax.set_title(self.titles[k] + (f"\n{hidden} smaller ones not shown" if hidden else ""), fontsize="medium")
         self.bars_.append(bars)
 
 
@@ -224,11 +221,9 @@ class WeightImageDisplay(Display):
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw them on one scale, on which zero is neutral."""
-        rows, columns = grid_shape(len(self.images), 5)
-        if ax is not None or rows * columns != len(self.images):
-            rows, columns = 1, len(self.images)
         many = len(self.images) > 1
-        panels = self._axes(ax, rows, columns, (2.4, 2.7) if many else (5.0, 4.2))
+        size = (2.4, 2.7) if many else (5.0, 4.2)
+        panels = self._axes(ax, *grid_shape(len(self.images), 5), size, len(self.images))
         largest = max(float(np.abs(image).max()) for image in self.images) or 1.0
         self.images_ = []
         for panel, image, said in zip(panels, self.images, self.titles, strict=True):
