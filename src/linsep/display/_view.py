@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, svds
 
+from ..plane_view import plane_view
 from ._model import LinearModel
 
 FloatArray = NDArray[np.float64]
@@ -47,15 +47,13 @@ def look_at_plane(model: LinearModel, k: int, X: Any) -> View:
     w, b = model.coef[k], float(model.intercept[k])
     if len(w) == 2:
         return _as_it_is(model)
-    length = float(np.linalg.norm(w))
-    if length == 0:
+    if not w.any():
         raise ValueError(
             "all weights are zero: there is no plane to draw; fit with a larger C, or look at other features"
         )
-    normal = w / length
-    spread = _largest_spread(X, normal)
+    view = plane_view(X, w, b)
     labels = ("signed distance from the plane, g(x)/‖w‖", "direction of largest remaining spread")
-    return View(-b / length * normal, np.column_stack([normal, spread]), labels)
+    return View(view.origin, np.column_stack([view.across, view.along]), labels)
 
 
 def look_at_all(model: LinearModel, X: Any) -> View:
@@ -74,30 +72,6 @@ def look_at_all(model: LinearModel, X: Any) -> View:
 
 def _as_it_is(model: LinearModel) -> View:
     return View(np.zeros(2), np.eye(2), (model.names[0], model.names[1]))
-
-
-def _largest_spread(X: Any, normal: FloatArray) -> FloatArray:
-    """Return the unit vector perpendicular to the normal along which the centred examples vary most."""
-    n, d = X.shape
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-
-    def off(v: FloatArray) -> FloatArray:
-        return np.asarray(v - normal * (normal @ v))
-
-    def forward(v: FloatArray) -> FloatArray:
-        v = off(np.ravel(v))
-        return np.asarray(X @ v - mean @ v)
-
-    def backward(u: FloatArray) -> FloatArray:
-        u = np.ravel(u)
-        return off(np.asarray(X.T @ u).ravel() - mean * u.sum())
-
-    start = off(np.random.default_rng(0).standard_normal(d))
-    if n < 2 or np.linalg.norm(backward(forward(start))) == 0:  # all on one line along the normal
-        return start / np.linalg.norm(start)
-    remaining = LinearOperator((n, d), matvec=forward, rmatvec=backward, dtype=np.float64)
-    spread = off(svds(remaining, k=1, v0=start if d <= n else forward(start), random_state=0)[2][0])
-    return np.asarray(spread / np.linalg.norm(spread) * (1.0 if spread[np.abs(spread).argmax()] > 0 else -1.0))
 
 
 # -- lines and half-planes in a box -------------------------------------------------------------------------------
