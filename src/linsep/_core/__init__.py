@@ -408,6 +408,30 @@ class Rows:
             loop, rows, chosen = reference.dual_pass, self.X, loss
         return int(loop(rows, y, c, chosen, q, constant, b, order, active, seed, alpha, w, slopes))
 
+    def dual_halves(
+        self,
+        y: FloatArray,
+        c: FloatArray,
+        loss: Any,
+        *,
+        constant: float,
+        b: FloatArray,
+        order: NDArray[np.int32],
+        seed: int,
+        alpha: FloatArray,
+        w: FloatArray,
+        other: FloatArray,
+    ) -> float:
+        """One pass of dual descent by two halves at once, changing `alpha`, `w`, `b` and `order`; see `halves.hpp`.
+
+        Returns an estimate of the duality gap; `other` is room for a second copy of the weights.
+        """
+        kernel, q = compiled_name(loss), self.squared_norms()
+        if _compiled is not None and kernel is not None:
+            into = alpha, w, other, threads()
+            return float(_compiled.dual_halves(self._handle, y, c, kernel, q, constant, b, order, seed, *into))
+        return reference.dual_halves(self.X, y, c, loss, q, constant, b, order, seed, alpha, w)
+
 
 def sprung_line_search(
     c: FloatArray,
