@@ -102,7 +102,8 @@ struct SparseRow {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
     }
     bool columns_increase() const {
-        int falls = 0;  // no branch: the loop is then done on packs of columns
+        int falls = 0;
+#pragma omp simd reduction(| : falls)
         for (std::size_t k = 1; k < size; ++k) falls |= j[k] <= j[k - 1];
         return falls == 0;
     }

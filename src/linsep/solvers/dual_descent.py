@@ -128,8 +128,10 @@ class _Run:
 
     def _is_expected(self, proof: Bound) -> bool:
         """Whether the gap should be small enough now: the last pass saw it under way, and it goes on falling."""
-        falling = min(1.0, self.estimate / self.earlier) if self.earlier > 0 else 1.0
-        gap, problem, tol = self.estimate * falling, self.problem, self.method.tol
+        problem, tol = self.problem, self.method.tol
+        gap = self.estimate * (min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0)
+        if self.by_halves:
+            gap *= 2.0  # the plane's own dual point is not quite as good as α
         if proof.primal < np.inf:
             return gap <= tol * proof.primal
         # Not measured yet: no more than with w = 0, and no less than D.
@@ -153,7 +155,7 @@ class _Run:
         own = bound(point)
         if own.relative_gap <= self.method.tol:
             self.best, self.highest = (point.objective, self.w, point.b), (own.dual, None)
-        elif own.primal - self._dual_value() <= self.method.tol * own.primal:
+        elif not self.by_halves and own.primal - self._dual_value() <= self.method.tol * own.primal:
             return self._measure_dual_point(k)
         self._record(k, point)
         return own

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from ..problem import Problem
-from .sampling import sample_size
+from .sampling import draw
 
 FloatArray = NDArray[np.float64]
 
@@ -67,17 +67,18 @@ class Cholesky:
 
 
 class _ByColumns:
-    """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples."""
+    """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples, those that bend most."""
 
     def __init__(
         self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
     ) -> None:
-        size = sample_size(problem)
+        n, d = problem.rows.n, problem.rows.d
+        size = max(2000, 2 * d, n // 16)  # of many examples more, since some features are rare
         self.exact = rng is None or len(rows) <= 2 * size
         if rng is not None and not self.exact:
-            h = h * (len(rows) / size)
-            rows = np.sort(rng.choice(rows, size, replace=False))
-        d = problem.rows.d
+            chosen, weights = draw(h[rows], size, rng)
+            rows, h = rows[chosen], np.zeros(n)
+            h[rows] = weights
         hessian = problem.rows.gram(h, rows)
         hessian = hessian if problem.fit_intercept else hessian[:d, :d]
         diagonal = np.einsum("jj->j", hessian)
