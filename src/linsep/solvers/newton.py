@@ -1,8 +1,9 @@
 """Newton's method for smooth losses, to a proven duality gap.
 
 Each step solves (∇²P) p = −∇P by conjugate gradients, preconditioned by the Cholesky factor of the same Hessian taken
-over a sample of the examples, for as long as that takes few products; where the sample is everything, the factor alone
-gives the step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to start from.
+over a sample of the examples, and used again while it serves; where the sample is everything, the factor alone gives the
+step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to start
+from.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
 
-#: A factor costs about as much as so many products with the Hessian: one that needs no more is used again.
-WORTH_A_FACTOR = 8
 #: A step is made longer if at its end this share of its slope is left.
 STEEP = 0.25
 
@@ -131,7 +130,7 @@ class _Run:
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         p, products = conjugate_gradients(point, metric, accuracy)
-        self.metric = metric if products <= WORTH_A_FACTOR else None
+        self.metric = metric if products <= metric.cost else None  # else a new one is cheaper than such products
         return p
 
     def _line_search(self, point: Point, step: FloatArray) -> Point | None:

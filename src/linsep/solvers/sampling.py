@@ -33,19 +33,18 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | N
     return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, C=problem.C * n / size, sample_weight=weight)
 
 
-def draw(values: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Draw at most about `size` of the values, the large ones rather, each divided by its chance to be drawn.
+def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Draw at most about `size` examples, the important ones rather; return them, and the chance that each one had.
 
-    The chance is p = min(1, size · v / Σ v); so what is drawn adds up to Σ v on average, and values that matter much
-    are there as they are. One random number places all draws evenly (systematic sampling).
+    The chance is p = min(1, size · v / Σ v). One random number places all draws evenly (systematic sampling).
 
     Examples
     --------
-    >>> chosen, weights = draw(np.array([0.0, 100.0, 1.0, 1.0]), 2, np.random.default_rng(0))
-    >>> int(chosen[0]), float(weights[0])
-    (1, 100.0)
+    >>> chosen, p = draw(np.array([0.0, 100.0, 1.0, 1.0]), 2, np.random.default_rng(0))
+    >>> int(chosen[0]), float(p[0])
+    (1, 1.0)
     """
-    p = np.minimum(1.0, values * (size / values.sum()))
+    p = np.minimum(1.0, importance * (size / importance.sum()))
     ticks = np.floor(np.cumsum(p) + rng.random())
     chosen = np.flatnonzero(np.diff(ticks, prepend=0.0))
-    return chosen, values[chosen] / p[chosen]
+    return chosen, p[chosen]
