@@ -203,7 +203,7 @@ def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray) -> None:
     dtype = np.float64 if len(which) * X.shape[1] ** 2 < 10**9 else np.float32
     syrk = blas.dsyrk if dtype is np.float64 else blas.ssyrk
     size = max(1, 2**21 // X.shape[1])
-    root = np.sqrt(h).astype(dtype)
+    root = np.sqrt(h).astype(dtype, copy=False)
     for first in range(0, len(which), size):
         part = which[first : first + size]
         rows = X if len(part) == X.shape[0] else X[part]

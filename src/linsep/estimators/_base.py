@@ -199,9 +199,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         return rows
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        check_classification_targets(y)
         y = np.asarray(y)
+        if y.dtype.kind not in "biuUS":  # whole numbers and words are labels; scikit-learn looks closely at all others
+            check_classification_targets(y)
         classes = np.unique(y)
+        if 2 * len(classes) > len(y):
+            check_classification_targets(y)  # it warns of what looks like regression
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"

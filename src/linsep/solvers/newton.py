@@ -1,9 +1,9 @@
 """Newton's method for smooth losses, to a proven duality gap.
 
 Each step solves (∇²P) p = −∇P by conjugate gradients, preconditioned by the Cholesky factor of the same Hessian taken
-over a sample of the examples, and used again while it serves; where the sample is everything, the factor alone gives the
-step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to start
-from.
+over a sample of the examples, and used again while it serves; where the sample is everything, the factor alone gives
+the step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to
+start from.
 """
 
 from __future__ import annotations
@@ -126,12 +126,16 @@ class _Run:
         return result.w, result.b
 
     def _direction(self, point: Point, accuracy: float) -> FloatArray:
-        metric = self.metric or _metric(point, self.rng)
+        metric = self.metric or self._metric(point)
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         p, products = conjugate_gradients(point, metric, accuracy)
         self.metric = metric if products <= metric.cost else None  # else a new one is cheaper than such products
         return p
+
+    def _metric(self, point: Point) -> Metric:
+        problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
+        return factored(problem, h, self.rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
 
     def _line_search(self, point: Point, step: FloatArray) -> Point | None:
         """Return a point along the step that lowers the objective enough; None if none does.
@@ -165,11 +169,6 @@ class _Run:
         self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
 
 
-def _metric(point: Point, rng: np.random.Generator) -> Metric:
-    problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
-    return factored(problem, h, rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
-
-
 def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> tuple[FloatArray, int]:
     """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
 
@@ -188,8 +187,9 @@ def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int
     towards = metric.solve(residual)
     direction, size = towards, float(residual @ towards)
     first, products = size, 0
-    for products in range(1, most + 1):
+    while products < most:
         bent = hessian(direction)
+        products += 1
         if not (bend := float(direction @ bent)) > 0:
             break  # nothing bends this way
         t = size / bend
