@@ -320,11 +320,27 @@ def dual_halves(
     alpha: FloatArray,
     w: FloatArray,
 ) -> float:
-    """One pass by two halves of the examples, each from the same (w, b) and with its own moves counted twice.
+    """One pass by two halves of the examples, drawn at random; see `ordered_halves`."""
+    np.random.default_rng(seed).shuffle(order)
+    return ordered_halves(X, y, c, loss, q, constant, b, order, alpha, w)
+
+
+def ordered_halves(
+    X: Any,
+    y: FloatArray,
+    c: FloatArray,
+    loss: Any,
+    q: FloatArray,
+    constant: float,
+    b: FloatArray,
+    order: NDArray[np.int32],
+    alpha: FloatArray,
+    w: FloatArray,
+) -> float:
+    """One pass by the two halves of `order`, each from the same (w, b) and with its own moves counted twice.
 
     The new (w, b) is the mean of the two. Returns an estimate of the duality gap, as `dual_pass` does.
     """
-    np.random.default_rng(seed).shuffle(order)
     ends, gap = [], 0.0
     for half in np.split(order, [len(order) // 2]):
         v, a = w.copy(), b.copy()
