@@ -328,9 +328,10 @@ def test_the_gap_that_a_logistic_pass_sees_is_right_near_the_optimum(n, d, seed,
         gap = rows.dual_halves(y, c, losses.Logistic(), seed=k, other=other, **how)
         if gap < 1e-5:
             break
-    plain = reference.ordered_halves(X, y, c, losses.Logistic(), q, 0.0, b.copy(), order, alpha.copy(), w.copy())
+    before = alpha.copy(), w.copy()
     gap = rows.dual_halves(y, c, losses.Logistic(), seed=99, other=other, **how)
-    assert gap == pytest.approx(plain, rel=1.0, abs=1e-7)
+    plain = reference.ordered_halves(X, y, c, losses.Logistic(), q, 0.0, b, order, *before)
+    assert gap == pytest.approx(plain, rel=0.2, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared_hinge", "square"])
