@@ -200,11 +200,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         y = np.asarray(y)
-        if y.dtype.kind not in "biuUS":  # whole numbers and words are labels; scikit-learn looks closely at all others
+        if y.dtype.kind not in "biufUS":
             check_classification_targets(y)
         classes = np.unique(y)
-        if 2 * len(classes) > len(y):
-            check_classification_targets(y)  # it warns of what looks like regression
+        # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
+        if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
+            check_classification_targets(y)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
