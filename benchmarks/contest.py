@@ -20,6 +20,7 @@ TARGETS = (1e-4, 1e-6)
 LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
 SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
 HOPELESS = 20.0  # a run that takes this many times as long as the fastest that has arrived is stopped
+SETTLE = 0.1  # seconds before a run: the threads of a BLAS spin for a while after it was last used
 START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
 
@@ -113,6 +114,7 @@ def silence() -> None:
 
 def timed_run(peer: Peer, case: Case, prepared: tuple[Any, ...], data: tuple[Any, np.ndarray], tol: float) -> Run:
     estimator = peer.build(case, tol)
+    time.sleep(SETTLE)
     start = time.perf_counter()
     estimator.fit(*prepared)
     seconds = time.perf_counter() - start

@@ -17,6 +17,7 @@ from linsep._core import Rows
 from linsep.penalties import L1
 from linsep.problem import Problem
 from linsep.solvers import DualDescent, Multipliers, Newton
+from linsep.solvers.sampling import draw
 
 SOLVERS = [
     *[(Newton, loss) for loss in ("logistic", "squared_hinge", "square")],
@@ -151,6 +152,56 @@ def test_a_sample_gives_the_start_and_the_metric_of_a_large_problem(loss):
     result = Newton(tol=1e-8).solve(it)
     assert result.converged
     assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 60), n=st.integers(1, 200))
+def test_a_draw_keeps_sums_on_average_and_takes_what_matters_most(seed, size, n):
+    values = np.random.default_rng(seed).exponential(size=n) ** 4
+    draws = [draw(values, size, np.random.default_rng(k)) for k in range(200)]
+    for chosen, p in draws:
+        assert len(chosen) <= size + 1
+        assert (np.diff(chosen) > 0).all()
+        assert ((p > 0) & (p <= 1)).all()
+        sure = np.flatnonzero(values * size >= values.sum() * (1 + 1e-12))
+        assert np.isin(sure, chosen).all()
+    means = [np.sum(values[chosen] / p) for chosen, p in draws]
+    assert np.mean(means) == pytest.approx(values.sum(), rel=0.35)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_a_factor_from_a_sample_serves_rare_features_and_images(C):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 60)) * (rng.random((6000, 60)) < 0.2)
+    X[:, 0] = 30.0 * (rng.random(6000) < 0.001)  # in six rows or so
+    y = np.where(X[:, 1:40].sum(axis=1) + rng.standard_normal(6000) > 0, 1.0, -1.0)
+    it = Problem(Rows(X), y, losses.Logistic(), C=C)
+    result = Newton(tol=1e-8).solve(it)
+    assert result.converged
+    assert result.n_iter <= 12
+    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+
+
+def test_steps_grow_longer_where_classes_are_all_but_separable():
+    X, y = load_breast_cancer(return_X_y=True)
+    it = Problem(Rows(scale(X)), np.where(y > 0, 1.0, -1.0), losses.Logistic(), C=1.0)
+    assert Newton(tol=1e-4).solve(it).n_iter <= 6  # seven without
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_dual_descent_by_halves_and_by_examples_prove_the_same_optimum(C, loss, intercept):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((400, 900), density=0.05, rng=rng, format="csr")
+    y = np.where(rng.random(400) < 0.5, 1.0, -1.0)
+    it = Problem(Rows(X), y, losses.get(loss), C=C, fit_intercept=intercept)
+    dual, newton = (solver(tol=1e-7).solve(it) for solver in (DualDescent, Newton))
+    assert dual.converged
+    assert dual.proof.dual <= newton.proof.primal * (1 + 1e-9)
+    assert dual.proof.primal == pytest.approx(newton.proof.primal, rel=3e-7)
+    model = LinearClassifier(loss, C=C, solver="dual", fit_intercept=intercept).fit(X, y)
+    assert model.certificate_.verify(X, y)
 
 
 def test_many_features_go_to_dual_descent():

@@ -145,8 +145,9 @@ class Claim:
 
 def digest(w: FloatArray, b: float) -> str:
     """Return a short text that changes with any bit of the plane."""
-    numbers = np.append(np.asarray(w, dtype="<f8"), b).astype("<f8")
-    return hashlib.sha256(numbers.tobytes()).hexdigest()[:32]
+    sha = hashlib.sha256(np.ascontiguousarray(w, dtype="<f8").ravel().data)
+    sha.update(np.array([b], dtype="<f8").data)
+    return sha.hexdigest()[:32]
 
 
 def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:

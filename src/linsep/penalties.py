@@ -33,7 +33,8 @@ class Penalty:
 
     def value(self, w: FloatArray) -> float:
         """l2 · ½‖w‖² + l1 · ‖w‖₁."""
-        return float(self.l2 * 0.5 * np.einsum("i,i->", w, w) + self.l1 * np.abs(w).sum())
+        absolute = self.l1 * float(np.abs(w).sum()) if self.l1 else 0.0
+        return float(self.l2 * 0.5 * np.einsum("i,i->", w, w)) + absolute
 
     def slope(self, w: FloatArray) -> FloatArray:
         """A subgradient: l2 · w + l1 · sign(w)."""
@@ -45,7 +46,7 @@ class Penalty:
 
     def conjugate(self, u: FloatArray) -> float:
         """Return sup_w (u·w − penalty(w)); infinite where nothing quadratic holds u back."""
-        excess = np.maximum(np.abs(u) - self.l1, 0.0)
+        excess = np.maximum(np.abs(u) - self.l1, 0.0) if self.l1 else u
         if self.l2 == 0:
             return np.inf if excess.any() else 0.0
         return float(np.einsum("i,i->", excess, excess) / (2.0 * self.l2))

@@ -44,6 +44,10 @@ MOSTLY_ZERO = 0.3
 WORTH_COMPRESSING = 1_000_000
 
 
+#: Below this many stored numbers no kernel uses a second thread; `parallel.hpp` has the same.
+SMALL = 400_000
+
+
 def _load() -> ModuleType | None:
     """Return the compiled kernels that suit this processor, or None: ``LINSEP_KERNELS=reference`` asks for none."""
     wanted = os.environ.get("LINSEP_KERNELS", "")
@@ -160,6 +164,7 @@ class Rows:
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)
         self._norms: FloatArray | None = None
+        self._is_small = self.stored < SMALL
         if self.is_sparse:
             kernels = _compiled or reference
             self._handle = kernels.csr(*self._parts(), self.d)
@@ -185,6 +190,10 @@ class Rows:
         """How many numbers the matrix stores."""
         return int(self.X.nnz) if self.is_sparse else self.n * self.d
 
+    def _threads(self) -> int:
+        """How many threads the kernels may use: one, without asking the system, where more would not pay."""
+        return 1 if self._is_small else threads()
+
     def matvec(self, w: FloatArray) -> FloatArray:
         """Xw for a vector, Xwᵀ for a matrix with one vector in each row; always in double precision."""
         w = np.ascontiguousarray(w, dtype=np.float64)
@@ -201,7 +210,7 @@ class Rows:
         u = np.ascontiguousarray(u, dtype=np.float64)
         out = np.empty(self.d)
         if _compiled is not None:
-            _compiled.rmatvec(self._handle, u, out, threads())
+            _compiled.rmatvec(self._handle, u, out, self._threads())
         else:
             reference.rmatvec(self.X, u, out)
         return out
@@ -243,7 +252,7 @@ class Rows:
         if self._norms is None:
             norms = np.empty(self.n)
             if _compiled is not None:
-                _compiled.squared_norms(self._handle, norms, threads())
+                _compiled.squared_norms(self._handle, norms, self._threads())
             else:
                 reference.squared_norms(self.X, norms)
             self._norms = norms  # now that it is filled: another thread may be asking
@@ -296,7 +305,7 @@ class Rows:
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
             into = u, h if curvature else None, sums
-            _compiled.evaluate(self._handle, y, weight, kernel, w, b, split, *into, threads())
+            _compiled.evaluate(self._handle, y, weight, kernel, w, b, split, *into, self._threads())
         else:
             reference.evaluate(self.X, y, weight, loss, w, b, split, u, h if curvature else None, sums)
         positive_total, negative_total, value, mistakes = (float(total) for total in sums[:4])
@@ -307,7 +316,7 @@ class Rows:
         """Σ h (x·v + c) [x, 1]: the Hessian of the sum of losses times (v, c)."""
         out = np.empty(self.d + 1)
         if _compiled is not None:
-            _compiled.hessian_product(self._handle, h, v, c, out, threads())
+            _compiled.hessian_product(self._handle, h, v, c, out, self._threads())
         else:
             reference.hessian_product(self.X, h, v, c, out)
         return out
@@ -408,6 +417,30 @@ class Rows:
             loop, rows, chosen = reference.dual_pass, self.X, loss
         return int(loop(rows, y, c, chosen, q, constant, b, order, active, seed, alpha, w, slopes))
 
+    def dual_halves(
+        self,
+        y: FloatArray,
+        c: FloatArray,
+        loss: Any,
+        *,
+        constant: float,
+        b: FloatArray,
+        order: NDArray[np.int32],
+        seed: int,
+        alpha: FloatArray,
+        w: FloatArray,
+        other: FloatArray,
+    ) -> float:
+        """One pass of dual descent by two halves at once, changing `alpha`, `w`, `b` and `order`; see `halves.hpp`.
+
+        Returns an estimate of the duality gap; `other` is room for a second copy of the weights.
+        """
+        kernel, q = compiled_name(loss), self.squared_norms()
+        if _compiled is not None and kernel is not None:
+            into = alpha, w, other, threads()
+            return float(_compiled.dual_halves(self._handle, y, c, kernel, q, constant, b, order, seed, *into))
+        return reference.dual_halves(self.X, y, c, loss, q, constant, b, order, seed, alpha, w)
+
 
 def sprung_line_search(
     c: FloatArray,
@@ -447,7 +480,8 @@ def conjugate_sum(
     """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, threads()))
+        few = 1 if len(y) < SMALL // 20 else threads()
+        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, few))
     return reference.conjugate_sum(y, weight, loss, u, positive, negative)
 
 

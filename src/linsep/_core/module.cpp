@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "compress.hpp"
 #include "coordinate.hpp"
 #include "dual.hpp"
+#include "halves.hpp"
 #include "libsvm.hpp"
 #include "losses.hpp"
 #include "matrices.hpp"
@@ -71,10 +73,12 @@ Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr
     for (std::size_t i = 0; i < n; ++i)
         require(start[i] <= start[i + 1], "CSR indptr decreases: the row boundaries are damaged or overflowed");
     require(static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
-    bool inside = true;
+    using Unsigned = std::make_unsigned_t<I>;  // in which a negative index is a large one
+    Unsigned highest = 0;
+#pragma omp simd reduction(max : highest)
     for (std::size_t k = 0; k < static_cast<std::size_t>(start[n]); ++k)
-        inside &= j[k] >= 0 && static_cast<std::size_t>(j[k]) < d;
-    require(inside, "CSR column index out of range: the indices are damaged or overflowed");
+        highest = std::max(highest, static_cast<Unsigned>(j[k]));
+    require(start[n] == 0 || highest < d, "CSR column index out of range: the indices are damaged or overflowed");
     return {Csr<T, I>{data.data(), j, start, n, d}};
 }
 
@@ -84,11 +88,23 @@ void bind_csr(nb::module_ &m) {
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
+// Whether every row names its columns in increasing order, as most matrices do: then none is named twice.
+template <class Rows>
+bool columns_increase(const Rows &rows, std::size_t threads) {
+    std::vector<char> increase(threads, 1);
+    parallel_for(threads, threads, [&](std::size_t part) {
+        for (std::size_t i = rows.n * part / threads; i < rows.n * (part + 1) / threads && increase[part]; ++i)
+            increase[part] = rows.row(i).columns_increase();
+    });
+    return std::all_of(increase.begin(), increase.end(), [](char one) { return one != 0; });
+}
+
 // Whether some row names a column twice: its entries would have to be added before they are squared.
 bool has_repeated_entries(const Handle &X, std::size_t threads) {
     return X.visit([&](const auto &rows) {
         nb::gil_scoped_release release;
         threads = useful_threads(rows.stored(), threads);
+        if (columns_increase(rows, threads)) return false;
         std::vector<char> found(threads, 0);
         parallel_for(threads, threads, [&](std::size_t part) {
             std::vector<std::uint32_t> last(rows.d, 0);
@@ -276,6 +292,23 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
     });
 }
 
+double bind_dual_halves(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
+                        Vector<const double> q, double constant, Vector<double> b, Vector<std::int32_t> order,
+                        std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> other,
+                        std::size_t threads) {
+    return X.visit([&](const auto &rows) {
+        require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
+                    w.shape(0) == rows.d && other.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n,
+                "shapes do not match");
+        require_rows(order.data(), order.shape(0), rows.n);
+        return with_dual_loss(loss, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            return dual_halves(rows, y.data(), c.data(), chosen, q.data(), constant, b.data(), order.data(),
+                               order.shape(0), seed, alpha.data(), w.data(), other.data(), threads);
+        });
+    });
+}
+
 void bind_sprung_duals(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
                        Vector<const double> centre, Vector<const double> z, double width, bool split, Vector<double> a,
                        Vector<double> h, Vector<double> sums, std::size_t threads) {
@@ -394,6 +427,9 @@ NB_MODULE(LINSEP_MODULE, m) {
           "along"_a.noconvert());
     m.def("dual_pass", &bind_dual_pass, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(), "constant"_a,
           "b"_a.noconvert(), "order"_a.noconvert(), "active"_a, "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(), "slopes"_a.noconvert());
+    m.def("dual_halves", &bind_dual_halves, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "q"_a.noconvert(),
+          "constant"_a, "b"_a.noconvert(), "order"_a.noconvert(), "seed"_a, "alpha"_a.noconvert(), "w"_a.noconvert(),
+          "other"_a.noconvert(), "threads"_a);
     m.def("sprung_duals", &bind_sprung_duals, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a,
           "centre"_a.noconvert(), "z"_a.noconvert(), "width"_a, "split"_a, "a"_a.noconvert(), "h"_a.noconvert(),
           "sums"_a.noconvert(), "threads"_a);

@@ -36,6 +36,7 @@ struct DenseRow {
     void each_column(F f) const {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
+    bool columns_increase() const { return true; }
     // Adds c x xᵀ to the lower triangle of a matrix with rows of that width.
     void add_square_to(double *sum, std::size_t width, double c) const {
         for (std::size_t j = 0; j < d; ++j)
@@ -99,6 +100,12 @@ struct SparseRow {
     template <class F>
     void each_column(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
+    }
+    bool columns_increase() const {
+        int falls = 0;
+#pragma omp simd reduction(| : falls)
+        for (std::size_t k = 1; k < size; ++k) falls |= j[k] <= j[k - 1];
+        return falls == 0;
     }
     template <class F>
     void each_entry(F f) const {

@@ -199,9 +199,13 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         return rows
 
     def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        check_classification_targets(y)
         y = np.asarray(y)
+        if y.dtype.kind not in "biufUS":
+            check_classification_targets(y)
         classes = np.unique(y)
+        # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
+        if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
+            check_classification_targets(y)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
@@ -404,15 +408,15 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
         check_is_fitted(self, "coef_")
         X = self._check_X(X, reset=False)
-        scores = Rows(X).matvec(self.coef_)
+        scores = Rows(X, tidy=True).matvec(self.coef_)  # a product adds entries that are there twice by itself
         scores += self.intercept_
         return scores[:, 0] if len(self.intercept_) == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
         scores = self.decision_function(X)
-        winners = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[winners])
+        winners = (scores >= 0).view(np.int8) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_.take(winners))
 
     def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
         """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..duality import Bound, balanced, dual_bound
+from ..duality import Bound, balanced, bound, dual_bound
 from ..history import History, Record
-from ..problem import Problem
+from ..problem import Point, Problem
 from ._checks import check_count
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
@@ -22,6 +23,9 @@ FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["DualDescent"]
+
+#: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one example at a time.
+BRISK = 0.4
 
 
 @dataclass(frozen=True)
@@ -63,24 +67,26 @@ class _Run:
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
         self.order = np.flatnonzero(self.c).astype(np.int32)
         self.active, self.slopes = len(self.order), np.empty(3)
+        self.other = np.empty(d if problem.loss.smooth else 0)
+        self.by_halves = problem.loss.smooth
         self.estimate = self.earlier = np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
         self.best: tuple[float, FloatArray, float] = (np.inf, self.w, b)
-        self.highest: tuple[float, FloatArray] = (-np.inf, self.alpha)
+        self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
         self._wake()
 
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        passes, measured, hoped = 0, 2, np.inf
+        passes, measured, hoped = 0, 4 if self.problem.loss.smooth else 2, np.inf
         proof = Bound(np.inf, -np.inf)
         try:
             for passes in range(1, self.method.max_iter + 1):
                 self._pass(passes)
                 # Measuring costs more than a pass: when the pass itself saw a small gap, else ever more rarely.
-                promising = self.estimate < 0.7 * hoped and self._expected() <= self.method.tol * proof.primal < np.inf
+                promising = self.estimate < 0.7 * hoped and self._is_expected(proof)
                 if not (promising or passes >= 2 * measured or passes == self.method.max_iter or self.active == 0):
                     continue
                 measured, proof = passes, self._measure(passes)
@@ -95,9 +101,10 @@ class _Run:
                     self._wake()
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
-            proof = self._measure(passes)
-        _, w, b = self.best
         converged = proof.relative_gap <= self.method.tol
+        if not converged and (interrupted or self.problem.loss.smooth):
+            proof = self._measure_dual_point(passes)
+        _, w, b = self.best
         alpha = self.highest[1]
         last = Start(w, b, passes, alpha=alpha)
         return Result(w, b, passes, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha)
@@ -106,33 +113,55 @@ class _Run:
         problem = self.problem
         if problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
             self.b += self.constant * float(self.alpha @ problem.y)
-        self.active = problem.rows.dual_pass(
-            problem.y,
-            self.c,
-            problem.loss,
-            constant=self.constant,
-            b=self.b,
-            order=self.order,
-            active=self.active,
-            seed=self.seed + k,
-            alpha=self.alpha,
-            w=self.w,
-            slopes=self.slopes,
+        shared: dict[str, Any] = dict(
+            constant=self.constant, b=self.b, order=self.order, seed=self.seed + k, alpha=self.alpha, w=self.w
         )
-        low, high, gap = self.slopes
-        self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
+        if self.by_halves:
+            gap = problem.rows.dual_halves(problem.y, self.c, problem.loss, other=self.other, **shared)
+        else:
+            how = dict(active=self.active, slopes=self.slopes, **shared)
+            self.active = problem.rows.dual_pass(problem.y, self.c, problem.loss, **how)
+            low, high, gap = self.slopes
+            self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
         self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)
+        self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier
 
-    def _expected(self) -> float:
-        """Return what the gap should be now: the last pass saw it as it was under way, and it goes on falling."""
-        return self.estimate * min(1.0, self.estimate / self.earlier) if self.earlier > 0 else self.estimate
+    def _is_expected(self, proof: Bound) -> bool:
+        """Whether the gap should be small enough now: the last pass saw it under way, and it goes on falling."""
+        problem, tol = self.problem, self.method.tol
+        gap = self.estimate * (min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0)
+        if self.by_halves:
+            gap *= 2.0  # the plane's own dual point is not quite as good as α
+        if proof.primal < np.inf:
+            return gap <= tol * proof.primal
+        # Not measured yet: no more than with w = 0, and no less than D.
+        most = problem.weight_of_loss * problem.total_weight * float(problem.loss.value(np.zeros(1))[0])
+        return problem.loss.smooth and gap <= tol * most and gap <= tol * self._dual_value()
+
+    def _dual_value(self) -> float:
+        """Return D(α), as far as w is the sum that it stands for and the classes balance."""
+        l2 = self.problem.penalty.l2
+        return dual_bound(self.problem, l2 * self.alpha, l2 * self.w)
 
     def _wake(self) -> None:
         """Look at every example again: one may have been set aside too early."""
         self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)
 
     def _measure(self, k: int) -> Bound:
-        """Note the point; return what is known of the optimum from all points so far."""
+        """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
+        if not self.problem.loss.smooth:
+            return self._measure_dual_point(k)
+        point = self.problem.evaluate(self.w, float(self.b[0]), split=self.problem.fit_intercept)
+        own = bound(point)
+        if own.relative_gap <= self.method.tol:
+            self.best, self.highest = (point.objective, self.w, point.b), (own.dual, None)
+        elif not self.by_halves and own.primal - self._dual_value() <= self.method.tol * own.primal:
+            return self._measure_dual_point(k)
+        self._record(k, point)
+        return own
+
+    def _measure_dual_point(self, k: int) -> Bound:
+        """Note the point and α; return what is known of the optimum from all points so far."""
         problem = self.problem
         # The weights have been added to many times: begin again from the sum that they stand for.
         self.w = problem.rows.rmatvec(self.alpha * problem.y)
@@ -143,6 +172,9 @@ class _Run:
         dual = dual_bound(problem, alpha, None if problem.fit_intercept else problem.penalty.l2 * self.w)
         if dual > self.highest[0]:
             self.highest = dual, alpha
-        best = self.best[0] / (problem.weight_of_loss * problem.total_weight)
-        self.history.add(Record(k, k, point.mean_objective, point.risk, point.zero_one, best=best))
+        self._record(k, point)
         return Bound(self.best[0], self.highest[0])
+
+    def _record(self, k: int, point: Point) -> None:
+        best = min(self.best[0], point.objective) / (self.problem.weight_of_loss * self.problem.total_weight)
+        self.history.add(Record(k, k, point.mean_objective, point.risk, point.zero_one, best=best))

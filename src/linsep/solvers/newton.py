@@ -1,8 +1,9 @@
 """Newton's method for smooth losses, to a proven duality gap.
 
 Each step solves (∇²P) p = −∇P by conjugate gradients, preconditioned by the Cholesky factor of the same Hessian taken
-over a sample of the examples; where the sample is everything, the factor alone gives the step. Too many features for a
-factor: the diagonal preconditions. A sample of the examples also gives the point to start from.
+over a sample of the examples, and used again while it serves; where the sample is everything, the factor alone gives
+the step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to
+start from.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
+
+#: A step is made longer if at its end this share of its slope is left.
+STEEP = 0.25
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class _Run:
         self.method, self.problem, self.observer = method, problem, observer
         self.rng = np.random.default_rng(seed)
         self.history = History()
+        self.metric: Metric | None = None
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
@@ -121,23 +126,42 @@ class _Run:
         return result.w, result.b
 
     def _direction(self, point: Point, accuracy: float) -> FloatArray:
-        metric = _metric(point, self.rng)
+        metric = self.metric or self._metric(point)
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
-        return conjugate_gradients(point, metric, accuracy)
+        p, products = conjugate_gradients(point, metric, accuracy)
+        self.metric = metric if products <= metric.cost else None  # else a new one is cheaper than such products
+        return p
+
+    def _metric(self, point: Point) -> Metric:
+        problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
+        return factored(problem, h, self.rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
 
     def _line_search(self, point: Point, step: FloatArray) -> Point | None:
-        """Return the first point along the step, halving it, that lowers the objective enough; None if none does."""
-        problem, d = self.problem, self.problem.rows.d
+        """Return a point along the step that lowers the objective enough; None if none does.
+
+        Half the step is tried, and half of that, until one does. Where the whole step does and it still goes down, as
+        on classes that are (all but) separable, one more guess goes to where the slope should vanish.
+        """
         slope = float(point.smooth_gradient @ step)
         t = 1.0
         while t > 1e-10:
-            w = point.w + t * step[:d]
-            new = self._evaluate(w, point.b + t * float(step[d]) if problem.fit_intercept else 0.0)
+            new = self._along(point, step, t)
             if new.objective <= point.objective + 1e-4 * t * slope:
-                return new
+                break
             t *= 0.5
-        return None
+        else:
+            return None
+        left = float(new.smooth_gradient @ step)
+        if t == 1.0 and slope < left < STEEP * slope:
+            longer = self._along(point, step, min(slope / (slope - left), 10.0))
+            return longer if longer.objective < new.objective else new
+        return new
+
+    def _along(self, point: Point, step: FloatArray, t: float) -> Point:
+        d = self.problem.rows.d
+        b = point.b + t * float(step[d]) if self.problem.fit_intercept else 0.0
+        return self._evaluate(point.w + t * step[:d], b)
 
     def _record(self, k: int, point: Point) -> None:
         norm = length(point.smooth_gradient) / (self.problem.weight_of_loss * self.problem.total_weight)
@@ -145,13 +169,11 @@ class _Run:
         self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
 
 
-def _metric(point: Point, rng: np.random.Generator) -> Metric:
-    problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
-    return factored(problem, h, rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
+def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> tuple[FloatArray, int]:
+    """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
 
-
-def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> FloatArray:
-    """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was."""
+    Returns p and how many products with ∇²P it took.
+    """
     problem, d = point.problem, point.problem.rows.d
 
     def hessian(v: FloatArray) -> FloatArray:
@@ -164,9 +186,10 @@ def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int
     p = np.zeros_like(residual)
     towards = metric.solve(residual)
     direction, size = towards, float(residual @ towards)
-    first = size
-    for _ in range(most):
+    first, products = size, 0
+    while products < most:
         bent = hessian(direction)
+        products += 1
         if not (bend := float(direction @ bent)) > 0:
             break  # nothing bends this way
         t = size / bend
@@ -177,4 +200,4 @@ def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int
         if new <= accuracy**2 * first:
             break
         direction, size = towards + (new / size) * direction, new
-    return p
+    return p, products

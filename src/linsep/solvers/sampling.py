@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import Rows
 from ..problem import Problem
 
-__all__ = ["sample", "sample_size"]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["draw", "sample", "sample_size"]
 
 
 def sample_size(problem: Problem) -> int:
@@ -27,3 +31,20 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | N
     if len(np.unique(counts)) < 2:
         return None
     return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, C=problem.C * n / size, sample_weight=weight)
+
+
+def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Draw at most about `size` examples, the important ones rather; return them, and the chance that each one had.
+
+    The chance is p = min(1, size · v / Σ v). One random number places all draws evenly (systematic sampling).
+
+    Examples
+    --------
+    >>> chosen, p = draw(np.array([0.0, 100.0, 1.0, 1.0]), 2, np.random.default_rng(0))
+    >>> int(chosen[0]), float(p[0])
+    (1, 1.0)
+    """
+    p = np.minimum(1.0, importance * (size / importance.sum()))
+    ticks = np.floor(np.cumsum(p) + rng.random())
+    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0))
+    return chosen, p[chosen]
