@@ -42,6 +42,10 @@ __all__ = [
 MOSTLY_ZERO = 0.3
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
+#: Below this many stored numbers a second thread costs more than it brings (as in `parallel.hpp`).
+WORTH_A_THREAD = 400_000
+#: Below this many examples sums over them are taken in one piece (as in `multipliers.hpp` and `objective.hpp`).
+IN_ONE_PIECE = 20_000
 
 
 def _load() -> ModuleType | None:
@@ -111,6 +115,11 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _threads(n: int) -> int:
+    """How many threads may share a sum over n examples."""
+    return threads() if n >= IN_ONE_PIECE else 1
+
+
 def warn_if_slow() -> None:
     """Say once per process that the compiled kernels are missing and how to get them."""
     global _warned
@@ -163,12 +172,16 @@ class Rows:
         if self.is_sparse:
             kernels = _compiled or reference
             self._handle = kernels.csr(*self._parts(), self.d)
-            if not tidy and kernels.has_repeated_entries(self._handle, threads()):
+            if not tidy and kernels.has_repeated_entries(self._handle, self._threads()):
                 self.X = self.X.copy()  # the user's own matrix stays as it is
                 self.X.sum_duplicates()
                 self._handle = kernels.csr(*self._parts(), self.d)
         elif _compiled is not None:
             self._handle = _compiled.dense(self.X)
+
+    def _threads(self, times: int = 1) -> int:
+        """How many threads may share a pass that uses each number so many times; a short one is one thread's anyway."""
+        return threads() if times * self.stored >= WORTH_A_THREAD else 1
 
     def _parts(self) -> list[Any]:
         """The three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
@@ -191,7 +204,7 @@ class Rows:
         vectors = w.reshape(-1, self.d)
         out = np.empty((self.n, len(vectors)))
         if _compiled is not None:
-            _compiled.matvec(self._handle, vectors, out, threads())
+            _compiled.matvec(self._handle, vectors, out, self._threads(len(vectors)))
         else:
             reference.matvec(self.X, vectors, out)
         return out if w.ndim == 2 else out[:, 0]
@@ -201,7 +214,7 @@ class Rows:
         u = np.ascontiguousarray(u, dtype=np.float64)
         out = np.empty(self.d)
         if _compiled is not None:
-            _compiled.rmatvec(self._handle, u, out, threads())
+            _compiled.rmatvec(self._handle, u, out, self._threads())
         else:
             reference.rmatvec(self.X, u, out)
         return out
@@ -224,7 +237,7 @@ class Rows:
         """XW for a matrix with one vector in each column, in double precision."""
         out = np.empty((self.n, W.shape[1]))
         if _compiled is not None:
-            _compiled.matmat(self._handle, np.ascontiguousarray(W), out, threads())
+            _compiled.matmat(self._handle, np.ascontiguousarray(W), out, self._threads(W.shape[1]))
         else:
             reference.matmat(self.X, W, out)
         return out
@@ -233,7 +246,7 @@ class Rows:
         """XᵀU for a matrix with one vector in each column, in double precision; into `out`, if that is given."""
         out = np.empty((self.d, U.shape[1])) if out is None else out
         if _compiled is not None:
-            _compiled.rmatmat(self._handle, np.ascontiguousarray(U), out, threads())
+            _compiled.rmatmat(self._handle, np.ascontiguousarray(U), out, self._threads(U.shape[1]))
         else:
             reference.rmatmat(self.X, U, out)
         return out
@@ -243,7 +256,7 @@ class Rows:
         if self._norms is None:
             norms = np.empty(self.n)
             if _compiled is not None:
-                _compiled.squared_norms(self._handle, norms, threads())
+                _compiled.squared_norms(self._handle, norms, self._threads())
             else:
                 reference.squared_norms(self.X, norms)
             self._norms = norms  # now that it is filled: another thread may be asking
@@ -296,7 +309,7 @@ class Rows:
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
             into = u, h if curvature else None, sums
-            _compiled.evaluate(self._handle, y, weight, kernel, w, b, split, *into, threads())
+            _compiled.evaluate(self._handle, y, weight, kernel, w, b, split, *into, self._threads())
         else:
             reference.evaluate(self.X, y, weight, loss, w, b, split, u, h if curvature else None, sums)
         positive_total, negative_total, value, mistakes = (float(total) for total in sums[:4])
@@ -307,7 +320,7 @@ class Rows:
         """Σ h (x·v + c) [x, 1]: the Hessian of the sum of losses times (v, c)."""
         out = np.empty(self.d + 1)
         if _compiled is not None:
-            _compiled.hessian_product(self._handle, h, v, c, out, threads())
+            _compiled.hessian_product(self._handle, h, v, c, out, self._threads())
         else:
             reference.hessian_product(self.X, h, v, c, out)
         return out
@@ -341,7 +354,7 @@ class Rows:
         sums = np.empty(6 + (2 if split else 1) * self.d)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, h, sums, threads())
+            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, h, sums, self._threads())
         else:
             reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, h, sums)
         return sums
@@ -354,14 +367,14 @@ class Rows:
         if np.count_nonzero(sample) > MOSTLY_ZERO * sample.size:
             return self
         start = np.zeros(self.n + 1, dtype=np.int64)
-        _compiled.count_entries(self.X, start, threads())
+        _compiled.count_entries(self.X, start, self._threads())
         np.cumsum(start, out=start)
         if start[-1] > MOSTLY_ZERO * self.X.size:
             return self
         if start[-1] <= np.iinfo(np.int32).max:
             start = start.astype(np.int32)
         data, indices = np.empty(start[-1], dtype=self.X.dtype), np.empty(start[-1], dtype=start.dtype)
-        _compiled.compress(self.X, start, data, indices, threads())
+        _compiled.compress(self.X, start, data, indices, self._threads())
         return Rows(sparse.csr_array((data, indices, start), shape=(self.n, self.d)), tidy=True)
 
     def column_descent(
@@ -425,7 +438,7 @@ def sprung_line_search(
     """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see `multipliers.hpp`."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, threads())
+        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, _threads(len(c)))
         return float(t)
     return reference.sprung_line_search(c, loss, centre, z, dz, width, first, linear, quadratic, accuracy)
 
@@ -447,7 +460,7 @@ def conjugate_sum(
     """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, threads()))
+        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, _threads(len(y))))
     return reference.conjugate_sum(y, weight, loss, u, positive, negative)
 
 

@@ -44,6 +44,7 @@ void require(bool holds, const char *message) {
 // What Python holds: the view of the rows, which keeps the arrays behind it alive.
 struct Handle {
     Matrix matrix;
+    bool ascending = false;  // whether the columns of each row are known to ascend: none is there twice
     template <class F>
     auto visit(F f) const {
         return std::visit(f, matrix);
@@ -61,6 +62,13 @@ Handle dense(Table<const T> X) {
     return {Dense<T>{X.data(), X.shape(0), X.shape(1)}};
 }
 
+template <class I>
+bool ascends(const I *first, const I *last) {
+    bool up = true;
+    for (; first + 1 < last; ++first) up &= first[0] < first[1];
+    return up;
+}
+
 // Indices are trusted by every loop that follows, so they are all checked here, once.
 template <class T, class I>
 Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
@@ -72,11 +80,18 @@ Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr
     for (std::size_t i = 0; i < n; ++i)
         require(start[i] <= start[i + 1], "CSR indptr decreases: the row boundaries are damaged or overflowed");
     require(static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
-    bool inside = true;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(start[n]); ++k)
-        inside &= j[k] >= 0 && static_cast<std::size_t>(j[k]) < d;
+    bool inside = true, ascending = true;
+    for (std::size_t i = 0; i < n; ++i) {
+        const I *first = j + start[i], *last = j + start[i + 1];
+        if (ascends(first, last)) {
+            inside &= first == last || (*first >= 0 && static_cast<std::size_t>(last[-1]) < d);
+            continue;
+        }
+        ascending = false;
+        for (; first < last; ++first) inside &= *first >= 0 && static_cast<std::size_t>(*first) < d;
+    }
     require(inside, "CSR column index out of range: the indices are damaged or overflowed");
-    return {Csr<T, I>{data.data(), j, start, n, d}};
+    return {Csr<T, I>{data.data(), j, start, n, d}, ascending};
 }
 
 template <class T, class I>
@@ -87,6 +102,7 @@ void bind_csr(nb::module_ &m) {
 
 // Whether some row names a column twice: its entries would have to be added before they are squared.
 bool has_repeated_entries(const Handle &X, std::size_t threads) {
+    if (X.ascending) return false;
     return X.visit([&](const auto &rows) {
         nb::gil_scoped_release release;
         threads = useful_threads(rows.stored(), threads);
