@@ -584,8 +584,7 @@ def test_passes_of_dual_descent_climb_and_end_where_the_reference_does(kernels, 
         return -0.5 * v @ v - c @ loss.conjugate(-alpha / c)
 
     def run(module, rows, chosen, passes):
-        alpha, w, order, active = np.where(q > 0, 0.0, c * 0.5), np.zeros(d), np.arange(n, dtype=np.int32), n
-        w += as_double(X).T @ (alpha * y)
+        alpha, w, order, active = np.zeros(n), np.zeros(d), np.arange(n, dtype=np.int32), n
         slopes, value = np.array([-np.inf, np.inf, 0.0]), dual(alpha)
         for k in range(passes):
             active = module.dual_pass(rows, y, c, chosen, q, 0.0, b, order, active, k, alpha, w, slopes)

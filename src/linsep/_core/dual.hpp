@@ -82,7 +82,8 @@ struct Dual {
     double constant;
     double *b, *alpha, *w;
 
-    double bend(std::size_t i) const { return q[i] + constant; }
+    // Never zero: the variable of an example without features goes to its bound all the same.
+    double bend(std::size_t i) const { return std::max(q[i] + constant, 1e-200); }
     double agreement(std::size_t i, std::size_t later) const {
         return y[i] * (X.row(i).dot(w, X.row(later)) + *b);
     }
@@ -93,7 +94,7 @@ struct Dual {
     }
     // Moves αᵢ to its own optimum; returns by how much.
     double step(std::size_t i, double z) const {
-        const double a = bend(i) > 0 && c[i] > 0 ? dual_step(loss, alpha[i], z, bend(i), c[i]) : alpha[i];
+        const double a = c[i] > 0 ? dual_step(loss, alpha[i], z, bend(i), c[i]) : alpha[i];
         const double change = a - alpha[i];
         if (change != 0) {
             X.row(i).add_to(w, change * y[i]);
