@@ -285,3 +285,14 @@ def test_an_unpenalised_likelihood_without_a_maximum_says_which_coefficients_run
     assert not model.converged_
     with pytest.warns(ConvergenceWarning, match="class 0 against the rest: the data are separable"):
         LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2, 1])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_dual_descent_converges_with_examples_that_have_no_features(loss, fit_intercept):
+    it = problem(loss, form=lambda X: sparse.csr_array(np.vstack([X[:-3], np.zeros((3, X.shape[1]))])))
+    it = Problem(it.rows, it.y, it.loss, C=it.C, fit_intercept=fit_intercept)
+    result = DualDescent(tol=1e-6).solve(it)
+    assert result.converged
+    if not fit_intercept:
+        assert (result.alpha[-3:] > 0).all()

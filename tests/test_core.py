@@ -608,3 +608,101 @@ def test_the_gram_matrix_of_sparse_rows(kernels, n, d, seed, kind, dtype):
     kernels.gram(handle(kernels, X), h, which, out, 2)
     rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
     np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), atol=1e-10)
+
+
+def is_minimum(q, w, l1, accuracy):
+    """Whether −q is a slope of l1 ‖·‖₁ at w, to within `accuracy`."""
+    at_zero = np.maximum(np.abs(q) - l1, 0.0)
+    return bool((np.where(w == 0, at_zero, np.abs(q + l1 * np.sign(w))) <= accuracy).all())
+
+
+@every_kernel
+@given(m=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), l1=st.sampled_from([0.0, 0.3, 100.0]))
+@settings(max_examples=60, deadline=None)
+def test_descent_on_a_gram_matrix_equals_the_reference_and_ends_at_the_minimum(kernels, m, seed, l1):
+    rng = np.random.default_rng(seed)
+    B = rng.standard_normal((m + 2, m))
+    B[:, rng.random(m) < 0.2] = 0.0  # coordinates along which nothing bends stay where they are
+    H, start, slope = B.T @ B, rng.standard_normal(m) * (rng.random(m) < 0.5), rng.standard_normal(m)
+    for passes, accuracy in ((1, 0.0), (3, 0.0), (20_000, 1e-10)):
+        ran = []
+        for module in (kernels, reference):
+            q, w = slope.copy(), start.copy()
+            largest = module.gram_descent(H, l1, accuracy, passes, q, w)
+            np.testing.assert_allclose(q, slope + H @ (w - start), atol=1e-9)
+            ran.append((np.array([largest]), q, w))
+        for ours, theirs in zip(*ran, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+    bends = np.diag(H) > 0
+    assert is_minimum(q[bends], w[bends], l1, 1e-6)
+    np.testing.assert_array_equal(w[~bends], start[~bends])
+
+
+@every_kernel
+@given(n=st.integers(1, 12), d=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), **formats)
+@settings(max_examples=60, deadline=None)
+def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(kernels, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    A, l1, l2 = matrix(rng, n, d, kind, dtype), 0.3, 0.1
+    u = rng.standard_normal(d)
+    c = as_double(A) @ (u / (np.linalg.norm(u) * 1.5))  # so that A Aᵀ − c cᵀ bends upwards
+    H = as_double(A) @ as_double(A).T - np.outer(c, c) + l2 * np.eye(n)
+    bend, slope = np.diag(H).copy(), rng.standard_normal(n)
+    w = rng.standard_normal(n) * (rng.random(n) < 0.5)
+    for passes, accuracy in ((1, 0.0), (20_000, 1e-11)):
+        ran = []
+        for module in (kernels, reference):
+            delta, t, along = np.zeros(n), np.zeros(d), np.zeros(1)
+            rows = A if module is reference else handle(module, A)
+            module.column_descent(rows, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
+            np.testing.assert_allclose(t, as_double(A).T @ delta, atol=1e-9)
+            np.testing.assert_allclose(along, c @ delta, atol=1e-9)
+            ran.append(delta)
+        np.testing.assert_allclose(*ran, atol=1e-7)
+    assert is_minimum(slope + H @ delta, w + delta, l1, 1e-6)
+
+
+@every_kernel
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), losses.Logistic(), losses.Square()], ids=str)
+@given(n=st.integers(1, 40), d=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), **formats)
+@settings(max_examples=25, deadline=None)
+def test_passes_of_dual_descent_climb_and_end_where_the_reference_does(kernels, loss, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X, y, c = matrix(rng, n, d, kind, dtype), rng.choice([-1.0, 1.0], n), rng.uniform(0.1, 2.0, n)
+    q, b = (as_double(X) ** 2).sum(axis=1), np.zeros(1)
+
+    def dual(alpha):
+        v = as_double(X).T @ (alpha * y)
+        return -0.5 * v @ v - c @ loss.conjugate(-alpha / c)
+
+    def run(module, rows, chosen, passes):
+        alpha, w, order, active = np.zeros(n), np.zeros(d), np.arange(n, dtype=np.int32), n
+        slopes, value = np.array([-np.inf, np.inf, 0.0]), dual(alpha)
+        for k in range(passes):
+            active = module.dual_pass(rows, y, c, chosen, q, 0.0, b, order, active, k, alpha, w, slopes)
+            slopes[:2] = slopes[0] if slopes[0] < 0 else -np.inf, slopes[1] if slopes[1] > 0 else np.inf
+            assert sorted(order) == list(range(n))
+            assert value <= dual(alpha) + 1e-9  # it never goes down
+            value = dual(alpha)
+            if k % 5 == 4:
+                active = n
+        np.testing.assert_allclose(w, as_double(X).T @ (alpha * y), atol=1e-9)
+        return value
+
+    ours, theirs = run(kernels, handle(kernels, X), loss.kernel, 60), run(reference, X, loss, 15)
+    assert ours >= theirs - 1e-3 * (1.0 + abs(theirs))
+
+
+@every_kernel
+def test_examples_that_are_much_alike_are_settled_within_a_pass(kernels):
+    # Two twins pass their weight to and fro, a thousandth of it a step; the others are done after one.
+    n, d = 400, 500
+    X = np.eye(n, d)
+    X[1] = X[0]
+    X[0, n], X[1, n + 1] = 0.05, 0.05
+    y, c, q = np.ones(n), np.ones(n), (X**2).sum(axis=1)
+    y[1] = -1.0
+    alpha, w, order, slopes = np.zeros(n), np.zeros(d), np.arange(n, dtype=np.int32), np.array([-np.inf, np.inf, 0.0])
+    for k in range(8):
+        kernels.dual_pass(kernels.dense(X), y, c, "hinge", q, 0.0, np.zeros(1), order, n, k, alpha, w, slopes)
+    assert slopes[2] < 1e-6  # the gap that the last pass saw

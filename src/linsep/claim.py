@@ -182,7 +182,7 @@ def certify(
     ----------
     problem : Problem
     result : Result
-        With `w` and `b`, and `proof` and `alpha` where the solver knows them.
+        With `w` and `b`, and `proof`, `alpha` and `z` where the solver knows them.
     statement : Statement
         What was minimised, in the user's terms.
     classes : array
@@ -194,7 +194,7 @@ def certify(
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), float(result.b)
     if penalised(problem):
-        found, dual_point = _strongest(problem, w, b, result.proof, result.alpha, tol)
+        found, dual_point = _strongest(problem, w, b, result, tol)
         if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
         error = rounding(problem, w, b, found)
@@ -227,10 +227,9 @@ def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None)
     return Bound(primal.high, low), primal.width
 
 
-def _strongest(
-    problem: Problem, w: FloatArray, b: float, proof: Bound | None, alpha: FloatArray | None, tol: float
-) -> tuple[Bound, DualPoint]:
+def _strongest(problem: Problem, w: FloatArray, b: float, result: Any, tol: float) -> tuple[Bound, DualPoint]:
     """Return a bound and its dual point: the plane's own where that is good enough, because it needs no room."""
+    proof, alpha = result.proof, result.alpha
     if proof is None or (alpha is not None and problem.loss.smooth):
         own, dual_point = _own(problem, w, b, tol)
         if proof is None or own.relative_gap <= max(tol, proof.relative_gap):
@@ -239,7 +238,7 @@ def _strongest(
         return proof, DualPoint()
     if not problem.loss.smooth:
         proof, alpha = _settled(problem, proof, alpha, tol)
-    return proof, DualPoint.of(problem, alpha, w, b)
+    return proof, DualPoint.of(problem, alpha, w, b, getattr(result, "z", None))
 
 
 def _settled(problem: Problem, proof: Bound, alpha: FloatArray, tol: float) -> tuple[Bound, FloatArray]:

@@ -50,9 +50,9 @@ class DualPoint:
         return -weights(problem) * problem.loss.slope(z) * np.where(problem.y > 0, self.positive, self.negative)
 
     @classmethod
-    def of(cls, problem: Problem, alpha: FloatArray, w: FloatArray, b: float) -> Self:
-        """Return the dual point with no more exceptions than α needs."""
-        c, z = weights(problem), problem.agreements(w, b)
+    def of(cls, problem: Problem, alpha: FloatArray, w: FloatArray, b: float, z: FloatArray | None = None) -> Self:
+        """Return the dual point with no more exceptions than α needs; z are the agreements, where they are known."""
+        c, z = weights(problem), problem.agreements(w, b) if z is None else z
         positive, negative = largest_shares(problem, alpha, c)
         # Where rounding could put z on the other side of a kink, the slope there is not to be relied on.
         reach = gamma(problem.rows.d + 8) * (np.sqrt(problem.rows.squared_norms()) * length(w) + abs(b))

@@ -42,10 +42,10 @@ __all__ = [
 MOSTLY_ZERO = 0.3
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
-
-
-#: Below this many stored numbers no kernel uses a second thread; `parallel.hpp` has the same.
-SMALL = 400_000
+#: Below this many stored numbers a second thread costs more than it brings (as in `parallel.hpp`).
+WORTH_A_THREAD = 400_000
+#: Below this many examples sums over them are taken in one piece (as in `multipliers.hpp` and `objective.hpp`).
+IN_ONE_PIECE = 20_000
 
 
 def _load() -> ModuleType | None:
@@ -115,6 +115,11 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _threads(n: int) -> int:
+    """How many threads may share a sum over n examples."""
+    return threads() if n >= IN_ONE_PIECE else 1
+
+
 def warn_if_slow() -> None:
     """Say once per process that the compiled kernels are missing and how to get them."""
     global _warned
@@ -164,16 +169,19 @@ class Rows:
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)
         self._norms: FloatArray | None = None
-        self._is_small = self.stored < SMALL
         if self.is_sparse:
             kernels = _compiled or reference
             self._handle = kernels.csr(*self._parts(), self.d)
-            if not tidy and kernels.has_repeated_entries(self._handle, threads()):
+            if not tidy and kernels.has_repeated_entries(self._handle, self._threads()):
                 self.X = self.X.copy()  # the user's own matrix stays as it is
                 self.X.sum_duplicates()
                 self._handle = kernels.csr(*self._parts(), self.d)
         elif _compiled is not None:
             self._handle = _compiled.dense(self.X)
+
+    def _threads(self, times: int = 1) -> int:
+        """How many threads may share a pass that uses each number so many times; a short one is one thread's anyway."""
+        return threads() if times * self.stored >= WORTH_A_THREAD else 1
 
     def _parts(self) -> list[Any]:
         """The three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
@@ -190,17 +198,13 @@ class Rows:
         """How many numbers the matrix stores."""
         return int(self.X.nnz) if self.is_sparse else self.n * self.d
 
-    def _threads(self) -> int:
-        """How many threads the kernels may use: one, without asking the system, where more would not pay."""
-        return 1 if self._is_small else threads()
-
     def matvec(self, w: FloatArray) -> FloatArray:
         """Xw for a vector, Xwᵀ for a matrix with one vector in each row; always in double precision."""
         w = np.ascontiguousarray(w, dtype=np.float64)
         vectors = w.reshape(-1, self.d)
         out = np.empty((self.n, len(vectors)))
         if _compiled is not None:
-            _compiled.matvec(self._handle, vectors, out, threads())
+            _compiled.matvec(self._handle, vectors, out, self._threads(len(vectors)))
         else:
             reference.matvec(self.X, vectors, out)
         return out if w.ndim == 2 else out[:, 0]
@@ -233,7 +237,7 @@ class Rows:
         """XW for a matrix with one vector in each column, in double precision."""
         out = np.empty((self.n, W.shape[1]))
         if _compiled is not None:
-            _compiled.matmat(self._handle, np.ascontiguousarray(W), out, threads())
+            _compiled.matmat(self._handle, np.ascontiguousarray(W), out, self._threads(W.shape[1]))
         else:
             reference.matmat(self.X, W, out)
         return out
@@ -242,7 +246,7 @@ class Rows:
         """XᵀU for a matrix with one vector in each column, in double precision; into `out`, if that is given."""
         out = np.empty((self.d, U.shape[1])) if out is None else out
         if _compiled is not None:
-            _compiled.rmatmat(self._handle, np.ascontiguousarray(U), out, threads())
+            _compiled.rmatmat(self._handle, np.ascontiguousarray(U), out, self._threads(U.shape[1]))
         else:
             reference.rmatmat(self.X, U, out)
         return out
@@ -350,7 +354,7 @@ class Rows:
         sums = np.empty(6 + (2 if split else 1) * self.d)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
-            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, h, sums, threads())
+            _compiled.sprung_duals(self._handle, y, c, kernel, centre, z, width, split, a, h, sums, self._threads())
         else:
             reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, h, sums)
         return sums
@@ -363,14 +367,14 @@ class Rows:
         if np.count_nonzero(sample) > MOSTLY_ZERO * sample.size:
             return self
         start = np.zeros(self.n + 1, dtype=np.int64)
-        _compiled.count_entries(self.X, start, threads())
+        _compiled.count_entries(self.X, start, self._threads())
         np.cumsum(start, out=start)
         if start[-1] > MOSTLY_ZERO * self.X.size:
             return self
         if start[-1] <= np.iinfo(np.int32).max:
             start = start.astype(np.int32)
         data, indices = np.empty(start[-1], dtype=self.X.dtype), np.empty(start[-1], dtype=start.dtype)
-        _compiled.compress(self.X, start, data, indices, threads())
+        _compiled.compress(self.X, start, data, indices, self._threads())
         return Rows(sparse.csr_array((data, indices, start), shape=(self.n, self.d)), tidy=True)
 
     def column_descent(
@@ -458,8 +462,8 @@ def sprung_line_search(
     """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see `multipliers.hpp`."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        t = _compiled.sprung_line_search(c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy, threads())
-        return float(t)
+        where = (c, kernel, centre, z, dz, width, first, linear, quadratic, accuracy)
+        return float(_compiled.sprung_line_search(*where, _threads(len(c))))
     return reference.sprung_line_search(c, loss, centre, z, dz, width, first, linear, quadratic, accuracy)
 
 
@@ -480,8 +484,7 @@ def conjugate_sum(
     """Σ s ℓ*(a) with a = u y / s, scaled by `positive` or `negative` according to the class."""
     kernel = compiled_name(loss)
     if _compiled is not None and kernel is not None:
-        few = 1 if len(y) < SMALL // 20 else threads()
-        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, few))
+        return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, _threads(len(y))))
     return reference.conjugate_sum(y, weight, loss, u, positive, negative)
 
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "losses.hpp"
 
@@ -70,42 +71,114 @@ class Random {
     std::uint64_t a_, b_;
 };
 
-// One pass over the first `active` entries of `order`, in random order. Examples that have settled are moved behind
-// them; returns how many are still active. `slopes` holds the lowest and highest slope of the last pass (what counts as
-// settled) and is replaced by those of this one; its third entry becomes an estimate of the duality gap, the sum of
-// c ℓ(z) + c ℓ*(−α/c) + α z as the examples were met. The intercept moves as the weight of a column of constants whose square
-// is `constant`; zero keeps it where it is.
+// What the steps work on. The intercept moves as the weight of a column of constants whose square is `constant`; zero
+// keeps it where it is.
 template <class Loss, class Rows>
-std::size_t dual_pass(const Rows &X, const double *y, const double *c, const Loss &loss, const double *q, double constant,
-                      double *b, std::int32_t *order, std::size_t active, std::uint64_t seed, double *alpha, double *w,
+struct Dual {
+    const Rows &X;
+    const double *y, *c;
+    const Loss &loss;
+    const double *q;
+    double constant;
+    double *b, *alpha, *w;
+
+    // Never zero: the variable of an example without features goes to its bound all the same.
+    double bend(std::size_t i) const { return std::max(q[i] + constant, 1e-200); }
+    double agreement(std::size_t i, std::size_t later) const {
+        return y[i] * (X.row(i).dot(w, X.row(later)) + *b);
+    }
+    // What an example will be asked for, some steps ahead: visits are in random order.
+    void fetch(std::size_t i) const {
+        X.fetch(i);
+        for (const double *of : {y, c, q, static_cast<const double *>(alpha)}) __builtin_prefetch(of + i);
+    }
+    // Moves αᵢ to its own optimum; returns by how much.
+    double step(std::size_t i, double z) const {
+        const double a = c[i] > 0 ? dual_step(loss, alpha[i], z, bend(i), c[i]) : alpha[i];
+        const double change = a - alpha[i];
+        if (change != 0) {
+            X.row(i).add_to(w, change * y[i]);
+            *b += constant * change * y[i];
+            alpha[i] = a;
+        }
+        return change;
+    }
+};
+
+inline void shuffle(std::int32_t *order, std::size_t count, Random &random) {
+    for (std::size_t k = 0; k + 1 < count; ++k) std::swap(order[k], order[k + random.below(count - k)]);
+}
+
+// The examples that moved most, as few as hold `mostly` of the sum of all squared moves, up to a factor of two in a
+// single one: moves are sorted by their exponents only. None, if they are more than one in `few`.
+constexpr double mostly = 0.8;
+constexpr std::size_t few = 4;
+
+inline std::vector<std::int32_t> restless(const std::int32_t *order, const std::vector<double> &moves, double total) {
+    constexpr int range = 64;
+    double sums[range] = {};
+    const auto place = [top = std::ilogb(total)](double move) { return std::min(top - std::ilogb(move), range - 1); };
+    for (const double move : moves)
+        if (move > 0) sums[place(move)] += move;
+    int last = 0;
+    for (double sum = sums[0]; sum < mostly * total && last + 1 < range;) sum += sums[++last];
+    std::vector<std::int32_t> chosen;
+    for (std::size_t k = 0; k < moves.size(); ++k)
+        if (moves[k] > 0 && place(moves[k]) <= last) chosen.push_back(order[k]);
+    if (few * chosen.size() > moves.size()) chosen.clear();
+    return chosen;
+}
+
+// Sweeps over the restless until they move no more than the others did, or have cost as much as those. Few examples
+// that are much alike pass their weight to and fro for long, and all others have to follow them.
+template <class Problem>
+void settle(const Problem &dual, std::vector<std::int32_t> &which, std::size_t visits, double enough, Random &random) {
+    double moved = std::numeric_limits<double>::infinity();
+    for (std::size_t used = which.size(); moved > enough && used <= visits && which.size() > 1; used += which.size()) {
+        shuffle(which.data(), which.size(), random);
+        moved = 0;
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            const auto i = static_cast<std::size_t>(which[k]);
+            const auto later = static_cast<std::size_t>(which[std::min(k + 2, which.size() - 1)]);
+            const double change = dual.step(i, dual.agreement(i, later));
+            moved += dual.bend(i) * change * change;
+        }
+    }
+}
+
+// One pass over the first `active` entries of `order`, in random order, then further ones over those that moved most
+// of all. Examples that have settled are moved behind the active ones; returns how many are still active. `slopes` holds
+// the lowest and highest slope of the last pass (what counts as settled) and is replaced by those of this one; its third
+// entry becomes an estimate of the duality gap, the sum of c ℓ(z) + c ℓ*(−α/c) + α z as the examples were met.
+template <class Loss, class Rows>
+std::size_t dual_pass(const Dual<Loss, Rows> &dual, std::int32_t *order, std::size_t active, std::uint64_t seed,
                       double *slopes) {
+    const double *c = dual.c, *alpha = dual.alpha;
     Random random(seed);
-    for (std::size_t k = 0; k + 1 < active; ++k) std::swap(order[k], order[k + random.below(active - k)]);
+    shuffle(order, active, random);
     const double low = slopes[0], high = slopes[1];
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest, gap = 0;
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest, gap = 0, total = 0;
+    std::vector<double> moves(active);
     for (std::size_t k = 0; k < active;) {
         const auto i = static_cast<std::size_t>(order[k]);
-        const auto row = X.row(i);
-        const auto later = X.row(static_cast<std::size_t>(order[std::min(k + 2, active - 1)]));
-        const double z = y[i] * (row.dot(w, later) + *b);
-        if (settled(loss, alpha[i], z, c[i], low, high)) {
+        dual.fetch(static_cast<std::size_t>(order[std::min(k + 6, active - 1)]));
+        const double z = dual.agreement(i, static_cast<std::size_t>(order[std::min(k + 2, active - 1)]));
+        if (settled(dual.loss, alpha[i], z, c[i], low, high)) {
             std::swap(order[k], order[--active]);
             continue;
         }
         if (c[i] > 0) gap += c[i] * (Loss::value(z) + Loss::conjugate(-alpha[i] / c[i])) + alpha[i] * z;
-        const double bend = q[i] + constant;
-        const double a = bend > 0 && c[i] > 0 ? dual_step(loss, alpha[i], z, bend, c[i]) : alpha[i];
-        const double change = a - alpha[i];
-        if (change != 0) {
-            row.add_to(w, change * y[i]);
-            *b += constant * change * y[i];
-            alpha[i] = a;
-        }
-        const double slope = bend * change;  // the projected slope, up to sign
+        const double change = dual.step(i, z), slope = dual.bend(i) * change;  // the projected slope, up to sign
         lowest = std::min(lowest, -slope), highest = std::max(highest, -slope);
+        total += moves[k] = slope * change;
         ++k;
     }
     slopes[0] = lowest, slopes[1] = highest, slopes[2] = gap;
+    moves.resize(active);
+    if (total > 0) {
+        auto which = restless(order, moves, total);
+        settle(dual, which, active, (1.0 - mostly) * total, random);
+    }
     return active;
 }
 

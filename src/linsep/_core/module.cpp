@@ -286,8 +286,9 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
         require_rows(order.data(), active, rows.n);
         return with_dual_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
-            return dual_pass(rows, y.data(), c.data(), chosen, q.data(), constant, b.data(), order.data(), active, seed, alpha.data(),
-                             w.data(), slopes.data());
+            const Dual<decltype(chosen), std::decay_t<decltype(rows)>> dual{
+                rows, y.data(), c.data(), chosen, q.data(), constant, b.data(), alpha.data(), w.data()};
+            return dual_pass(dual, order.data(), active, seed, slopes.data());
         });
     });
 }

@@ -285,20 +285,18 @@ def dual_pass(
 ) -> int:
     """One pass of dual coordinate descent: each example's α to its own optimum, with w = Σ αᵢ yᵢ xᵢ kept up to date.
 
-    Nothing is set aside as settled, so all stay active. Its random order is not the compiled one's. The third of the
-    slopes becomes an estimate of the duality gap.
+    Nothing is set aside as settled, so all stay active, and those that moved most are not taken up again. Its random
+    order is not the compiled one's. The third of the slopes becomes an estimate of the duality gap.
     """
     gap = 0.0
     np.random.default_rng(seed).shuffle(order[:active])
     for i in order[:active]:
         x = dense_row(X, i)
-        bend = q[i] + constant
+        bend = max(q[i] + constant, 1e-200)
         if c[i] == 0:
             continue
         z = y[i] * (x @ w + b[0])
         gap += c[i] * float(loss.value(np.asarray(z)) + loss.conjugate(np.asarray(-alpha[i] / c[i]))) + alpha[i] * z
-        if bend == 0:
-            continue
         change = loss.dual_step(alpha[i], z, bend, c[i]) - alpha[i]
         w += change * y[i] * x
         b += constant * change * y[i]

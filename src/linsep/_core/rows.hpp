@@ -145,6 +145,7 @@ struct Dense {
     const T *x;
     std::size_t n, d;
     DenseRow<T> row(std::size_t i) const { return {x + i * d, d}; }
+    void fetch(std::size_t) const {}  // where a row begins needs no look-up
     std::size_t stored() const { return n * d; }
 };
 
@@ -158,6 +159,7 @@ struct Csr {
         const auto first = static_cast<std::size_t>(start[i]);
         return {x + first, j + first, static_cast<std::size_t>(start[i + 1]) - first};
     }
+    void fetch(std::size_t i) const { __builtin_prefetch(start + i); }
     std::size_t stored() const { return static_cast<std::size_t>(start[n]); }
 };
 

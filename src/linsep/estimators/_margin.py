@@ -32,7 +32,7 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
         estimator.__dict__.pop(name, None)
     if not problems[0].loss.margin:
         return
-    z = [problem.agreements(result.w, result.b) for problem, result in zip(problems, results, strict=True)]
+    z = [_agreements(problem, result) for problem, result in zip(problems, results, strict=True)]
     slack = np.column_stack([np.maximum(0.0, 1.0 - agreements) for agreements in z])
     estimator.slack_ = slack[:, 0] if len(problems) == 1 else slack
     duals = [_dual(*each) for each in zip(problems, results, z, strict=True)]
@@ -45,6 +45,10 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
     estimator.dual_coef_ = signed[:, estimator.support_]
     codes = _codes(problems)[estimator.support_]
     estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
+
+
+def _agreements(problem: Problem, result: Result) -> FloatArray:
+    return problem.agreements(result.w, result.b) if result.z is None else result.z
 
 
 def _dual(problem: Problem, result: Result, z: FloatArray) -> FloatArray | None:

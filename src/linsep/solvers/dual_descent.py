@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..duality import Bound, balanced, bound, dual_bound
 from ..history import History, Record
-from ..problem import Point, Problem
+from ..problem import Problem
 from ._checks import check_count
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
@@ -26,6 +26,10 @@ __all__ = ["DualDescent"]
 
 #: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one example at a time.
 BRISK = 0.4
+#: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
+FIRST, FIRST_SMOOTH = 16, 8
+#: An example whose share in the gap is below this part of c has none: that is rounding.
+NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -66,21 +70,20 @@ class _Run:
         self.c = problem.C / problem.penalty.l2 * weight
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
         self.order = np.flatnonzero(self.c).astype(np.int32)
-        self.active, self.slopes = len(self.order), np.empty(3)
+        self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
         self.other = np.empty(d if problem.loss.smooth else 0)
         self.by_halves = problem.loss.smooth
         self.estimate = self.earlier = np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
-        self.best: tuple[float, FloatArray, float] = (np.inf, self.w, b)
+        self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, b, None)
         self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
-        self._wake()
 
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        passes, measured, hoped = 0, 4 if self.problem.loss.smooth else 2, np.inf
+        passes, measured, hoped = 0, (FIRST_SMOOTH if self.problem.loss.smooth else FIRST) // 2, np.inf
         proof = Bound(np.inf, -np.inf)
         try:
             for passes in range(1, self.method.max_iter + 1):
@@ -96,18 +99,15 @@ class _Run:
                 if self.observer is not None and self.observer(passes, np.append(self.w, self.b), proof.primal):
                     message = STOPPED_BY_OBSERVER
                     break
-                if promising or self.active == 0 or passes % 8 == 0:
-                    hoped = self.estimate if promising else np.inf
-                    self._wake()
+                hoped = self.estimate if promising else np.inf
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
-        converged = proof.relative_gap <= self.method.tol
-        if not converged and (interrupted or self.problem.loss.smooth):
+        if proof.relative_gap > self.method.tol and (interrupted or self.problem.loss.smooth):
             proof = self._measure_dual_point(passes)
-        _, w, b = self.best
-        alpha = self.highest[1]
-        last = Start(w, b, passes, alpha=alpha)
-        return Result(w, b, passes, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha)
+        converged = proof.relative_gap <= self.method.tol
+        (_, w, b, z), alpha = self.best, self.highest[1]
+        ended, last = (converged, message, self.history), Start(w, b, passes, alpha=alpha)
+        return Result(w, b, passes, *ended, last, interrupted=interrupted, proof=proof, alpha=alpha, z=z)
 
     def _pass(self, k: int) -> None:
         problem = self.problem
@@ -127,25 +127,23 @@ class _Run:
         self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier
 
     def _is_expected(self, proof: Bound) -> bool:
-        """Whether the gap should be small enough now: the last pass saw it under way, and it goes on falling."""
-        problem, tol = self.problem, self.method.tol
-        gap = self.estimate * (min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0)
-        if self.by_halves:
-            gap *= 2.0  # the plane's own dual point is not quite as good as α
-        if proof.primal < np.inf:
-            return gap <= tol * proof.primal
-        # Not measured yet: no more than with w = 0, and no less than D.
+        """Whether the gap should be small enough now; telling so takes no pass over the data."""
+        problem, tol, gap = self.problem, self.method.tol, self.estimate
+        if problem.loss.smooth:
+            # The last pass saw it under way, and it goes on falling.
+            gap *= min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0
+            if self.by_halves:
+                gap *= 2.0  # the plane's own dual point is not quite as good as α
+            if proof.primal < np.inf:
+                return gap <= tol * proof.primal
+        # The optimum is no more than with w = 0, and no less than D.
         most = problem.weight_of_loss * problem.total_weight * float(problem.loss.value(np.zeros(1))[0])
-        return problem.loss.smooth and gap <= tol * most and gap <= tol * self._dual_value()
+        return gap <= tol * most and gap <= tol * self._dual_value()
 
     def _dual_value(self) -> float:
         """Return D(α), as far as w is the sum that it stands for and the classes balance."""
         l2 = self.problem.penalty.l2
         return dual_bound(self.problem, l2 * self.alpha, l2 * self.w)
-
-    def _wake(self) -> None:
-        """Look at every example again: one may have been set aside too early."""
-        self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)
 
     def _measure(self, k: int) -> Bound:
         """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
@@ -154,27 +152,43 @@ class _Run:
         point = self.problem.evaluate(self.w, float(self.b[0]), split=self.problem.fit_intercept)
         own = bound(point)
         if own.relative_gap <= self.method.tol:
-            self.best, self.highest = (point.objective, self.w, point.b), (own.dual, None)
+            self.best, self.highest = (point.objective, self.w, point.b, None), (own.dual, None)
         elif not self.by_halves and own.primal - self._dual_value() <= self.method.tol * own.primal:
             return self._measure_dual_point(k)
-        self._record(k, point)
+        self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)  # some may have been set aside too early
+        self._record(k, point.objective, point.risk, point.zero_one)
         return own
 
     def _measure_dual_point(self, k: int) -> Bound:
         """Note the point and α; return what is known of the optimum from all points so far."""
-        problem = self.problem
+        problem, l2, b = self.problem, self.problem.penalty.l2, float(self.b[0])
         # The weights have been added to many times: begin again from the sum that they stand for.
         self.w = problem.rows.rmatvec(self.alpha * problem.y)
-        point = problem.evaluate(self.w, float(self.b[0]), gradient=False)
-        if point.objective < self.best[0]:
-            self.best = point.objective, self.w.copy(), point.b
-        alpha = balanced(problem, problem.penalty.l2 * self.alpha)
-        dual = dual_bound(problem, alpha, None if problem.fit_intercept else problem.penalty.l2 * self.w)
+        z = problem.agreements(self.w, b)
+        losses = problem.loss.value(z)
+        risk, mistakes = problem.mean(losses), problem.mean((z <= 0).astype(np.float64))
+        scale = problem.weight_of_loss * problem.total_weight
+        primal = problem.penalty.value(self.w) + scale * risk
+        if primal < self.best[0]:
+            self.best = primal, self.w.copy(), b, z
+        alpha = balanced(problem, l2 * self.alpha)
+        dual = dual_bound(problem, alpha, None if problem.fit_intercept else l2 * self.w)
         if dual > self.highest[0]:
             self.highest = dual, alpha
-        self._record(k, point)
+        self._wake(z, losses)
+        self._record(k, primal, risk, mistakes)
         return Bound(self.best[0], self.highest[0])
 
-    def _record(self, k: int, point: Point) -> None:
-        best = min(self.best[0], point.objective) / (self.problem.weight_of_loss * self.problem.total_weight)
-        self.history.add(Record(k, k, point.mean_objective, point.risk, point.zero_one, best=best))
+    def _record(self, k: int, primal: float, risk: float, mistakes: float) -> None:
+        scale = self.problem.weight_of_loss * self.problem.total_weight
+        best = min(self.best[0], primal) / scale
+        self.history.add(Record(k, k, primal / scale, risk, mistakes, best=best))
+
+    def _wake(self, z: FloatArray, losses: FloatArray) -> None:
+        """Take up again what was set aside too early: examples with a share in the gap, c ℓ(z) + c ℓ*(−α/c) + α z."""
+        aside = self.order[self.active :]
+        alpha, c = self.alpha[aside], self.c[aside]
+        share = c * (losses[aside] + self.problem.loss.conjugate(-alpha / c)) + alpha * z[aside]
+        wrong = share > NOTHING * c
+        self.order[self.active :] = np.concatenate([aside[wrong], aside[~wrong]])
+        self.active += int(wrong.sum())

@@ -25,7 +25,7 @@ from ._checks import check_count
 from .dual_descent import DualDescent
 from .metric import factored
 from .result import STOPPED_BY_OBSERVER, Result, Start
-from .sampling import sample
+from .sampling import both_classes, sample
 
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
@@ -115,16 +115,15 @@ class _Run:
             interrupted, message = True, "interrupted"
         proof = Bound(self.best[0], self.highest[0])
         converged, (_, w, b), (_, alpha) = proof.relative_gap <= method.tol, self.best, self.highest
-        last = Start(w, b, self.steps, alpha=alpha)
-        return Result(
-            w, b, self.steps, converged, message, self.history, last, "", interrupted, proof=proof, alpha=alpha
-        )
+        z = self.z if self.fresh and w is self.w else None
+        ended, last = (converged, message, self.history), Start(w, b, self.steps, alpha=alpha)
+        return Result(w, b, self.steps, *ended, last, interrupted=interrupted, proof=proof, alpha=alpha, z=z)
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
-        labels = np.unique(self.problem.y[self.c > 0])
-        if self.problem.fit_intercept and len(labels) == 1:  # b alone serves a single class, at no cost
-            start = Start(self.w, 2.0 * float(labels[0]), alpha=self.a)
+        y = self.problem.y
+        if self.problem.fit_intercept and not both_classes(y, self.c):  # b alone serves a single class, at no cost
+            start = Start(self.w, 2.0 * float(np.sign(self.c @ y)), alpha=self.a)
         start = start or self._from_sample() or self._from_descent()
         if start is None:
             return

@@ -79,6 +79,8 @@ class Result:
         What was proven of the classes on the way, by the perceptron.
     alpha : array or None
         The dual point behind `proof`, where it does not follow from (w, b): Σ αᵢ yᵢ = 0 up to rounding if b is free.
+    z : array or None
+        The agreements yᵢ (w·xᵢ + b), where the solver has just computed them.
     """
 
     w: FloatArray
@@ -96,3 +98,4 @@ class Result:
     proof: Bound | None = None
     alpha: FloatArray | None = None
     separability: Separability | None = None
+    z: FloatArray | None = None

@@ -13,7 +13,13 @@ from ..problem import Problem
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["draw", "sample", "sample_size"]
+__all__ = ["both_classes", "draw", "sample", "sample_size"]
+
+
+def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
+    """Whether there are examples of either class that count."""
+    counted = y if weight is None else y[weight > 0]
+    return bool((counted > 0).any() and (counted < 0).any())
 
 
 def sample_size(problem: Problem) -> int:
@@ -24,11 +30,10 @@ def sample_size(problem: Problem) -> int:
 def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | None:
     """Return the same problem on a sample, with C raised to match; None if the sample lacks a class."""
     n = problem.rows.n
-    chosen = np.sort(rng.choice(n, size, replace=False))
+    chosen = np.sort(rng.choice(n, size, replace=False, shuffle=False))
     y = problem.y[chosen]
     weight = None if problem.sample_weight is None else problem.sample_weight[chosen]
-    counts = y if weight is None else y[weight > 0]
-    if len(np.unique(counts)) < 2:
+    if not both_classes(y, weight):
         return None
     return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, C=problem.C * n / size, sample_weight=weight)
 
