@@ -157,13 +157,13 @@ def whole_packs(planes: int) -> int:
 
 
 def interleaved(length: int, planes: int) -> FloatArray:
-    """Return zeros for so many planes, one in each column, so that no pack lies across two lines of the cache.
+    """Return room for so many planes, one in each column, so that no pack lies across two lines of the cache.
 
     >>> interleaved(3, 4).shape
     (3, 4)
     """
     line = 64
-    room = np.zeros(length * planes + line // 8)
+    room = np.empty(length * planes + line // 8)
     first = -room.ctypes.data % line // 8
     return room[first : first + length * planes].reshape(length, planes)
 

@@ -341,6 +341,7 @@ class _Walk:
     def _columns(self, vectors: list[FloatArray]) -> FloatArray:
         """Return the vectors side by side, filled up with zeros: a label of zero moves nothing."""
         out = interleaved(len(vectors[0]), self.width)
+        out[:, len(vectors) :] = 0.0
         for column, vector in enumerate(vectors):
             out[:, column] = vector
         return out
