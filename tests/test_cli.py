@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linsep
+from linsep import cli
 
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
 FOLDER = os.environ.get("LINSEP_DATA", "")
@@ -76,12 +78,19 @@ def test_version_and_help():
         (["nonsense"], "nonsense"),
     ],
 )
-def test_bad_usage_is_one_message_and_exit_code_two(arguments, complaint):
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
+def test_bad_usage_is_one_message_and_exit_code_two(arguments, complaint, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["linsep", *arguments])
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        try:
+            code = cli.main()
+        except SystemExit as end:
+            code = end.code
+    said = capsys.readouterr()
+    assert code == 2
+    assert said.out == ""
+    assert complaint in said.err
+    assert "Traceback" not in said.err
 
 
 def test_debug_shows_the_traceback():

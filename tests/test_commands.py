@@ -1,14 +1,20 @@
-"""The commands on files that others wrote: the installed command in a subprocess, checked by other means."""
+"""The commands on files that others wrote, checked by other means.
+
+They run in this process, as the installed command's script does it; one test compares each with a process of its own.
+"""
 
 import csv
 import importlib.util
 import io
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -25,26 +31,56 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_m
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from linsep import cli
+
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
 FOLDER = os.environ.get("LINSEP_DATA", "")
 with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the data sets")
 
 
-def run(*arguments, code=0, stdin=None):
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+def spawn(*arguments, stdin=b""):
+    """Run the installed command in a process of its own."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, input=stdin, timeout=300, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def call(*arguments, stdin=b""):
+    """Run the command here: what the installed script does, on streams of its own, with a command's warnings."""
+    streams = dict(stdin=io.BytesIO(stdin), stdout=io.BytesIO(), stderr=io.BytesIO())
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.resetwarnings()
+        patch.setattr(sys, "argv", [str(COMMAND), *map(str, arguments)])
+        for name, stream in streams.items():
+            patch.setattr(sys, name, io.TextIOWrapper(stream, encoding="utf-8", write_through=True))
+        try:
+            code = cli.main()
+        except SystemExit as end:
+            code = end.code
+        sys.stdout.detach(), sys.stderr.detach()
+    return Done(code or 0, streams["stdout"].getvalue(), streams["stderr"].getvalue())
+
+
+def run(*arguments, code=0, stdin=b""):
     """Run the command, expect its exit code, and no traceback."""
-    words = [str(COMMAND), *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, input=stdin, timeout=300, check=False)
-    out, err = done.stdout.decode(), done.stderr.decode()
-    assert done.returncode == code, (out, err)
+    done = call(*arguments, stdin=stdin)
+    out, err = done.out.decode(), done.err.decode()
+    assert done.code == code, (out, err)
     assert "Traceback" not in err
     return out if code == 0 else err
 
 
 def run_json(*arguments, code=0):
-    words = [str(COMMAND), *map(str, arguments), "--json"]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=300, check=False)
-    assert done.returncode == code, done.stderr
-    return json.loads(done.stdout)
+    done = call(*arguments, "--json")
+    assert done.code == code, done.err
+    return json.loads(done.out)
 
 
 def customers(n=500, seed=0):
@@ -95,15 +131,37 @@ def test_from_a_file_to_a_verified_model(folder):
     outcome = run_json("verify", folder / "m.json", folder / "train.csv", "--target", "bought")
     assert outcome["ok"]
     assert outcome["proven"]
-    assert (
-        "NOT verified"
-        in subprocess.run(
-            [COMMAND, "verify", folder / "m.json", folder / "test.csv"],
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        ).stdout
-    )
+    assert "NOT verified" in call("verify", folder / "m.json", folder / "test.csv").out.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "train.csv", "--target", "bought", "--ignore", "kind"],
+        ["predict", "model.json", "test.csv", "--proba"],
+        ["predict", "model.json", "-"],
+        ["evaluate", "model.json", "test.csv", "--json"],
+        ["verify", "model.json", "test.csv"],
+        ["separable", "train.csv", "--target", "bought", "--ignore", "kind", "--json"],
+        ["compare", "train.csv", "--target", "bought", "--ignore", "kind", "--json"],
+        ["explain", "model.json"],
+        ["export", "model.json", "--to", "sql"],
+        ["fit", "nothing.csv", "--target", "y"],
+    ],
+    ids=" ".join,
+)
+def test_a_process_of_its_own_does_the_same(folder, arguments):
+    words = [str(folder / word) if word.endswith((".csv", ".json")) else word for word in arguments]
+    stdin = (folder / "test.csv").read_bytes()
+    alone, here = spawn(*words, stdin=stdin), call(*words, stdin=stdin)
+    assert (alone.code, without_times(alone.err)) == (here.code, without_times(here.err))
+    assert without_times(alone.out) == without_times(here.out)
+    assert b"Traceback" not in alone.err
+
+
+def without_times(text):
+    """Return the text with every number of seconds taken out."""
+    return re.sub(r'"seconds": [^,}\s]+|[\d.e-]+ m?s\b', "…", text.decode())
 
 
 def test_predictions_are_those_of_the_library_and_as_good_as_a_pipeline_by_hand(folder):
@@ -188,8 +246,8 @@ def test_separable_and_compare(folder, tmp_path):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square", "perceptron"])
 def test_every_loss_can_be_fitted_saved_and_used(folder, tmp_path, loss):
     options = ["--target", "bought", "--ignore", "kind", "--loss", loss, "-o", tmp_path / "m.json"]
-    done = subprocess.run([COMMAND, "fit", folder / "train.csv", *options], capture_output=True, check=False)
-    assert done.returncode == (1 if loss == "perceptron" else 0), done.stderr.decode()
+    done = call("fit", folder / "train.csv", *options)
+    assert done.code == (1 if loss == "perceptron" else 0), done.err.decode()
     run("predict", tmp_path / "m.json", folder / "test.csv")
     err = run("predict", tmp_path / "m.json", folder / "test.csv", "--proba", code=2)
     assert "has no probabilities; fit with --loss logistic" in err

@@ -13,7 +13,7 @@ from linsep import geometry, losses
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge, ZeroOne
 from linsep.penalties import L1, L2, ElasticNet, NoPenalty
-from linsep.problem import MeanObjective, Problem
+from linsep.problem import MeanObjective, Problem, measure
 
 SETTINGS = settings(max_examples=30, deadline=None)
 
@@ -354,3 +354,26 @@ def test_huge_weights_do_not_warn():
     problem = Problem(Rows(X), y, Logistic(), C=1.0)
     assert np.isfinite(problem.objective(1e100 * w, b))
     assert np.isfinite(MeanObjective(problem).gradient(np.append(1e100 * w, b))).all()
+
+
+@each_penalty
+@weighted_or_not
+@with_and_without_intercept
+@pytest.mark.parametrize("loss", CONVEX, ids=repr)
+def test_planes_measured_together_are_those_measured_one_by_one(loss, penalty, weighted, intercept):
+    rng = np.random.default_rng(0)
+    X, Y, W = rng.standard_normal((9, 3)), rng.choice([-1.0, 1.0], (9, 4)), rng.standard_normal((3, 4))
+    b, weight = rng.standard_normal(4) * intercept, rng.uniform(0.5, 2.0, 9) if weighted else None
+    shared = dict(loss=loss, penalty=penalty, C=0.7, sample_weight=weight, fit_intercept=intercept)
+    problems = [Problem(Rows(X), Y[:, k].copy(), **shared) for k in range(4)]
+    together = measure(problems[0], Y, W, b)
+    for k, problem in enumerate(problems):
+        f = MeanObjective(problem)
+        theta = f.join(W[:, k], b[k])
+        alone = f.value(theta), f.risk(theta), f.zero_one(theta), np.linalg.norm(f.gradient(theta))
+        seen = [part[k] for part in (together.objective, together.risk, together.zero_one, together.gradient_norm)]
+        np.testing.assert_allclose(seen, alone, rtol=1e-12)
+    assert together.finite.all()
+    W[1, 2] = np.nan
+    with np.errstate(invalid="ignore"):
+        assert measure(problems[0], Y, W, b).finite.tolist() == [True, True, False, True]

@@ -23,7 +23,7 @@ from .penalties import L2, NoPenalty, Penalty
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["MeanObjective", "Point", "Problem"]
+__all__ = ["MeanObjective", "Measures", "Point", "Problem", "measure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +170,56 @@ class Point:
             return g
         return np.append(g, problem.weight_of_loss * (sums.positive_total + sums.negative_total))
 
+    @property
+    def mean_gradient(self) -> FloatArray:
+        """A (sub)gradient of F; its last entry is that of b, if b is free."""
+        problem, sums = self.problem, self.sums
+        grad = sums.gradient / problem.total_weight
+        grad += problem.strength * problem.penalty.slope(self.w)
+        if not problem.fit_intercept:
+            return grad
+        return np.append(grad, (sums.positive_total + sums.negative_total) / problem.total_weight)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of several planes on the same examples, one number each.
+
+    Attributes
+    ----------
+    objective, risk, zero_one, gradient_norm : array
+        F, the mean loss, the share of mistakes (z ≤ 0), and ‖∇F‖.
+    finite : array of bool
+        Whether all weights are finite numbers.
+    """
+
+    objective: FloatArray
+    risk: FloatArray
+    zero_one: FloatArray
+    gradient_norm: FloatArray
+    finite: NDArray[np.bool_]
+
+
+def measure(problem: Problem, Y: FloatArray, W: FloatArray, b: FloatArray, room: FloatArray | None = None) -> Measures:
+    """Measure the planes in the columns of W, each with the labels in the same column of Y instead of the problem's.
+
+    There is one plane, or a multiple of four; `room` may be given, as large as W, to work in.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge
+    >>> p = Problem(Rows(np.array([[1.0], [-2.0]])), np.array([1.0, -1.0]), Hinge())
+    >>> measure(p, np.array([[1.0], [-1.0]]), np.array([[0.5]]), np.zeros(1)).risk
+    array([0.25])
+    """
+    total, strength, penalty = problem.total_weight, problem.strength, problem.penalty
+    share = dict(total=total, l2=strength * penalty.l2, l1=strength * penalty.l1)
+    sums = problem.rows.measure(Y, problem.sample_weight, problem.loss, W, b, **share, room=room)
+    value, mistakes, slopes, square, squares, sizes = sums
+    objective = value / total + strength * (penalty.l2 * 0.5 * squares + penalty.l1 * sizes)
+    norm = np.sqrt(square + problem.fit_intercept * (slopes / total) ** 2)
+    return Measures(objective, value / total, mistakes / total, norm, np.isfinite(sizes))
+
 
 class MeanObjective:
     """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last point it looked at."""
@@ -211,9 +261,4 @@ class MeanObjective:
 
     def gradient(self, theta: FloatArray) -> FloatArray:
         """A (sub)gradient of F at θ."""
-        problem, sums = self.problem, self.at(theta).sums
-        grad = sums.gradient / problem.total_weight
-        grad += problem.strength * problem.penalty.slope(self.split(theta)[0])
-        if not problem.fit_intercept:
-            return grad
-        return np.append(grad, (sums.positive_total + sums.negative_total) / problem.total_weight)
+        return self.at(theta).mean_gradient

@@ -110,7 +110,7 @@ class _Perceptron:
         """Visit these rows once, in random order; return how many were mistaken."""
         view, order = self.view, self.rng.permutation(which)
         self.steps += len(order)
-        mistaken = view.rows.stochastic_steps(
+        return view.rows.stochastic_steps(
             view.y,
             None,
             order,
@@ -124,7 +124,6 @@ class _Perceptron:
             sum_w=self.sum_w,
             sum_b=self.sum_b,
         )
-        return len(mistaken)
 
     def practise(self, hard: IntArray, end: float, passes: int = 100) -> None:
         """Visit the hardest rows until they are right, or some time has come."""

@@ -57,6 +57,7 @@ class Rule:
     converged: ClassVar[bool] = True
     needs_good_steps: ClassVar[bool] = False  # a step size that is far too small makes it fire as well
     needs: ClassVar[str] = ""  # the number of a Progress without which the rule could never fire
+    needs_point: ClassVar[bool] = True  # whether it looks at θ; where no rule does, a run may leave θ empty
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -74,6 +75,7 @@ class MaxIterations(Rule):
 
     n: int = 1000
     converged: ClassVar[bool] = False
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the step number."""
@@ -86,6 +88,7 @@ class GradientNorm(Rule):
 
     tol: float = 1e-4
     needs: ClassVar[str] = "gradient_norm"
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the gradient."""
@@ -110,6 +113,7 @@ class ZeroOneUnchanged(Rule):
 
     patience: int = 5
     needs: ClassVar[str] = "zero_one"
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the training error."""
@@ -123,6 +127,7 @@ class NoProgress(Rule):
     tol: float = 1e-3
     patience: int = 5
     needs_good_steps: ClassVar[bool] = True
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the objective."""
@@ -134,6 +139,7 @@ class NoMistakes(Rule):
     """When every example is on its own side of the plane: the perceptron's."""
 
     needs: ClassVar[str] = "zero_one"
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the training error."""
@@ -146,6 +152,7 @@ class DualityGap(Rule):
 
     tol: float = 1e-4
     needs: ClassVar[str] = "relative_gap"
+    needs_point: ClassVar[bool] = False
 
     def begin(self) -> Watcher:
         """Watch the gap."""

@@ -23,10 +23,12 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 __all__ = [
+    "PACK",
     "Rows",
     "Sums",
     "conjugate_sum",
     "gram_descent",
+    "interleaved",
     "is_sparse",
     "kernels_in_use",
     "length",
@@ -35,11 +37,14 @@ __all__ = [
     "sprung_line_search",
     "threads",
     "warn_if_slow",
+    "whole_packs",
 ]
 
 
 #: Up to this share of entries that are not zero a dense matrix is cheaper to work on as a sparse one.
 MOSTLY_ZERO = 0.3
+#: How many planes the kernels step at a time.
+PACK = 4
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
 #: Below this many stored numbers a second thread costs more than it brings (as in `parallel.hpp`).
@@ -149,6 +154,27 @@ def compiled_name(loss: Any) -> str | None:
     """
     kernel = vars(type(loss)).get("kernel")
     return kernel if isinstance(kernel, str) else None
+
+
+def whole_packs(planes: int) -> int:
+    """Return how many planes the kernels step side by side where so many are wanted: the next multiple of four.
+
+    >>> whole_packs(10)
+    12
+    """
+    return -(-planes // PACK) * PACK
+
+
+def interleaved(length: int, planes: int) -> FloatArray:
+    """Return room for so many planes, one in each column, so that no pack lies across two lines of the cache.
+
+    >>> interleaved(3, 4).shape
+    (3, 4)
+    """
+    line = 64
+    room = np.empty(length * planes + line // 8)
+    first = -room.ctypes.data % line // 8
+    return room[first : first + length * planes].reshape(length, planes)
 
 
 class Rows:
@@ -277,19 +303,46 @@ class Rows:
         b: FloatArray,
         sum_w: FloatArray | None = None,
         sum_b: FloatArray | None = None,
-    ) -> IntArray:
-        """Take one stochastic step for each entry of `order`, changing `w` and `b` (and the sums) in place.
+        counts: IntArray | None = None,
+        moved: NDArray[np.uint8] | None = None,
+    ) -> int:
+        """Take one stochastic step for each entry of `order`, changing `w` and `b` (and the notes) in place.
 
-        Returns the positions in `order` whose loss had a slope. See `reference.stochastic_steps`.
+        `w` and `y` are vectors, or have one column for each of several planes (as many as `whole_packs` says). Returns
+        how often planes were moved. See `reference.stochastic_steps`.
         """
-        updates = np.empty(len(order), dtype=np.int64)
         kernel = compiled_name(loss)
         if _compiled is not None and kernel is not None:
             loop, rows, chosen = _compiled.stochastic_steps, self._handle, kernel
         else:
             loop, rows, chosen = reference.stochastic_steps, self.X, loss
-        count = loop(rows, y, weight, order, eta, chosen, l2, l1, intercept, w, b, sum_w, sum_b, updates)
-        return updates[:count]
+        columns = [None if part is None else part.reshape(len(part), -1) for part in (y, w, sum_w, counts, moved)]
+        y, w, sum_w, counts, moved = columns  # type: ignore[assignment]
+        steps = order, eta, chosen, l2, l1, intercept
+        return int(loop(rows, y, weight, *steps, w, b, sum_w, sum_b, counts, moved))
+
+    def measure(
+        self,
+        y: FloatArray,
+        weight: FloatArray | None,
+        loss: Any,
+        W: FloatArray,
+        b: FloatArray,
+        *,
+        total: float,
+        l2: float,
+        l1: float,
+        room: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return six numbers for each plane, in the columns of W: see `reference.measure`; `room` is as large as W."""
+        out, room = np.empty((6, W.shape[1])), np.empty_like(W) if room is None else room
+        kernel = compiled_name(loss)
+        if _compiled is not None and kernel is not None:
+            loop, rows, chosen = _compiled.measure, self._handle, kernel
+        else:
+            loop, rows, chosen = reference.measure, self.X, loss
+        loop(rows, y, weight, chosen, W, b, total, l2, l1, room, out)
+        return out
 
     def evaluate(
         self,

@@ -97,37 +97,71 @@ def stochastic_steps(
     l2: float,
     l1: float,
     intercept: bool,
-    w: FloatArray,
+    W: FloatArray,
     b: FloatArray,
-    sum_w: FloatArray | None,
+    sum_W: FloatArray | None,
     sum_b: FloatArray | None,
-    updates: IntArray,
+    counts: IntArray | None,
+    moved: NDArray[np.uint8] | None,
 ) -> int:
-    """One step of stochastic (sub)gradient descent for each entry of `order`, changing w and b in place.
+    """One step of stochastic (sub)gradient descent for each entry of `order`, changing W and b in place.
 
         w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 
-    The positions whose loss had a slope go to `updates`; returns how many. If `sum_w` and `sum_b` are given, every
-    iterate is added to them.
+    Each column of W is the w of one plane, with labels in the same column of `y`; where its label is zero a plane does
+    not move. Returns how often the planes were moved (the loss had a slope), all together; what is given of the rest is
+    added to or filled: the sums of all iterates, how often each example moved each plane, and which steps did.
     """
-    count = 0
+    total = 0
     for k, i in enumerate(order):
         x = dense_row(X, i)
-        z = y[i] * (x @ w + b[0])
-        slope = float(loss.slope(np.asarray(z)))
-        w *= max(0.0, 1.0 - eta[k] * l2)
-        if slope != 0:
-            c = -eta[k] * (1.0 if weight is None else weight[i]) * slope * y[i]
-            w += c * x
-            if intercept:
-                b += c
-            updates[count] = k
-            count += 1
-        w[:] = np.sign(w) * np.maximum(np.abs(w) - eta[k] * l1, 0.0)
-        if sum_w is not None and sum_b is not None:
-            sum_w += w
+        slope = loss.slope(y[i] * (x @ W + b))
+        moves = (slope != 0) & (y[i] != 0)
+        c = np.where(moves, -eta[k] * (1.0 if weight is None else weight[i]) * slope * y[i], 0.0)
+        W *= max(0.0, 1.0 - eta[k] * l2)
+        if moves.any():
+            W += np.outer(x, c)
+        if intercept:
+            b += c
+        W[:] = np.sign(W) * np.maximum(np.abs(W) - eta[k] * l1, 0.0)
+        if sum_W is not None and sum_b is not None:
+            sum_W += W
             sum_b += b
-    return count
+        if counts is not None:
+            counts[i] += moves
+        if moved is not None:
+            moved[k] = moves
+        total += int(moves.sum())
+    return total
+
+
+def measure(
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray | None,
+    loss: Any,
+    W: FloatArray,
+    b: FloatArray,
+    total: float,
+    l2: float,
+    l1: float,
+    G: FloatArray,
+    out: FloatArray,
+) -> None:
+    """What is measured of the planes in the columns of W, with labels in the columns of `y`: a row of `out` each for
+
+        Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁
+
+    where u = s ℓ'(z) y. `G` is room for Σ u x.
+    """  # noqa: D400 (the list is the sentence)
+    g = np.empty((X.shape[0], W.shape[1]))
+    matmat(X, W, g)
+    z, s = y * (g + b), 1.0 if weight is None else weight[:, None]
+    u = s * loss.slope(z) * y
+    rmatmat(X, u, G)
+    slope = G / total + l2 * W + l1 * np.sign(W)
+    parts = s * loss.value(z), s * ~(z > 0), u, slope**2, W**2, np.abs(W)
+    out[:] = [part.sum(axis=0) for part in parts]
 
 
 def evaluate(

@@ -37,6 +37,12 @@ struct DenseRow {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
     bool columns_increase() const { return true; }
+    std::size_t count() const { return d; }
+    std::size_t column(std::size_t k) const { return k; }
+    double value(std::size_t k) const { return static_cast<double>(x[k]); }
+    void fetch() const {
+        for (std::size_t k = 0; k < d; k += line) __builtin_prefetch(x + k, 0, 2);
+    }
     // Adds c x xᵀ to the lower triangle of a matrix with rows of that width.
     void add_square_to(double *sum, std::size_t width, double c) const {
         for (std::size_t j = 0; j < d; ++j)
@@ -109,8 +115,12 @@ struct SparseRow {
     }
     template <class F>
     void each_entry(F f) const {
-        for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]), static_cast<double>(x[k]));
+        for (std::size_t k = 0; k < size; ++k) f(column(k), value(k));
     }
+    std::size_t count() const { return size; }
+    std::size_t column(std::size_t k) const { return static_cast<std::size_t>(j[k]); }
+    double value(std::size_t k) const { return static_cast<double>(x[k]); }
+    void fetch() const { fetch(0, size); }
     void add_square_to(double *sum, std::size_t width, double c) const {
         const bool sorted = std::is_sorted(j, j + size);
         for (std::size_t k = 0; k < size; ++k) {

@@ -2,9 +2,12 @@
 //
 //     w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 //
-// S_t is soft-thresholding by t. A step costs as much as the row has entries, although the penalty touches every
-// weight: the iterate is kept as w = scale · v, so shrinking is one multiplication, and soft-thresholds of v that
-// follow each other add up, so a weight takes its share only when a row next meets it.
+// S_t is soft-thresholding by t. Several planes may walk side by side, one for each class against the rest: they visit
+// the same examples in the same order, and each example is read once for all of them.
+//
+// A step costs as much as the row has entries, although the penalty touches every weight: the iterates are kept as
+// w = scale · v, so shrinking is one multiplication, and soft-thresholds of v that follow each other add up, so a weight
+// takes its share only when a row next meets it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,21 +15,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "planes.hpp"
+
 namespace linsep {
 
 inline double soft_threshold(double v, double t) { return std::copysign(std::max(std::fabs(v) - t, 0.0), v); }
 
-// The iterate w = scale · v with the thresholds it still owes, and on request the sum of all iterates so far.
+// The iterates w = scale · v with the thresholds they still owe, and on request the sum of all iterates so far.
 class LazyIterate {
    public:
-    LazyIterate(double *w, std::size_t d, double l2, double l1, double *sum)
-        : v_(w), d_(d), l2_(l2), l1_(l1), sum_(sum), paid_(l1 > 0 ? d : 0, 0.0), late_(sum ? d : 0, 0.0) {}
+    LazyIterate(Planes planes, std::size_t d, double l2, double l1, double *sum)
+        : v_(planes), size_(d * planes.width), l2_(l2), l1_(l1), sum_(sum), paid_(l1 > 0 ? d : 0, 0.0),
+          late_(sum ? size_ : 0, 0.0), delta_(planes.width) {}
 
-    // w·x; `later` is a row that will be asked for soon.
+    // w·x of every plane.
     template <class Row>
-    double dot(const Row &row, const Row &later) {
+    void dot(const Row &row, const Row &later, double *out) {
         if (l1_ > 0) row.each_column([&](std::size_t j) { pay(j); });
-        return scale_ * row.dot(v_, later);
+        v_.dot(row, later, out);
+        for (std::size_t k = 0; k < v_.width; ++k) out[k] *= scale_;
     }
     // The penalty's half of a step, before the loss's half.
     void shrink(double eta) {
@@ -35,10 +42,12 @@ class LazyIterate {
         if (scale_ < 1e-9) settle();
     }
     template <class Row>
-    void add(const Row &row, double c) {
-        const double delta = c / scale_;
-        row.add_to(v_, delta);
-        if (sum_) row.add_to(late_.data(), delta * scales_);
+    void add(const Row &row, const double *c) {
+        for (std::size_t k = 0; k < v_.width; ++k) delta_[k] = c[k] / scale_;
+        v_.add(row, delta_.data());
+        if (!sum_) return;
+        for (double &delta : delta_) delta *= scales_;
+        Planes{late_.data(), v_.width}.add(row, delta_.data());
     }
     void threshold(double eta) {
         if (l1_ > 0) owed_ += eta * l1_ / scale_;
@@ -53,60 +62,77 @@ class LazyIterate {
     // Makes v the iterate itself: everything owed is paid and the scale is one.
     void settle() {
         if (l1_ > 0) {
-            for (std::size_t j = 0; j < d_; ++j) pay(j);
+            for (std::size_t j = 0; j < paid_.size(); ++j) pay(j);
             std::fill(paid_.begin(), paid_.end(), owed_ = 0.0);
         }
         if (sum_) {
-            for (std::size_t j = 0; j < d_; ++j) sum_[j] += scales_ * v_[j] - late_[j];
+            for (std::size_t j = 0; j < size_; ++j) sum_[j] += scales_ * v_.W[j] - late_[j];
             std::fill(late_.begin(), late_.end(), scales_ = 0.0);
         }
         if (scale_ == 1.0) return;
-        for (std::size_t j = 0; j < d_; ++j) v_[j] *= scale_;
+        for (std::size_t j = 0; j < size_; ++j) v_.W[j] *= scale_;
         scale_ = 1.0;
     }
 
    private:
     void pay(std::size_t j) {
-        v_[j] = soft_threshold(v_[j], owed_ - paid_[j]);
+        double *v = v_.W + j * v_.width;
+        for (std::size_t k = 0; k < v_.width; ++k) v[k] = soft_threshold(v[k], owed_ - paid_[j]);
         paid_[j] = owed_;
     }
 
-    double *v_;
-    std::size_t d_;
+    Planes v_;
+    std::size_t size_;
     double l2_, l1_;
     double *sum_;
-    std::vector<double> paid_;  // the part of owed_ that each weight has had
-    std::vector<double> late_;
+    std::vector<double> paid_;  // the part of owed_ that the weights of each column have had
+    std::vector<double> late_, delta_;
     double scale_ = 1.0, owed_ = 0.0, scales_ = 0.0;
 };
 
-// Takes one step for each entry of `order`. Writes to `updates` the positions in `order` whose loss had a slope,
-// and returns how many there were. `sum_w` may be null: no average is wanted.
+// What a walk may be asked to note: the sums of all iterates, how often each example moved each plane (n × width), and
+// which steps did (steps × width). Null where nobody asked.
+struct Notes {
+    double *sum_W, *sum_b;
+    std::int64_t *counts;
+    std::uint8_t *moved;
+};
+
+// Takes one step for each entry of `order`, with `width` planes side by side: `y` is n × width, and a plane whose label is
+// zero does not move. Returns how many moves there were, of all planes together.
 template <class Loss, class Rows>
 std::size_t stochastic_steps(const Rows &X, const double *y, const double *weight, const std::int64_t *order,
-                             const double *eta, std::size_t steps, double l2, double l1, bool intercept, double *w,
-                             double *b, double *sum_w, double *sum_b, std::int64_t *updates) {
-    LazyIterate iterate(w, X.d, l2, l1, sum_w);
+                             const double *eta, std::size_t steps, double l2, double l1, bool intercept,
+                             std::size_t width, double *W, double *b, Notes notes) {
+    LazyIterate iterate({W, width}, X.d, l2, l1, notes.sum_W);
     constexpr std::size_t ahead = 2;  // rows between asking for one and using it
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < steps; ++k) {
-        const auto i = static_cast<std::size_t>(order[k]);
+    std::vector<double> g(width), c(width);
+    std::size_t total = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+        const auto i = static_cast<std::size_t>(order[step]);
         const auto row = X.row(i);
-        const auto later = X.row(static_cast<std::size_t>(order[std::min(k + ahead, steps - 1)]));
-        const double slope = Loss::slope(y[i] * (iterate.dot(row, later) + *b));
-        iterate.shrink(eta[k]);
-        if (slope != 0) {
-            const double c = -eta[k] * (weight ? weight[i] : 1.0) * slope * y[i];
-            iterate.add(row, c);
-            if (intercept) *b += c;
-            updates[count++] = static_cast<std::int64_t>(k);
+        const double *label = y + i * width, length = eta[step] * (weight ? weight[i] : 1.0);
+        iterate.dot(row, X.row(static_cast<std::size_t>(order[std::min(step + ahead, steps - 1)])), g.data());
+        iterate.shrink(eta[step]);
+        std::size_t moves = 0;
+        for (std::size_t k = 0; k < width; ++k) {
+            const double slope = Loss::slope(label[k] * (g[k] + b[k]));
+            const bool moved = slope != 0 && label[k] != 0;
+            c[k] = moved ? -length * slope * label[k] : 0.0;
+            if (intercept) b[k] += c[k];
+            if (notes.counts) notes.counts[i * width + k] += moved;
+            if (notes.moved) notes.moved[step * width + k] = moved;
+            moves += moved;
         }
-        iterate.threshold(eta[k]);
+        if (moves > 0) iterate.add(row, c.data());
+        total += moves;
+        iterate.threshold(eta[step]);
         iterate.count();
-        if (sum_w) *sum_b += *b;
+        if (notes.sum_W)
+            for (std::size_t k = 0; k < width; ++k) notes.sum_b[k] += b[k];
     }
     iterate.settle();
-    return count;
+    return total;
 }
 
 }  // namespace linsep

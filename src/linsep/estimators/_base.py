@@ -27,7 +27,7 @@ from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
-from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, get
+from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.stochastic import PROOF_SECONDS
 from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
@@ -55,15 +55,17 @@ def thread_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
 
 
-def side_by_side(solve: Callable[[int], Result], count: int, n_jobs: int, interrupt: Event) -> list[Result]:
-    """Return solve(0), …, solve(count − 1), in several threads; Ctrl-C sets the event and waits for them."""
+def side_by_side(
+    solve: Callable[[range], list[Result]], shares: list[range], n_jobs: int, interrupt: Event
+) -> list[list[Result]]:
+    """Return solve(share) for every share of the planes, in several threads; Ctrl-C sets the event, and they end."""
 
-    def alone(k: int) -> Result:
+    def alone(share: range) -> list[Result]:
         with _core.one_thread():
-            return solve(k)
+            return solve(share)
 
-    with ThreadPoolExecutor(min(n_jobs, count)) as pool:
-        tasks = [pool.submit(alone, k) for k in range(count)]
+    with ThreadPoolExecutor(min(n_jobs, len(shares))) as pool:
+        tasks = [pool.submit(alone, share) for share in shares]
         try:
             # A signal may land in a worker; the main thread hears of it when it next wakes.
             while wait(tasks, timeout=0.1).not_done:
@@ -277,26 +279,40 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
     ) -> list[Result]:
+        solver, reason = self._choose(problems[0])
+        n_jobs, shares = thread_count(getattr(self, "n_jobs", None)), [range(k, k + 1) for k in range(len(problems))]
+        if isinstance(solver, StochasticDescent):
+            shares = solver.shares(len(problems), n_jobs)
         with report_progress(self, X, y, len(problems)) as observer:
             interrupt = Event()
 
-            def solve(k: int) -> Result:
-                solver, reason = self._solver(), "asked for"
-                if solver is None:
-                    name, reason = automatic(problems[k])
-                    solver = self._named(name)
-                listen = stop_when(interrupt, observer(k))
-                result = solver.solve(problems[k], start=starts[k], seed=seed, observer=listen)
-                if result.interrupted:
+            def solve(share: range) -> list[Result]:
+                listeners = {k: stop_when(interrupt, observer(k)) for k in share}
+                if isinstance(solver, StochasticDescent):
+                    found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
+                else:
+                    each = [(problems[k], starts[k], listeners[k]) for k in share]
+                    found = [solver.solve(p, start=start, seed=seed, observer=listen) for p, start, listen in each]
+                if any(result.interrupted for result in found):
                     interrupt.set()  # the classes that are left take one iteration each
-                result.history.solver = solver.name
-                result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
-                return replace(result, interrupted=interrupt.is_set())
+                for result in found:
+                    result.history.solver = solver.name
+                    result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
+                return [replace(result, interrupted=interrupt.is_set()) for result in found]
 
-            n_jobs = thread_count(getattr(self, "n_jobs", None))
-            if len(problems) == 1 or n_jobs == 1:
-                return [solve(k) for k in range(len(problems))]
-            return side_by_side(solve, len(problems), n_jobs, interrupt)
+            if len(shares) == 1 or n_jobs == 1:
+                results = [solve(share) for share in shares]
+            else:
+                results = side_by_side(solve, shares, n_jobs, interrupt)
+            return [result for some in results for result in some]
+
+    def _choose(self, problem: Problem) -> tuple[Solver, str]:
+        """Return the solver, and why it is that one; the labels of a problem play no part in it."""
+        solver = self._solver()
+        if solver is not None:
+            return solver, "asked for"
+        name, reason = automatic(problem)
+        return self._named(name), reason
 
     def _starts(self, classes: NDArray[Any]) -> list[Start | None]:
         """Return the planes of the last fit, where it was on the same classes."""

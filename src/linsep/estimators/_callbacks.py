@@ -34,11 +34,15 @@ def stop_when(event: Event, observer: Observer | None) -> Observer:
 
 
 class StoppableObserver:
-    """An observer that stops the run when an event says so; a solver may also ask it between observations."""
+    """An observer that stops the run when an event says so; a solver may also ask it between observations.
+
+    Where nobody else listens (`needs_point` is false) it does not look at θ, which may then be empty.
+    """
 
     def __init__(self, event: Event, observer: Observer | None) -> None:
         self.stop_requested = event.is_set
         self._observer = observer
+        self.needs_point = observer is not None
 
     def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
         stop = self._observer is not None and self._observer(iteration, theta, objective)

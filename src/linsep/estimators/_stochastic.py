@@ -150,7 +150,8 @@ class Perceptron(StreamingEstimator):
     record : {"pass", "update"}, default="pass"
         What ``history_`` holds: the end of every pass, or every update with its iterate and example.
     prove : bool, default=True
-        Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes.
+        Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes, and
+        ``separability_`` is None.
     random_state : int, RandomState or None
     warm_start : bool, default=False
     n_jobs : int or None
@@ -278,12 +279,14 @@ class Perceptron(StreamingEstimator):
 
     def _verdict(self, problem: Problem, result: Result) -> Separability | None:
         """Return what the run proved, by its last plane or on its way; on small data, ask where it proved nothing."""
+        if not self.prove:
+            return None
         if result.converged and problem.sample_weight is None:
             last = result.last
             proof = of_plane(problem.rows.X, problem.y, last.w, last.b, fit_intercept=problem.fit_intercept)
             if proof is not None:
                 return proof
-        if result.separability is not None or result.interrupted or not self.prove or problem.rows.stored > LARGE:
+        if result.separability is not None or result.interrupted or problem.rows.stored > LARGE:
             return result.separability
         return Prover(problem).ask()
 

@@ -57,9 +57,7 @@ class StepWatch:
 
     def see(self, step: int, theta: FloatArray, gradient: FloatArray, objective: float) -> None:
         """Note a point, its gradient and its objective after `step` steps."""
-        self._last, self._best = objective, min(self._best, objective)
-        self._travelled += (step - self._step) * float(self.schedule(max(0, step - 1)))
-        self._step = step
+        self.see_objective(step, objective)
         if self._point is not None:
             move, change = theta - self._point[0], gradient - self._point[1]
             far = length(move)
@@ -70,6 +68,12 @@ class StepWatch:
                     self._reversals.append(bool(np.einsum("i,i->", move, self._move) < 0))
                 self._move = move
         self._point = theta.copy(), gradient.copy()
+
+    def see_objective(self, step: int, objective: float) -> None:
+        """Note the objective alone: where a stable step is known, the points would tell nothing more."""
+        self._last, self._best = objective, min(self._best, objective)
+        self._travelled += (step - self._step) * float(self.schedule(max(0, step - 1)))
+        self._step = step
 
     @property
     def _stable(self) -> float | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import cached_property
+from itertools import islice, pairwise
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import schedules, stopping
-from .._core import length, threads
+from .._core import PACK, interleaved, threads, whole_packs
 from ..history import History, Record
-from ..problem import MeanObjective, Problem
+from ..problem import Measures, Problem, measure
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
 from ..separability import ProofTimeoutError, Separability, separability
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
@@ -36,6 +37,8 @@ LARGE = 200_000
 #: Passes without fewer mistakes after which the perceptron asks whether it can end at all, and how long it may ask.
 PATIENCE = 50
 PROOF_SECONDS = 10.0
+#: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
+MOST_TOGETHER = 24
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -89,10 +92,50 @@ class StochasticDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise, drawing examples by `seed`."""
-        check_slope(problem.loss, self.name)
-        walk = _Walk(self, problem, start or Start(np.zeros(problem.rows.d)), seed)
-        walk.stop_requested = getattr(observer, "stop_requested", walk.stop_requested)
-        return _Run(walk, observer).result()
+        return self.solve_together([problem], [0], starts=[start], seed=seed, observers={0: observer})[0]
+
+    def solve_together(
+        self,
+        problems: Sequence[Problem],
+        planes: Sequence[int],
+        *,
+        starts: Sequence[Start | None],
+        seed: int = 0,
+        observers: Mapping[int, Observer | None],
+    ) -> list[Result]:
+        """Minimise some of the problems, which differ in their labels only, reading each example once for all of them.
+
+        Parameters
+        ----------
+        problems : list of Problem
+            One for each class against the rest; all of them say in which order the examples come.
+        planes : list of int
+            Which of them to solve; the results are the same whichever are solved together.
+        starts : list of Start or None
+            For each problem, solved or not.
+        observers : dict
+            For those that are solved.
+        """
+        check_slope(problems[0].loss, self.name)
+        begins = [starts[k] or Start(np.zeros(problems[k].rows.d)) for k in planes]
+        walk = _Walk(self, problems, planes, begins, seed)
+        asked = [ask for observer in observers.values() if (ask := getattr(observer, "stop_requested", None))]
+        walk.stop_requested = lambda: any(ask() for ask in asked)
+        return _results(walk, observers)
+
+    def shares(self, count: int, n_jobs: int) -> list[range]:
+        """Return which of so many planes walk together, for so many threads."""
+        if count == 1 or self.by_update:
+            return [range(k, k + 1) for k in range(count)]
+        packs = whole_packs(count) // PACK
+        walks = max(min(n_jobs, packs), -(-count // MOST_TOGETHER))
+        bounds = [min(count, PACK * (packs * k // walks)) for k in range(walks + 1)]
+        return [range(*ends) for ends in pairwise(bounds)]
+
+    @property
+    def by_update(self) -> bool:
+        """Whether every single update is looked at, so that each plane goes its own way."""
+        return self.record == "update" or self.order == "worst"
 
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Whether to keep the new point instead of the old."""
@@ -167,50 +210,149 @@ class PerceptronRule(StochasticDescent):
 
 
 @dataclass(frozen=True)
-class Iterate:
-    """The point after some steps, and which examples moved it, at which steps, since the last one."""
+class Snapshot:
+    """Where all planes of a walk stand after some steps, one in each column: no column changes any more."""
 
-    w: FloatArray
-    b: float
+    W: FloatArray
+    b: FloatArray
+    counts: IntArray
+    sum_w: FloatArray | None
+    sum_b: FloatArray
+    sum_from: int
     step: int
     iteration: int
     passes: float
-    moved_by: IntArray
-    moved_at: IntArray
-    sum_w: FloatArray | None
-    sum_b: float
-    sum_from: int
+    Y: FloatArray
+    room: FloatArray  # to measure in
+    planes: tuple[int, ...]  # the problem of each column; those left over fill up a pack
+    moves: list[Move]
+
+
+@dataclass(frozen=True)
+class Move:
+    """Some steps in a row: which examples they visited, and which planes each of them moved."""
+
+    first: int
+    order: IntArray
+    moved: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One plane after some steps: a column of a snapshot, taken out only if somebody asks."""
+
+    now: Snapshot
+    column: int
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """The weights."""
+        return np.ascontiguousarray(self.now.W[:, self.column])
+
+    @property
+    def b(self) -> float:
+        """The intercept."""
+        return float(self.now.b[self.column])
+
+    @property
+    def counts(self) -> IntArray:
+        """How often each example moved the plane so far."""
+        return self.now.counts[:, self.column].copy()
+
+    @property
+    def updates(self) -> int:
+        """How often the plane has moved."""
+        return int(self.now.counts[:, self.column].sum())
+
+    @property
+    def sum_w(self) -> FloatArray | None:
+        """The sum of all iterates, where it is taken."""
+        return None if self.now.sum_w is None else np.ascontiguousarray(self.now.sum_w[:, self.column])
+
+    def theta(self, fit_intercept: bool) -> FloatArray:
+        """[w, b], or w without intercept."""
+        return np.append(self.w, self.b) if fit_intercept else self.w.copy()
+
+    def moved(self) -> tuple[IntArray, IntArray]:
+        """Return which examples moved the plane since the last snapshot, and at which steps, where that is noted."""
+        by, at = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for move in self.now.moves:
+            places = np.flatnonzero(move.moved[:, self.column])
+            by.append(move.order[places])
+            at.append(move.first + places)
+        return np.concatenate(by), np.concatenate(at)
 
     def as_start(self) -> Start:
         """Return the point as one to go on from."""
-        return Start(self.w, self.b, self.step, self.sum_w, self.sum_b, self.sum_from)
+        sum_b = float(self.now.sum_b[self.column])
+        return Start(self.w, self.b, self.now.step, self.sum_w, sum_b, self.now.sum_from)
+
+    def mean_or_current(self) -> tuple[FloatArray, float]:
+        """Return the mean of the iterates, where they were summed, else the iterate itself."""
+        steps, sum_w = self.now.step - self.now.sum_from, self.sum_w
+        if sum_w is None or steps == 0:
+            return self.w, self.b
+        return sum_w / steps, float(self.now.sum_b[self.column]) / steps
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What is measured of an iterate, on all examples."""
 
-    theta: FloatArray
     objective: float
     risk: float
     zero_one: float
-    gradient: FloatArray
+    gradient_norm: float
+    finite: bool
+
+    @classmethod
+    def of(cls, measures: Measures, column: int) -> Evaluation:
+        """Return the numbers of one plane."""
+        numbers = measures.objective, measures.risk, measures.zero_one, measures.gradient_norm
+        objective, risk, zero_one, norm = (float(values[column]) for values in numbers)
+        return cls(objective, risk, zero_one, norm, bool(measures.finite[column]))
 
 
 class _Walk:
-    """The steps of one run: a sequence of iterates that nobody has measured yet."""
+    """The steps of some planes side by side: a sequence of snapshots that nobody has measured yet."""
 
-    def __init__(self, method: StochasticDescent, problem: Problem, start: Start, seed: int) -> None:
-        self.method, self.problem, self.start, self.seed = method, problem, start, seed
-        self.schedule = automatic_schedule(problem) if method.schedule is None else schedules.get(method.schedule)
-        self.by_update = method.record == "update" or method.order == "worst"
-        self.w, self.b = start.w.copy(), np.array([start.b])
-        self.step, self.factor = start.step, self._factor()
+    def __init__(
+        self,
+        method: StochasticDescent,
+        problems: Sequence[Problem],
+        planes: Sequence[int],
+        starts: Sequence[Start],
+        seed: int,
+    ) -> None:
+        self.method, self.problems, self.planes, self.seed = method, problems, tuple(planes), seed
+        self.problem, self.start = problems[planes[0]], starts[0]  # what all of them have in common
+        if len({(start.step, start.sum_from, start.sum_w is None) for start in starts}) > 1:
+            raise ValueError("planes that walk together must begin at the same step")
+        self.schedule = automatic_schedule(self.problem) if method.schedule is None else schedules.get(method.schedule)
+        # One problem of several is stepped as a pack: the same bits, alone or with others.
+        self.width = 1 if len(problems) == 1 else whole_packs(len(planes))
+        self.Y, self.W = self._columns([problems[k].y for k in planes]), self._columns([start.w for start in starts])
+        self.b, self.room = self._row([start.b for start in starts]), interleaved(self.problem.rows.d, self.width)
+        self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
+        self.step, self.factor = self.start.step, self._factor()
         self.stop_requested: Callable[[], bool] = lambda: False
-        averaging = method.keep in ("average", "vote")
-        self.sum_from = start.step if start.sum_w is None else start.sum_from
-        self.sum_w = (np.zeros_like(self.w) if start.sum_w is None else start.sum_w.copy()) if averaging else None
-        self.sum_b = np.array([start.sum_b]) if averaging else None
+        self.sum_from = self.start.step if self.start.sum_w is None else self.start.sum_from
+        self.sum_w: FloatArray | None = None
+        self.sum_b = self._row([start.sum_b for start in starts])
+        if method.keep in ("average", "vote"):
+            before = [np.zeros_like(start.w) if start.sum_w is None else start.sum_w for start in starts]
+            self.sum_w = self._columns(before)
+
+    def _columns(self, vectors: list[FloatArray]) -> FloatArray:
+        """Return the vectors side by side, filled up with zeros: a label of zero moves nothing."""
+        out = interleaved(len(vectors[0]), self.width)
+        out[:, len(vectors) :] = 0.0
+        for column, vector in enumerate(vectors):
+            out[:, column] = vector
+        return out
+
+    def _row(self, numbers: list[float]) -> FloatArray:
+        return np.array(numbers + [0.0] * (self.width - len(numbers)))
 
     def _factor(self) -> FloatArray | None:
         """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
@@ -219,11 +361,26 @@ class _Walk:
         visited = np.count_nonzero(self.problem.sample_weight)
         return self.problem.sample_weight * (visited / self.problem.total_weight)
 
-    def iterates(self) -> Iterator[Iterate]:
+    def snapshots(self) -> Iterator[Snapshot]:
         """Yield the point after every pass, or after every update if these are recorded."""
         if self.method.order == "worst":
             return islice(self._worst_first(), self.method.max_iter)
-        return self._update_by_update() if self.by_update else self._pass_by_pass()
+        return self._update_by_update() if self.method.by_update else self._pass_by_pass()
+
+    def go_on_with(self, planes: Sequence[int]) -> None:
+        """Leave the other planes where they are; where that saves a pack, close the ranks."""
+        kept = [column for column, plane in enumerate(self.planes) if plane in planes]
+        if self.width == 1 or whole_packs(len(kept)) == self.width:
+            self.Y[:, [column for column in range(self.width) if column not in kept]] = 0.0
+            return
+        self.planes, self.width = tuple(self.planes[column] for column in kept), whole_packs(len(kept))
+        room = kept + [kept[0]] * (self.width - len(kept))
+        self.Y, self.W = _copy(self.Y, room), _copy(self.W, room)
+        self.Y[:, len(kept) :] = 0.0
+        self.counts, self.b, self.sum_b = self.counts[:, room].copy(), self.b[room], self.sum_b[room]
+        if self.sum_w is not None:
+            self.sum_w = _copy(self.sum_w, room)
+        self.room = interleaved(self.problem.rows.d, self.width)
 
     def is_measured(self, done: int) -> bool:
         """Whether the point after so many passes is looked at."""
@@ -236,39 +393,42 @@ class _Walk:
 
     def _passes(self) -> Iterator[tuple[int, IntArray]]:
         cyclic = self.method.order == "cyclic"
-        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problem, self.seed)
+        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problems, self.seed)
         return zip(range(1, self.method.max_iter + 1), orders, strict=False)
 
-    def _pass_by_pass(self) -> Iterator[Iterate]:
-        size = max(1, int(WORK_PER_CALL // max(1.0, self.problem.rows.stored / self.problem.rows.n)))
-        moves: list[tuple[IntArray, IntArray]] = []
+    def _pass_by_pass(self) -> Iterator[Snapshot]:
+        moves: list[Move] = []
         for done, order in self._passes():
-            moves += [self._advance(order[first : first + size]) for first in range(0, len(order), size)]
+            work = self.width * max(1.0, self.problem.rows.stored / self.problem.rows.n)
+            size = max(1, int(WORK_PER_CALL // work))
+            for first in range(0, len(order), size):
+                moves += self._advance(order[first : first + size])
             if self.is_measured(done):
-                by, at = (np.concatenate(parts) for parts in zip(*moves, strict=True))
-                yield self._now(done, done, by, at)
+                yield self.now(done, done, moves)
                 moves = []
 
-    def _update_by_update(self) -> Iterator[Iterate]:
+    def _update_by_update(self) -> Iterator[Snapshot]:
         for done, order in self._passes():
             for k in range(len(order)):
-                by, at = self._advance(order[k : k + 1])
-                if len(by) or k == len(order) - 1:
-                    yield self._now(done, done - 1 + (k + 1) / len(order), by, at)
+                moves = self._advance(order[k : k + 1])
+                if moves[0].moved.any() or k == len(order) - 1:
+                    yield self.now(done, done - 1 + (k + 1) / len(order), moves)
 
-    def _worst_first(self) -> Iterator[Iterate]:
+    def _worst_first(self) -> Iterator[Snapshot]:
         pick, self.factor = visits.worst(self.problem)
         while True:
-            by, at = self._advance(pick(self.problem.agreements(self.w, float(self.b[0]))))
+            moves = self._advance(pick(self.problem.agreements(np.ascontiguousarray(self.W[:, 0]), float(self.b[0]))))
             taken = self.step - self.start.step
-            yield self._now(taken, taken / self.problem.rows.n, by, at)
+            yield self.now(taken, taken / self.problem.rows.n, moves)
 
-    def _advance(self, order: IntArray) -> tuple[IntArray, IntArray]:
-        """Take a step for each of these examples; return those that moved the point, and when."""
+    def _advance(self, order: IntArray) -> list[Move]:
+        """Take a step for each of these examples; return what moved when, if somebody will ask."""
         problem, strength = self.problem, self.problem.strength
         eta = np.asarray(self.schedule(self.step + np.arange(len(order), dtype=np.float64)), dtype=np.float64)
-        moved = problem.rows.stochastic_steps(
-            problem.y,
+        noted = self.method.by_update or self.method.keep == "vote"
+        moved = np.empty((len(order), self.width), dtype=np.uint8) if noted else None
+        problem.rows.stochastic_steps(
+            self.Y,
             self.factor,
             order,
             np.ascontiguousarray(np.broadcast_to(eta, order.shape)),
@@ -276,117 +436,113 @@ class _Walk:
             l2=strength * problem.penalty.l2,
             l1=strength * problem.penalty.l1,
             intercept=problem.fit_intercept,
-            w=self.w,
+            w=self.W,
             b=self.b,
             sum_w=self.sum_w,
-            sum_b=self.sum_b,
+            sum_b=None if self.sum_w is None else self.sum_b,
+            counts=self.counts,
+            moved=moved,
         )
-        at = self.step + moved
         self.step += len(order)
-        return order[moved], at
+        return [] if moved is None else [Move(self.step - len(order), order, moved)]
 
-    def _now(self, iteration: int, passes: float, by: IntArray, at: IntArray) -> Iterate:
+    def now(self, iteration: int, passes: float, moves: list[Move]) -> Snapshot:
+        """Return the point as it now stands, after so many iterations and passes."""
         sum_w = None if self.sum_w is None else self.sum_w.copy()
-        sum_b = 0.0 if self.sum_b is None else float(self.sum_b[0])
-        point = self.w.copy(), float(self.b[0]), self.step
-        return Iterate(*point, iteration, passes, by, at, sum_w, sum_b, self.sum_from)
+        point = _copy(self.W), self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
+        return Snapshot(*point, self.step, iteration, passes, self.Y, self.room, self.planes, moves)
+
+
+def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray:
+    """Return the table, or some of its columns, in another place."""
+    out = interleaved(len(table), table.shape[1] if columns is None else len(columns))
+    out[:] = table if columns is None else table[:, columns]
+    return out
 
 
 class _Run:
-    """A walk that is measured: what it met, what was best, and when to stop."""
+    """What is known of one plane on its walk: what was measured, what was best, and why it stopped."""
 
-    def __init__(self, walk: _Walk, observer: Observer | None) -> None:
-        self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problem, observer
-        self.function, self.history = MeanObjective(walk.problem), History()
-        smooth = walk.problem.loss.smooth
-        self.watch = StepWatch(walk.schedule, stable_step(walk.problem), smooth)
+    def __init__(self, walk: _Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
+        self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problems[plane], observer
+        self.history = History()
+        self.watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         self.watchers = [(rule, rule.begin()) for rule in rules]
-        self.prover = walk.method.prover(walk.problem)
-        self.counts, self.updates = np.zeros(walk.problem.rows.n, dtype=np.int64), 0
+        listening = observer is not None and getattr(observer, "needs_point", True)
+        self.needs_point = listening or self.method.by_update or any(rule.needs_point for rule in rules)
+        self.prover = walk.method.prover(self.problem)
         self.moves: list[tuple[IntArray, IntArray]] = []
-        none = np.empty(0, dtype=np.int64)
-        start = walk.start
-        sums = start.sum_w, start.sum_b, walk.sum_from
-        self.current = Iterate(start.w, start.b, start.step, 0, 0.0, none, none, *sums)
-        self.seen = self.evaluate(self.current)
+        self.current, self.seen, self.theta = begin, seen, self._theta(begin)
         # The start is not an answer: w = 0 minimises the perceptron risk.
         self.best: Evaluation | None = None
-        self.best_iterate = self.current
-        self.watch.begin(self.seen.objective, start.step)
+        self.best_point = begin.w, begin.b
+        self.outcome: Result | None = None
+        self.watch.begin(seen.objective, begin.now.step)
         self._record()
 
-    def result(self) -> Result:
-        """Walk until there is a reason to stop."""
-        converged, message, advice = False, f"stopped after max_iter={self.method.max_iter}", ""
-        interrupted = False
-        overlap = self.problem.rows.stored >= LARGE and not self.walk.by_update and threads() > 1
-        try:
-            for iterate, seen in evaluated(self.walk.iterates(), self.evaluate, overlap):
-                if self.watch.blown_up(seen.objective) or not np.isfinite(seen.theta).all():
-                    message, advice = "diverged", self._advice(self.watch.after_blow_up())
-                    break
-                if (verdict := self._take(iterate, seen)) is not None:
-                    converged, message, advice = verdict
-                    break
-            else:
-                advice = self._advice(self.watch.advice(self.current.step))
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        w, b = self._reported()
-        return Result(
+    def take(self, iterate: Iterate, seen: Evaluation) -> None:
+        """Note a new point; end the run if there is a reason to."""
+        if self.watch.blown_up(seen.objective) or not seen.finite:
+            return self.end(False, "diverged", self._advice(self.watch.after_blow_up()))
+        self._note(iterate, seen)
+        norm, theta, previous = seen.gradient_norm, self._theta(iterate), self.theta
+        self.theta = theta
+        self._record()
+        progress = Progress(iterate.now.iteration, theta, previous, seen.objective, norm, seen.zero_one)
+        if (rule := stopping.fired(self.watchers, progress)) is not None:
+            advice = self._advice(self.watch.advice(iterate.now.step)) if rule.needs_good_steps else ""
+            return self.end(rule.converged and not advice, f"stopped by {rule}", advice)
+        if self.observer is not None and self.observer(iterate.now.iteration, theta, seen.objective):
+            return self.end(False, STOPPED_BY_OBSERVER)
+        if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one):
+            return self.end(False, STOPPED_BY_PROOF)
+        return None
+
+    def exhaust(self) -> None:
+        """End the run because the walk is over."""
+        self.end(
+            False,
+            f"stopped after max_iter={self.method.max_iter}",
+            self._advice(self.watch.advice(self.current.now.step)),
+        )
+
+    def end(self, converged: bool, message: str, advice: str = "", interrupted: bool = False) -> None:
+        """Keep what is to be reported, and nothing of the planes beside this one."""
+        w, b = self.best_point if self.method.keep == "best" else self.current.mean_or_current()
+        counts = self.current.counts
+        self.outcome = Result(
             w,
             b,
-            self.current.iteration,
+            self.current.now.iteration,
             converged,
             message,
             self.history,
             self.current.as_start(),
             advice,
             interrupted,
-            self.updates,
-            self.counts,
+            self.current.updates,
+            counts,
             self._votes() if self.method.keep == "vote" else None,
             separability=None if self.prover is None else self.prover.found,
         )
+        del self.current
+
+    def _note(self, iterate: Iterate, seen: Evaluation) -> None:
+        self.current, self.seen = iterate, seen
+        if self.method.keep == "vote":
+            self.moves.append(iterate.moved())
+        if self.best is None or self.method.is_better(seen, self.best):
+            self.best = seen
+            if self.method.keep == "best":
+                self.best_point = iterate.w, iterate.b
+        self.watch.see_objective(iterate.now.step, seen.objective)
+
+    def _theta(self, iterate: Iterate) -> FloatArray:
+        return iterate.theta(self.problem.fit_intercept) if self.needs_point else np.empty(0)
 
     def _advice(self, words: str) -> str:
         return words if self.method.has_free_steps else ""
-
-    def _take(self, iterate: Iterate, seen: Evaluation) -> tuple[bool, str, str] | None:
-        """Note a new point; if there is a reason to stop, return whether it converged, why, and any advice."""
-        previous, self.current, self.seen = self.seen, iterate, seen
-        self.counts += np.bincount(iterate.moved_by, minlength=self.problem.rows.n)
-        self.updates += len(iterate.moved_by)
-        if self.method.keep == "vote":
-            self.moves.append((iterate.moved_by, iterate.moved_at))
-        if self.best is None or self.method.is_better(seen, self.best):
-            self.best, self.best_iterate = seen, iterate
-        self._record()
-        self.watch.see(iterate.step, seen.theta, seen.gradient, seen.objective)
-        norm = length(seen.gradient)
-        progress = Progress(iterate.iteration, seen.theta, previous.theta, seen.objective, norm, seen.zero_one)
-        if (rule := stopping.fired(self.watchers, progress)) is not None:
-            advice = self._advice(self.watch.advice(iterate.step)) if rule.needs_good_steps else ""
-            return rule.converged and not advice, f"stopped by {rule}", advice
-        if self.observer is not None and self.observer(iterate.iteration, seen.theta, seen.objective):
-            return False, STOPPED_BY_OBSERVER, ""
-        if self.prover is not None and self.prover.excludes(iterate.passes, seen.zero_one):
-            return False, STOPPED_BY_PROOF, ""
-        return None
-
-    def evaluate(self, iterate: Iterate) -> Evaluation:
-        """Measure a point on all examples."""
-        f = self.function
-        with np.errstate(over="ignore", invalid="ignore"):
-            theta = f.join(iterate.w, iterate.b)
-            return Evaluation(theta, f.value(theta), f.risk(theta), f.zero_one(theta), f.gradient(theta))
-
-    def _reported(self) -> tuple[FloatArray, float]:
-        """Return the point the user gets."""
-        if self.method.keep == "best":
-            return self.best_iterate.w, self.best_iterate.b
-        return mean_or_current(self.current)
 
     def _votes(self) -> Votes:
         nothing = np.empty(0, dtype=np.int64)
@@ -395,51 +551,77 @@ class _Run:
         signs = self.problem.y[examples]
         if self.walk.factor is not None:
             signs = signs * self.walk.factor[examples]
-        return Votes(examples, signs, np.diff(moments, append=self.current.step))
+        return Votes(examples, signs, np.diff(moments, append=self.current.now.step))
 
     def _record(self) -> None:
-        iterate, seen, by_update = self.current, self.seen, self.walk.by_update
+        now, seen, by_update = self.current.now, self.seen, self.method.by_update
+        moved_by = self.current.moved()[0] if by_update else np.empty(0, dtype=np.int64)
         self.history.add(
             Record(
-                step=iterate.step,
-                passes=iterate.passes,
+                step=now.step,
+                passes=now.passes,
                 objective=seen.objective,
                 risk=seen.risk,
                 zero_one=seen.zero_one,
-                gradient_norm=length(seen.gradient),
-                step_size=float(self.walk.schedule(max(0, iterate.step - 1))),
+                gradient_norm=seen.gradient_norm,
+                step_size=float(self.walk.schedule(max(0, now.step - 1))),
                 best=np.nan if self.best is None else self.best.objective,
-                example=int(iterate.moved_by[-1]) if by_update and len(iterate.moved_by) else -1,
-                updates=self.updates,
-                iterate=seen.theta if by_update else None,
+                example=int(moved_by[-1]) if len(moved_by) else -1,
+                updates=self.current.updates,
+                iterate=self.theta if by_update else None,
             )
         )
 
 
+def _results(walk: _Walk, observers: Mapping[int, Observer | None]) -> list[Result]:
+    """Walk until there is a reason for every plane to stop."""
+    begin = walk.now(0, 0.0, [])
+    seen = _measured(walk, begin)
+    runs = {
+        plane: _Run(walk, plane, observers[plane], Iterate(begin, k), Evaluation.of(seen, k))
+        for k, plane in enumerate(walk.planes)
+    }
+    overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
+    try:
+        for now, seen in evaluated(walk.snapshots(), lambda now: _measured(walk, now), overlap):
+            for k, plane in enumerate(now.planes):
+                if runs[plane].outcome is None:
+                    runs[plane].take(Iterate(now, k), Evaluation.of(seen, k))
+            going = [plane for plane, run in runs.items() if run.outcome is None]
+            if not going:
+                break
+            walk.go_on_with(going)
+        for run in runs.values():
+            if run.outcome is None:
+                run.exhaust()
+    except KeyboardInterrupt:
+        for run in runs.values():
+            if run.outcome is None:
+                run.end(False, "interrupted", interrupted=True)
+    return [run.outcome for run in runs.values() if run.outcome is not None]
+
+
+def _measured(walk: _Walk, now: Snapshot) -> Measures:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return measure(walk.problem, now.Y, now.W, now.b, now.room)
+
+
 def evaluated(
-    iterates: Iterator[Iterate], evaluate: Callable[[Iterate], Evaluation], overlap: bool
-) -> Iterator[tuple[Iterate, Evaluation]]:
-    """Yield every iterate with its evaluation; with `overlap` the next iterate is computed during the evaluation."""
+    snapshots: Iterator[Snapshot], evaluate: Callable[[Snapshot], Measures], overlap: bool
+) -> Iterator[tuple[Snapshot, Measures]]:
+    """Yield every snapshot with its evaluation; with `overlap` the next one is computed during the evaluation."""
     if not overlap:
-        for iterate in iterates:
-            yield iterate, evaluate(iterate)
+        for now in snapshots:
+            yield now, evaluate(now)
         return
     with ThreadPoolExecutor(1) as helper:
-        waiting: tuple[Iterate, Future[Evaluation]] | None = None
-        for iterate in iterates:
+        waiting: tuple[Snapshot, Future[Measures]] | None = None
+        for now in snapshots:
             if waiting is not None:
                 yield waiting[0], waiting[1].result()
-            waiting = iterate, helper.submit(evaluate, iterate)
+            waiting = now, helper.submit(evaluate, now)
         if waiting is not None:
             yield waiting[0], waiting[1].result()
-
-
-def mean_or_current(iterate: Iterate) -> tuple[FloatArray, float]:
-    """Return the mean of the iterates, where they were summed, else the iterate itself."""
-    steps = iterate.step - iterate.sum_from
-    if iterate.sum_w is None or steps == 0:
-        return iterate.w, iterate.b
-    return iterate.sum_w / steps, iterate.sum_b / steps
 
 
 def stable_step(problem: Problem) -> float:
@@ -458,9 +640,8 @@ def automatic_schedule(problem: Problem) -> Schedule:
 def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
     check_slope(problem.loss, method.name)
-    walk = _Walk(replace(method, max_iter=1, record="pass"), problem, start, seed)
-    iterate = next(walk.iterates())
-    w, b = mean_or_current(iterate)
-    counts = np.bincount(iterate.moved_by, minlength=problem.rows.n)
-    report = "one pass over a batch"
+    walk = _Walk(replace(method, max_iter=1, record="pass"), [problem], [0], [start], seed)
+    iterate = Iterate(next(walk.snapshots()), 0)
+    w, b = iterate.mean_or_current()
+    counts, report = iterate.counts, "one pass over a batch"
     return Result(w, b, 1, False, report, History(), iterate.as_start(), "", False, int(counts.sum()), counts)

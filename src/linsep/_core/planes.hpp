@@ -1,0 +1,133 @@
+// Several planes on the same examples, side by side, so that each row is read once for all of them.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "matrices.hpp"
+
+namespace linsep {
+
+// out = x W for N packs of planes. Even and odd entries have sums of their own, because one would wait for the
+// previous addition at every step. A plane's sum is the same whichever planes are beside it.
+template <std::size_t N, class Row>
+void pack_products(const Row &row, const double *W, std::size_t width, double *out) {
+    Pack even[N] = {}, odd[N] = {};
+    const std::size_t count = row.count();
+    std::size_t k = 0;
+    const auto take = [&](std::size_t entry, Pack *sum) {
+        const double *w = W + row.column(entry) * width;
+        const double x = row.value(entry);
+        LINSEP_UNROLL
+        for (std::size_t c = 0; c < N; ++c) {
+            Pack some;
+            load(some, w + lane * c);
+            sum[c] += x * some;
+        }
+    };
+    for (; k + 2 <= count; k += 2) take(k, even), take(k + 1, odd);
+    if (k < count) take(k, even);
+    LINSEP_UNROLL
+    for (std::size_t c = 0; c < N; ++c) store(out + lane * c, even[c] + odd[c]);
+}
+
+// W += x cᵀ for N packs of planes.
+template <std::size_t N, class Row>
+void pack_spread(const Row &row, double *W, std::size_t width, const double *c) {
+    Pack own[N];
+    LINSEP_UNROLL
+    for (std::size_t p = 0; p < N; ++p) load(own[p], c + lane * p);
+    for (std::size_t k = 0; k < row.count(); ++k) {
+        double *w = W + row.column(k) * width;
+        const double x = row.value(k);
+        LINSEP_UNROLL
+        for (std::size_t p = 0; p < N; ++p) {
+            Pack some;
+            load(some, w + lane * p);
+            some += x * own[p];
+            store(w + lane * p, some);
+        }
+    }
+}
+
+constexpr std::size_t step_packs = 6;  // two sums for each fit into the registers
+
+// The weights of `width` planes, interleaved so that an entry of a row meets all of them at one place: weight j of plane
+// k is W[j · width + k]. The width is one, or whole packs.
+struct Planes {
+    double *W;  // fastest where a pack does not lie across two lines of the cache
+    std::size_t width;
+
+    // x W; `later` is a row that will be asked for soon.
+    template <class Row>
+    void dot(const Row &row, const Row &later, double *out) const {
+        if (width == 1) {
+            *out = row.dot(W, later);
+            return;
+        }
+        later.fetch();
+        dot(row, out);
+    }
+    template <class Row>
+    void dot(const Row &row, double *out) const {
+        if (width == 1) {
+            *out = row.dot(W);
+            return;
+        }
+        each_sweep([&](auto N, std::size_t from) { pack_products<N>(row, W + from, width, out + from); });
+    }
+    // W += x cᵀ
+    template <class Row>
+    void add(const Row &row, const double *c) const {
+        if (width == 1) return row.add_to(W, *c);
+        each_sweep([&](auto N, std::size_t from) { pack_spread<N>(row, W + from, width, c + from); });
+    }
+
+   private:
+    template <class F>
+    void each_sweep(F f) const {
+        for (std::size_t from = 0; from < width; from += step_packs * lane)
+            with_packs<step_packs>(std::min(step_packs, (width - from) / lane), [&](auto N) { f(N, from); });
+    }
+};
+
+// What is measured of every plane, each `width` numbers in `out`, one after the other:
+//
+//     Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁
+//
+// with u = s ℓ'(z) y. `G` is room for Σ u x, d × width.
+template <class Loss, class Rows>
+void measure(const Rows &X, const double *y, const double *weight, const double *W, const double *b, std::size_t width,
+             double total, double l2, double l1, double *G, double *out) {
+    const Planes planes{const_cast<double *>(W), width}, gradient{G, width};
+    std::vector<double> g(width), u(width);
+    std::fill_n(G, X.d * width, 0.0);
+    std::fill_n(out, 6 * width, 0.0);
+    double *value = out, *mistakes = out + width, *slopes = out + 2 * width;
+    for (std::size_t i = 0; i < X.n; ++i) {
+        const auto row = X.row(i);
+        planes.dot(row, g.data());
+        const double s = weight ? weight[i] : 1.0, *label = y + i * width;
+        bool flat = true;
+        for (std::size_t k = 0; k < width; ++k) {
+            const double z = label[k] * (g[k] + b[k]);
+            value[k] += s * Loss::value(z);
+            mistakes[k] += z > 0 ? 0.0 : s;
+            u[k] = s * Loss::slope(z) * label[k];
+            slopes[k] += u[k];
+            flat &= u[k] == 0;
+        }
+        if (!flat) gradient.add(row, u.data());
+    }
+    double *steep = out + 3 * width, *squares = out + 4 * width, *sizes = out + 5 * width;
+    for (std::size_t j = 0; j < X.d * width; j += width)
+        for (std::size_t k = 0; k < width; ++k) {
+            const double w = W[j + k], slope = G[j + k] / total + l2 * w + (w == 0 ? 0.0 : std::copysign(l1, w));
+            steep[k] += slope * slope;
+            squares[k] += w * w;
+            sizes[k] += std::fabs(w);
+        }
+}
+
+}  // namespace linsep
