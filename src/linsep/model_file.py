@@ -49,7 +49,7 @@ from .json_values import from_json, to_json
 from .margin_certificate import MarginCertificate
 from .separability import Separability
 from .softmax_certificate import SoftmaxClaim
-from .solvers import MistakeBound
+from .mistake_bound import MistakeBound
 
 __all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]
 

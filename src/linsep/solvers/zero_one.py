@@ -6,12 +6,12 @@ A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
 from threading import Thread
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 from .._core import Rows
 from ..duality import Bound
 from ..history import History, Record
+from ..climbing import climb
 from ..losses import Logistic, Square
+from ..mistake_bound import MistakeBound
 from ..penalties import L2
 from ..problem import MeanObjective, Problem
-from ._integers import IntegerRows, is_conflict
 from .least_squares import LeastSquares
 from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start
 from .zero_one_cells import CellSearch
-from .zero_one_cover import SLACK, Conflict, Cover, hitting_set
-from .zero_one_local import climb, elastic, roomy
+from .zero_one_cover import Cover
+from .zero_one_local import elastic, roomy
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,7 +38,7 @@ Observer = Callable[[int, FloatArray, float], bool]
 Progress = Callable[[float, float, float], None]
 T = TypeVar("T")
 
-__all__ = ["MistakeBound", "ZeroOne", "ZeroOneResult"]
+__all__ = ["ZeroOne", "ZeroOneResult"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Seconds that a linear program under way is given when the search has to end.
@@ -61,91 +62,6 @@ LEAST_ROOM = 1e-3
 
 class _Stop(Exception):  # noqa: N818 - not an error
     """The time is up, or an observer wants no more."""
-
-
-@dataclass(frozen=True)
-class MistakeBound:
-    """Why no plane makes mistakes of less weight than `bound`.
-
-    Attributes
-    ----------
-    bound : float
-    method : {"none", "conflicts", "cells"}
-        ``"none"`` stands for the bound zero. ``"conflicts"``: each of `conflicts` costs at least one mistake, and no
-        lighter set of points meets them all. ``"cells"``: all planes that could be better were looked at.
-    conflicts : tuple of tuples of int
-        Rows of X, at most d + 2 each, that no plane has all on their right sides. A row stands for all rows
-        that are equal to it and have the same label: their weights add up.
-    hopeless : tuple of int
-        Rows on which every plane errs: x = 0 where planes go through the origin.
-    trusted : str
-        What a reader of the proof has to take on trust, or to do again.
-    """
-
-    bound: float
-    method: str
-    conflicts: tuple[Conflict, ...] = ()
-    hopeless: tuple[int, ...] = ()
-
-    @property
-    def trusted(self) -> str:
-        """What is not proven by the record itself."""
-        return {
-            "none": "nothing",
-            "conflicts": "HiGHS, that no lighter set of points meets all conflicts",
-            "cells": "that the search left out no cell; run it again to check",
-        }[self.method]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in terms of JSON."""
-        conflicts = [[int(i) for i in conflict] for conflict in self.conflicts]
-        return {
-            "bound": float(self.bound),
-            "method": self.method,
-            "conflicts": conflicts,
-            "hopeless": [int(i) for i in self.hopeless],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote."""
-        conflicts = tuple(tuple(int(i) for i in conflict) for conflict in data["conflicts"])
-        method = str(data["method"])
-        if method not in ("none", "conflicts", "cells"):
-            raise ValueError(f"a bound on mistakes by {method!r} is not known")
-        return cls(float(data["bound"]), method, conflicts, tuple(int(i) for i in data["hopeless"]))
-
-    def check(self, problem: Problem, seconds: float = np.inf) -> str:
-        """Check the bound against the data alone; return what is wrong with it, or nothing.
-
-        Conflicts are checked in whole numbers, and a lightest set that meets them all is looked for anew; cells are
-        gone through again.
-
-        Parameters
-        ----------
-        problem : Problem
-            The data, labels ±1, weights, and whether there is an intercept.
-        seconds : float
-            How long the integer program may take.
-        """
-        points = _Points(problem)
-        bound = self.bound - points.hopeless_weight
-        if bound <= 0:
-            return ""
-        if self.method == "cells":
-            least = CellSearch(points.A, points.s, lambda: None, lambda right, cost: None).run(np.ones(points.D))
-            return "" if bound <= least + points.rounding else f"a plane errs on {least:g} only"
-        integers = IntegerRows(points.A)
-        met = []
-        for conflict in self.conflicts:
-            places = tuple(int(points.place[i]) if 0 <= i < problem.rows.n else -1 for i in conflict)
-            if -1 in places or not is_conflict([integers.row(i) for i in places]):
-                return f"rows {conflict} are no conflict: some plane has them all on their right sides"
-            met.append(places)
-        lightest = hitting_set(met, points.s, seconds).bound
-        if bound <= lightest * (1 + SLACK) + SLACK:
-            return ""
-        return f"the conflicts prove {lightest + points.hopeless_weight:g} only, not {self.bound:g}"
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ._integers import IntegerRows, Vector, dot, kernel_step, to_floats
-from .zero_one_local import climb
+from ..climbing import climb
+from ..integers import IntegerRows, Vector, dot, kernel_step, to_floats
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
