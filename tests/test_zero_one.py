@@ -459,7 +459,7 @@ from linsep import ZeroOneClassifier
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((300, 15)), rng.integers(0, {classes}, 300)
 model = ZeroOneClassifier(time_limit=None, verbose={verbose})
-threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 begun = time.perf_counter()
 try:
     model.fit(X, y)
@@ -478,7 +478,7 @@ def test_m18_ctrl_c_keeps_the_best(classes, verbose):
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["raised"]
-    assert outcome["took"] < 8  # a linear program that is under way is let come to its end
+    assert outcome["took"] < 8  # on a machine that may be busy with other tests
     assert 0 < outcome["lower"] < outcome["found"] < 150 * classes
     assert ("proven necessary" in done.stderr) == bool(verbose)
 

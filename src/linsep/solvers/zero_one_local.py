@@ -14,24 +14,28 @@ from scipy import sparse
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["elastic", "linear_program", "roomy", "within"]
+__all__ = ["OutOfTime", "elastic", "linear_program", "roomy", "within"]
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500
 
 
+class OutOfTime(Exception):  # noqa: N818 - not an error
+    """A linear program was not done in the seconds it was given."""
+
+
 def linear_program(*cost: Any, **demands: Any) -> Any:
-    """SciPy's `linprog`, which takes longer to import than all of linsep."""
+    """SciPy's `linprog`, which takes longer to import than all of linsep; raises `OutOfTime`."""
     from scipy.optimize import linprog
 
-    return linprog(*cost, **demands)
+    solved = linprog(*cost, **demands)
+    if solved.status == 1:
+        raise OutOfTime
+    return solved
 
 
 def elastic(A: FloatArray, s: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
-    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming.
-
-    None where the time does not suffice.
-    """
+    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming."""
     n, D = A.shape
     cost = np.append(np.zeros(D), s)
     bounds = [(-limit, limit) for limit in box] + [(0, None)] * n
@@ -48,8 +52,7 @@ def within(seconds: float) -> Any:
 def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
     """Return v with aᵢ·v ≥ t·roomᵢ for all i, t as large as it can be within |v| ≤ box.
 
-    None where that t is not positive, or the time does not suffice. A linear program; of many rows it takes those
-    that bind.
+    None where that t is not positive. A linear program; of many rows it takes those that bind.
     """
     end = perf_counter() + seconds
     D = A.shape[1]
