@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import ZeroOneClassifier
@@ -491,6 +491,27 @@ def test_progress_goes_to_standard_error_only_if_asked(capsys):
     assert "found" in shown.err
     ZeroOneClassifier().fit(X[50:, :2], y[50:])
     assert capsys.readouterr().err == ""
+
+
+def test_m18_progress_of_more_than_two_classes_is_shown_together(capsys):
+    X, y = load_iris(return_X_y=True)
+    model = ZeroOneClassifier(verbose=True).fit(X[:, :2], y)
+    shown = capsys.readouterr().err.splitlines()
+    found = " + ".join(str(count) for count in model.n_mistakes_)
+    assert f"mistakes: {found} found, {found} proven necessary" in shown[-1]
+    assert not hasattr(model, "_meter")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_m18_of_tied_planes_the_one_with_the_most_room_whatever_the_seed(seed):
+    # Two sets of one mistake each: the lone point on the left, or the one on the right, whose gap is wider.
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0], [9.0], [10.0]]), np.array([0, 1, 0, 0, 1, 1])
+    model = ZeroOneClassifier(random_state=seed).fit(X, y)
+    assert model.n_mistakes_ == 1
+    assert 3 < -model.intercept_[0] / model.coef_[0, 0] < 9
+    X, y = make_blobs(centers=2, cluster_std=20, random_state=0)
+    model, first = (ZeroOneClassifier(random_state=k).fit(X[:50], y[:50]) for k in (seed, 0))
+    np.testing.assert_allclose(model.coef_, first.coef_, rtol=1e-4)
 
 
 def test_an_observer_ends_the_search(overlapping):
