@@ -24,7 +24,7 @@ from scipy import sparse
 
 from . import losses, rational
 from ._core import Rows, is_sparse
-from .exact import Clock, check_plane, depends, sides
+from .exact import STEP, Clock, check_plane, depends, sides
 from .geometry import augment, margin
 from .nearest import nearest_points
 
@@ -39,6 +39,8 @@ FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
 NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats say nothing
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
+LINPROG = 5e6  # operations that a linear program costs besides its iterations
+QUICK = 5e10  # operations of which a share goes into the perceptron's passes
 GRAIN = 24  # bits of the weights that may be chosen freely
 
 
@@ -126,10 +128,11 @@ class _Perceptron:
         )
         return len(mistaken)
 
-    def practise(self, hard: IntArray, end: float, passes: int = 100) -> None:
-        """Visit the hardest rows until they are right, or some time has come."""
+    def practise(self, hard: IntArray, clock: Clock, enough: Callable[[], bool], passes: int = 100) -> None:
+        """Visit the hardest rows until they are right, or it is enough."""
         for _ in range(passes):
-            if self.step(hard) == 0 or time.monotonic() > end:
+            clock.check("the perceptron's passes", 5.0 * self.view.rows.stored * len(hard) / self.view.rows.n)
+            if self.step(hard) == 0 or enough():
                 return
 
     def planes(self) -> tuple[FloatArray, FloatArray]:
@@ -150,7 +153,15 @@ class _Relation:
 class Search:
     """The state of one question: the data, the rows E that span V, and the positive combination that proves it."""
 
-    def __init__(self, X: Any, y: FloatArray, intercept: bool, clock: Clock, seed: int) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: FloatArray,
+        intercept: bool,
+        clock: Clock,
+        seed: int,
+        ranking: FloatArray | None = None,
+    ) -> None:
         self.X, self.y, self.intercept, self.clock, self.seed = X, y, intercept, clock, seed
         self.n, self.d = (int(size) for size in X.shape)
         self.size = self.d + intercept
@@ -158,7 +169,8 @@ class Search:
         self.total: Weights = {}  # λ > 0 on rows that span V, Σ λᵢ aᵢ = 0
         self.points: Weights = {}
         self.scaled, self.exponents = _scaled(X)
-        self.ranking = np.zeros(self.n)  # agreements with the best plane so far
+        # agreements with the best plane so far; who gives a ranking has looked for a plane in quick ways already
+        self.ranking, self.is_ranked = np.zeros(self.n) if ranking is None else ranking, ranking is not None
         self.inside: set[int] = set()  # rows in V
         self.working = np.empty(0, dtype=np.int64)
 
@@ -167,7 +179,7 @@ class Search:
         view = self._whole_space()
         if len(view.live) < self.n:  # without an intercept a row of zeros is on every plane
             self.points = self.total = {int(np.setdiff1d(np.arange(self.n), view.live)[0]): Fraction(1)}
-        theta = self._quick(view) if len(view.live) else None
+        theta = self._quick(view) if len(view.live) and not self.is_ranked else None
         if theta is not None:
             return self._separating(theta)
         self._absorb_twins()
@@ -197,6 +209,7 @@ class Search:
 
     def _quotient(self) -> _View:
         """Return the rows modulo V, in coordinates of a space orthogonal to E."""
+        self.clock.check("a change of coordinates", 5.0 * self.size**3 + 2.0 * self.size * Rows(self.scaled).stored)
         A = self._augmented(self.scaled, self.basis)
         if is_sparse(self.X) and self.size > 1000:
             reduced, lift = self._eliminated(A)
@@ -251,10 +264,10 @@ class Search:
     def _quick(self, view: _View) -> Plane | None:
         """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
         walk = _Perceptron(view, np.random.default_rng(self.seed))
-        end = time.monotonic() + (10.0 if self.clock.limit is None else 0.15 * self.clock.limit)
+        enough = self._share(0.15)
         few = len(view.live) // 100 + 10
         for k in range(PASSES if view.size > WIDE else FEW_PASSES):
-            self.clock.check("the perceptron's passes")
+            self.clock.check("the perceptron's passes", 5.0 * view.rows.stored)
             walk.step(view.live)
             z = [view.agreements(v) for v in walk.planes()]
             mistakes = [int((part[view.live] <= 0).sum()) for part in z]
@@ -265,10 +278,17 @@ class Search:
                 if not len(self._refused(view, theta)):
                     return theta
             if k >= FEW_PASSES:
-                if mistakes[better] > few or time.monotonic() > end:
+                if mistakes[better] > few or enough():
                     break
-                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], end)
+                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], self.clock, enough)
         return None
+
+    def _share(self, share: float) -> Callable[[], bool]:
+        """Return what tells whether that share of the time and the work allowed is used up from now on."""
+        clock = self.clock
+        end = time.monotonic() + (np.inf if clock.limit is None else share * clock.limit)
+        most = clock.spent + share * (QUICK if clock.budget is None else min(QUICK, clock.budget))
+        return lambda: time.monotonic() > end or clock.spent > most
 
     def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
         """Return θ in the columns' own scale, orthogonal to E exactly."""
@@ -356,7 +376,7 @@ class Search:
             intercept=view.intercept,
             tol=1.0,  # any plane that separates will do
             max_iter=20 * (view.size + 50),
-            tick=lambda: self.clock.check("the nearest points of the hulls"),
+            tick=lambda: self.clock.check("the nearest points of the hulls", 3.0 * rows.stored),
         )
         self.working = np.union1d(self.working, live[near.support])
         if near.low > 0:
@@ -526,11 +546,10 @@ class Search:
 
     def _absorb_twins(self) -> None:
         """Let V take in equal points of different classes: each pair is a proof of its own."""
-        pairs = _twins(self.X, self.y)
+        self.clock.check("equal points", 2.0 * Rows(self.X).stored + 100.0 * self.n)
+        pairs = _twins(self.X, self.y, 4 * self.size if self.size <= 500 else 400)
         if not pairs:
             return
-        most = 4 * self.size if self.size <= 500 else 400
-        pairs = pairs[:most]
         self.points = self.points or {i: Fraction(1) for i in pairs[0]}
         M, _, _ = self._whole_rows([i for i, _ in pairs])
         independent, _ = rational.pivots(M, self.clock)
@@ -664,10 +683,16 @@ def _partition(A: Any, clock: Clock) -> FloatArray:
 def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
     from scipy.optimize import linprog  # takes longer to import than all of linsep
 
-    clock.check("linear programs")
-    left = clock.left()
-    found = linprog(cost, **program, method="highs-ds", options={} if left is None else {"time_limit": left})
-    clock.check("linear programs")
+    clock.check("linear programs", LINPROG)
+    matrix: Any = program.get("A_ub", program.get("A_eq"))
+    iteration = 5.0 * (matrix.nnz if is_sparse(matrix) else matrix.size) + STEP
+    options: Any = {}
+    if clock.end is not None:
+        options["time_limit"] = clock.left()
+    if clock.budget is not None:
+        options["maxiter"] = 1 + int((clock.budget - clock.spent) / iteration)
+    found = linprog(cost, **program, method="highs-ds", options=options)
+    clock.check("linear programs", float(found.nit) * iteration)
     return found
 
 
@@ -678,28 +703,13 @@ def _pivot_columns(A: FloatArray) -> IntArray:
     return np.sort(qr(A, mode="r", pivoting=True)[1][: len(A)])
 
 
-def _twins(X: Any, y: FloatArray) -> list[tuple[int, int]]:
-    """Return pairs of equal rows with different labels."""
-    rng = np.random.default_rng(0)
+def _twins(X: Any, y: FloatArray, most: int) -> list[tuple[int, int]]:
+    """Return pairs of equal rows with different labels, at most one of each group of equal rows."""
     rows = Rows(X)
     with np.errstate(over="ignore", invalid="ignore"):
-        key = rows.matvec(rng.standard_normal(rows.d))
-    pairs: list[tuple[int, int]] = []
-    order = np.argsort(key, kind="stable")
-    same = key[order][1:] == key[order][:-1]
-    starts = np.flatnonzero(np.append(True, ~same))
-    for first, end in zip(starts, np.append(starts[1:], len(order)), strict=True):
-        if end - first < 2:
-            continue
-        group = order[first:end]
-        positive, negative = group[y[group] > 0], group[y[group] < 0]
-        if not (len(positive) and len(negative)):
-            continue
-        i, j = int(positive[0]), int(negative[0])
-        if np.array_equal(_values(X, i), _values(X, j)):
-            pairs.append((i, j))
-    return pairs
-
-
-def _values(X: Any, i: int) -> FloatArray:
-    return np.asarray(X[[i]].toarray()[0] if is_sparse(X) else X[i])
+        key = rows.matvec(np.random.default_rng(0).standard_normal(rows.d))
+    positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    _, i, j = np.intersect1d(key[positive], key[negative], return_indices=True)
+    i, j = positive[i][:most], negative[j][:most]
+    unequal = np.asarray((X[i] != X[j]).sum(axis=1)).ravel()  # a key that is the same proves nothing
+    return list(zip(i[unequal == 0].tolist(), j[unequal == 0].tolist(), strict=True))
