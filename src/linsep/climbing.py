@@ -233,7 +233,7 @@ class VertexWalk:
 
 
 #: Newton steps at the most for a centre, and the decrement at which it is near enough.
-CENTRING, CENTRED = 100, 1e-9
+CENTRING, CENTRED = 100, 1e-20
 
 
 def centre(A: FloatArray, s: FloatArray, v: FloatArray) -> tuple[FloatArray, float]:
@@ -264,6 +264,10 @@ def centre(A: FloatArray, s: FloatArray, v: FloatArray) -> tuple[FloatArray, flo
         decrement = float(gradient @ step)
         if not decrement > CENTRED:
             break
+        if decrement <= 0.01 * s.min():  # so near that whole steps square the distance, and rounding hides the gain
+            v = v + step
+            height = value(v)
+            continue
         t = 1.0 / (1.0 + np.sqrt(decrement / s.min()))  # stays inside: the barrier is self-concordant
         while value(v + 2 * t * step) > value(v + t * step):
             t *= 2
