@@ -40,7 +40,7 @@ def test_m18_a_walk_finds_the_fewest_mistakes(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_centre_maximises_its_objective(seed):
     rng = np.random.default_rng(seed)
-    A = rng.standard_normal((15, 3)) + [2.0, 0.0, 0.0]
+    A = rng.standard_normal((15, 3)) + np.array([2.0, 0.0, 0.0])
     inside = np.array([1.0, 0.0, 0.0])
     A = A[A @ inside > 0]
     s = rng.uniform(0.1, 2.0, len(A))

@@ -1,4 +1,4 @@
-"""The checker of zero-one bounds: the least weight of mistakes, against every sign pattern that exact geometry allows."""
+"""The checker of zero-one bounds: the least weight of mistakes, against every pattern of signs that is possible."""
 
 import numpy as np
 import pytest

@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linsep import hitting
 from linsep.hitting import hits_weigh_at_least
 
 POINTS = 7

@@ -463,7 +463,7 @@ def test_m12_the_proof_is_worked_at_while_the_perceptron_runs(overlapping, monke
 
 def test_m12_too_little_work_proves_nothing_and_says_so(overlapping):
     X, y = overlapping
-    with pytest.raises(ProofTimeoutError, match="undecided within 1e.04 operations"):
+    with pytest.raises(ProofTimeoutError, match=r"undecided within 1e.04 operations"):
         separability(X, y, budget=1e4)
     assert separability(X, y, budget=1e9).verdict == "overlap"
 

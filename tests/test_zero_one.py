@@ -21,12 +21,12 @@ from linsep import ZeroOneClassifier
 from linsep._core import Rows
 from linsep.checking import ClaimError
 from linsep.climbing import line_search
+from linsep.hitting import lightest_hit
+from linsep.integers import IntegerRows, is_conflict
 from linsep.losses import ZeroOne as ZeroOneLoss
 from linsep.mistake_check import MistakeCheck
 from linsep.problem import Problem
 from linsep.solvers import ZeroOne
-from linsep.hitting import lightest_hit
-from linsep.integers import IntegerRows, is_conflict
 from linsep.solvers.zero_one_cells import CellSearch
 from linsep.solvers.zero_one_cover import Cover
 

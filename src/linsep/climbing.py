@@ -106,9 +106,9 @@ FLAT = 1e-11
 class VertexWalk:
     """A tabu search over the vertices of the arrangement: planes through D − 1 points, one exchanged at a time.
 
-    At a vertex the rows S with aₖ·v = 0 cost nothing, since v + ε u with A_S u = 1 has all of them right. Along the edge
-    uⱼ (aⱼ·uⱼ = 1, aₖ·uⱼ = 0 for the other k ∈ S) the next vertices are where another row vanishes, and their costs follow
-    from one another by adding up what changes sides. Each step looks at all vertices on the D − 1 edges and takes the
+    At a vertex the rows S with aₖ·v = 0 cost nothing, since v + ε u with A_S u = 1 has all of them right. Along the
+    edge uⱼ (aⱼ·uⱼ = 1, aₖ·uⱼ = 0 for the other k ∈ S) the next vertices are where another row vanishes, and their costs
+    follow from one another by adding up what changes sides. Each step looks at all vertices on the D − 1 edges and takes the
     best whose row did not leave lately, be it worse than the one before.
 
     Parameters
@@ -131,7 +131,7 @@ class VertexWalk:
     >>> walk = VertexWalk(np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0], [2.0, 1.0]]), np.ones(4), rng)
     >>> walk.begin(np.array([-1.0, 0.0]))
     >>> for _ in range(5):
-    ...     walk.step()
+    ...     _ = walk.step()
     >>> walk.best
     1.0
     """

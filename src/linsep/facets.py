@@ -9,11 +9,11 @@ In two dimensions the cells are the gaps between lines, and a sweep by slope see
 - Up to three dimensions (two features and an intercept) all n hyperplanes are swept: O(n² log n), and nothing else to
   trust.
 - In more, or where that would take long, only the hyperplanes of the mistakes of some v₀, whichever it is: a best cell
-  without v₀ has a facet between itself and v₀, and since stepping over it gains nothing, some row that vanishes on it is
-  right in the cell and wrong at v₀.
+  without v₀ has a facet between itself and v₀, and since stepping over it gains nothing, some row that vanishes on it
+  is right in the cell and wrong at v₀.
 
-Signs and the order of slopes are decided by floats where their error bounds allow, by whole numbers elsewhere. This file
-imports nothing of the solvers.
+Signs and the order of slopes are decided by floats where their error bounds allow, by whole numbers elsewhere. This
+file imports nothing of the solvers.
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ class _Facets:
         whole = _Subspace(basis, np.arange(n), self.A, np.full(self.A.shape, TINY))
         return self._least(whole, (), 0.0, inf, v)
 
-    def _least(
-        self, space: _Subspace, pivots: tuple[int, ...], paid: float, known: float, v: FloatArray
-    ) -> float:
+    def _least(self, space: _Subspace, pivots: tuple[int, ...], paid: float, known: float, v: FloatArray) -> float:
         """Return the least weight in a subspace, what was paid for vanished rows included, or `known` if it is less."""
         self.clock.check("facets of cells")
         r = len(space.basis)

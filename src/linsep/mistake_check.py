@@ -1,7 +1,7 @@
 """The check of a zero-one model: its mistakes counted exactly, and why no plane makes fewer.
 
-Nothing here is of the solver: conflicts are confirmed by `exact` and added up by `hitting`, and a bound by looking at all
-planes is found anew by `facets`.
+Nothing here is of the solver: conflicts are confirmed by `exact` and added up by `hitting`, and a bound by looking at
+all planes is found anew by `facets`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class MistakeCheck:
 
     def _facets(self, least: Fraction) -> None:
         """Find the fewest mistakes anew, from the plane at hand."""
-        groups, weights, first = self._groups()
+        _, weights, first = self._groups()
         s = np.array([float(weight) for weight in weights])
         A = self._signed(np.array([self._row(i) for i in first.tolist()]), self.problem.y[first])
         live = (s > 0) & A.any(axis=1)

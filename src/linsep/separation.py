@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import losses, rational
+from . import rational
 from ._core import Rows, is_sparse
-from .exact import STEP, Clock, check_plane, depends, sides
+from .exact import Clock, check_plane, depends, sides
 from .geometry import augment, margin
 from .nearest import nearest_points
 from .separation_floats import Perceptron, View, filled, partition, pivot_columns, program, scaled

@@ -134,7 +134,7 @@ class Perceptron(StreamingEstimator):
 
     On separable data it ends with no mistakes. On others it never would: so after 1, 2, 4, 8, … passes it also works
     towards a proof that no plane separates, about as long as these passes took, and stops with the proof (unless it
-    keeps the last plane, once the fewest mistakes have stood for 50 passes). Otherwise it stops after `max_iter` passes.
+    keeps the last plane, once the fewest mistakes have stood for 50 passes). Otherwise it stops after `max_iter`.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
+from ..climbing import VertexWalk, centre, climb
 from ..duality import Bound
 from ..history import History, Record
-from ..climbing import VertexWalk, centre, climb
 from ..losses import Logistic, Square
 from ..mistake_bound import MistakeBound
 from ..penalties import L2
