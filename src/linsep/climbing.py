@@ -108,8 +108,8 @@ class VertexWalk:
 
     At a vertex the rows S with aₖ·v = 0 cost nothing, since v + ε u with A_S u = 1 has all of them right. Along the
     edge uⱼ (aⱼ·uⱼ = 1, aₖ·uⱼ = 0 for the other k ∈ S) the next vertices are where another row vanishes, and their costs
-    follow from one another by adding up what changes sides. Each step looks at all vertices on the D − 1 edges and takes
-    the best whose row did not leave lately, be it worse than the one before.
+    follow from one another by adding up what changes sides. Each step looks at all vertices on the D − 1 edges and
+    takes the best whose row did not leave lately, be it worse than the one before.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def centre(A: FloatArray, s: FloatArray, v: FloatArray) -> tuple[FloatArray, flo
         z = A @ v
         rows = A * (np.sqrt(s) / z)[:, None]
         gradient = A.T @ (s / z) - v
-        step = np.linalg.solve(rows.T @ rows + np.eye(len(v)), gradient)
+        step = np.linalg.lstsq(np.vstack([rows, np.eye(len(v))]), np.append(np.sqrt(s), -v), rcond=None)[0]
         decrement = float(gradient @ step)
         if not decrement > CENTRED:
             break
