@@ -296,3 +296,13 @@ def test_dual_descent_converges_with_examples_that_have_no_features(loss, fit_in
     assert result.converged
     if not fit_intercept:
         assert (result.alpha[-3:] > 0).all()
+
+
+def test_an_unpenalised_likelihood_asks_for_a_maximum_before_it_looks_for_it(monkeypatch):
+    calls = []
+    ask, learn = LogisticRegression._why_no_optimum, LogisticRegression._learn
+    monkeypatch.setattr(LogisticRegression, "_why_no_optimum", lambda self, *a: calls.append("ask") or ask(self, *a))
+    monkeypatch.setattr(LogisticRegression, "_learn", lambda self, *a: calls.append("learn") or learn(self, *a))
+    with pytest.warns(ConvergenceWarning, match="run to infinity"):
+        LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert calls == ["ask", "learn"]

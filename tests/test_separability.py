@@ -95,7 +95,7 @@ def test_m13_the_verdict_is_that_of_exact_elimination(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_m13_exact_pivots_alone_give_the_same_verdicts(seed, monkeypatch):
     blind = lambda A, clock: (0.0, np.zeros(A.shape[1]), np.zeros(A.shape[0]))  # noqa: E731
-    monkeypatch.setattr(separation, "_program", blind)
+    monkeypatch.setattr(separation, "program", blind)
     monkeypatch.setattr(separation.Search, "_quick", lambda self, view: None)
     monkeypatch.setattr(separation.Search, "_by_hulls", lambda self, view: None)
     rng = np.random.default_rng(100 + seed)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from linsep import LinearClassifier, Perceptron, SGDClassifier
+from linsep import LinearClassifier, Perceptron, SGDClassifier, separability
+from linsep.exact import ProofTimeoutError
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import StochasticDescent
+from linsep.solvers.stochastic import MOST_WORK, Prover
 
 not_converged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -436,6 +438,35 @@ def test_m12_the_perceptron_stops_with_a_proof_that_no_plane_separates(overlappi
     assert model.separability_.verify(X, y)
     assert np.isnan(model.best_margin_)
     assert np.isinf(model.mistake_bound_)
+
+
+def test_m12_the_proof_is_worked_at_while_the_perceptron_runs(overlapping, monkeypatch):
+    X, y = overlapping
+    asked = []
+    ask = Prover.ask
+
+    def heard(prover, work=MOST_WORK, ranking=None):
+        asked.append((work, ranking))
+        return ask(prover, work, ranking)
+
+    monkeypatch.setattr(Prover, "ask", heard)
+    with pytest.warns(ConvergenceWarning, match="stopped by a proof"):
+        model = Perceptron(keep="last", random_state=0).fit(X, y)
+    assert model.n_iter_ == 2 ** int(np.log2(model.n_iter_)) <= 64  # with the proof, at once
+    assert asked[-1][0] <= 2 * model.n_iter_ * (5e5 + 2 * X.size)
+    assert asked[-1][1].min() < 0  # rows that moved the plane come first
+    with pytest.warns(ConvergenceWarning, match="stopped by a proof"):
+        settled = Perceptron(random_state=0).fit(X, y)
+    assert settled.n_iter_ >= 50
+    assert settled.score(X, y) >= model.score(X, y)
+    assert settled.separability_.points == model.separability_.points
+
+
+def test_m12_too_little_work_proves_nothing_and_says_so(overlapping):
+    X, y = overlapping
+    with pytest.raises(ProofTimeoutError, match=r"undecided within 1e.04 operations"):
+        separability(X, y, budget=1e4)
+    assert separability(X, y, budget=1e9).verdict == "overlap"
 
 
 def test_m12_a_run_too_short_for_a_proof_says_what_small_data_are(overlapping, separable):

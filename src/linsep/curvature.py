@@ -94,7 +94,8 @@ class _Rows:
         same = first if intercept else np.zeros_like(first)
         self.used = (low != same) | (high != same)
         largest = np.maximum(np.abs(low), np.abs(high))[self.used]
-        self.scale = np.ldexp(1.0, -np.frexp(largest)[1])  # exact, and no column drowns another's errors
+        # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
+        self.scale = np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 1023))
         self.X, self.intercept = X, intercept
         self.n, self.size = X.shape[0], int(self.used.sum()) + intercept
 

@@ -49,12 +49,24 @@ PRIME = 2**31 - 1
 CHUNK = 2**20
 
 
+#: What any step costs at least, in elementary operations: about twenty microseconds' worth.
+STEP = 2e4
+
+
 class ProofTimeoutError(TimeoutError):
-    """The exact arithmetic was not done in the time allowed: nothing is proven either way."""
+    """The exact arithmetic was not done in the time, or with the work, allowed: nothing is proven either way."""
 
 
 class Clock:
-    """Time that is left; raises once there is none.
+    """Time, or work, that is left; raises once there is none.
+
+    Parameters
+    ----------
+    limit : float or None
+        Seconds; None for no limit.
+    budget : float or None
+        Elementary operations, of which some 10⁹ take a second: the same on all machines, so that what is decided
+        within them does not depend on how fast one is.
 
     Examples
     --------
@@ -65,17 +77,21 @@ class Clock:
     linsep.exact.ProofTimeoutError: undecided within time_limit=0 s, while ...
     """
 
-    def __init__(self, limit: float | None) -> None:
+    def __init__(self, limit: float | None, budget: float | None = None) -> None:
         if limit is not None and not limit >= 0:
             raise ValueError(f"time_limit={limit!r} must be a number of seconds, zero or more, or None for no limit")
         self.limit, self.end = limit, None if limit is None else time.monotonic() + limit
+        self.budget, self.spent = budget, 0.0
 
     def left(self) -> float | None:
         """Return how many seconds are left, or None where there is no limit."""
         return None if self.end is None else max(0.0, self.end - time.monotonic())
 
-    def check(self, what: str) -> None:
-        """Raise `ProofTimeoutError`, naming the work, if the time is up."""
+    def check(self, what: str, work: float = 0.0) -> None:
+        """Count some work; raise `ProofTimeoutError`, naming it, if that is too much or the time is up."""
+        self.spent += STEP + work
+        if self.budget is not None and self.spent > self.budget:
+            raise ProofTimeoutError(f"undecided within {self.budget:.1g} operations, while working on {what}")
         if self.end is not None and time.monotonic() >= self.end:
             raise ProofTimeoutError(
                 f"undecided within time_limit={self.limit:g} s, while working on {what}; raise time_limit, "
@@ -166,7 +182,7 @@ def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, Int
     gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
     w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
     for first, X in data.chunks():
-        clock.check("the sides of the points")
+        clock.check("the sides of the points", 3.0 * X.size)
         y = data.y[first : first + X.shape[0]]
         with np.errstate(over="ignore", invalid="ignore"):
             z = np.asarray(y * (X @ w + b))
@@ -174,7 +190,7 @@ def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, Int
             sure = (np.abs(z) > doubt) & np.isfinite(z)
         sign = np.where(z > 0, 1, -1)
         for k in np.flatnonzero(~sure):
-            clock.check("the sides of points close to the plane")
+            clock.check("the sides of points close to the plane", 5.0 * STEP)
             whole = _whole(theta) if whole is None else whole
             sign[k] = int(y[k]) * _sign(_dot(data.row(first + int(k)), whole))
         yield first, sign
@@ -528,7 +544,7 @@ def _powers_of_two(e: IntArray) -> IntArray:
 def _rank_modulo(M: IntArray, clock: Clock) -> int:
     rank = 0
     for j in range(M.shape[1]):
-        clock.check("the span of the points")
+        clock.check("the span of the points", 3.0 * M.size)
         pivots = np.flatnonzero(M[rank:, j])
         if not len(pivots):
             continue

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
-__all__ = ["hits_weigh_at_least"]
+FloatArray = NDArray[np.float64]
+
+__all__ = ["hits_weigh_at_least", "incidence", "lightest_hit"]
 
 Sets = list[frozenset[int]]
 
@@ -87,6 +88,8 @@ def _packed(sets: Sets, weights: Sequence[Fraction]) -> tuple[Fraction, dict[int
     columns = [c for c, one in enumerate(sets) for _ in one]
     M: Any = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(points), len(sets)))
     limits = np.array([float(weights[i]) for i in points])
+    from scipy.optimize import linprog  # takes longer to import than all of linsep
+
     solved = linprog(-np.ones(len(sets)), A_ub=M, b_ub=limits, method="highs")
     if solved.x is None:
         return Fraction(0), dict.fromkeys(points, 0.5)
@@ -113,3 +116,31 @@ def _most_uncertain(x: dict[int, float]) -> int | None:
 
 def _meets(x: dict[int, float], sets: Sets) -> bool:
     return all(any(x[i] > 0.5 for i in one) for one in sets)
+
+
+def incidence(conflicts: Sequence[Sequence[int]], n: int) -> sparse.csr_array:
+    """Return the matrix with a row for each conflict and ones at its points."""
+    indptr = np.cumsum([0, *map(len, conflicts)])
+    indices = np.fromiter((i for conflict in conflicts for i in conflict), dtype=np.int64, count=int(indptr[-1]))
+    return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(conflicts), n))
+
+
+def lightest_hit(conflicts: Sequence[Sequence[int]], s: FloatArray, seconds: float = np.inf) -> float:
+    """Return what every set of points that meets all conflicts weighs at least, as far as HiGHS gets in that time.
+
+    Examples
+    --------
+    >>> lightest_hit([(0, 1), (1, 2), (3, 4)], np.ones(5))
+    2.0
+    """
+    if not conflicts:
+        return 0.0
+    options: Any = dict(mip_rel_gap=0.0) | (dict(time_limit=seconds) if np.isfinite(seconds) else {})
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n = len(s)
+    constraint = LinearConstraint(incidence(conflicts, n), lb=1.0)
+    solved = milp(s, constraints=constraint, integrality=np.ones(n, dtype=int), bounds=Bounds(0, 1), options=options)
+    if solved.status == 0 and solved.x is not None:
+        return float(s[np.asarray(solved.x) > 0.5].sum())
+    return 0.0 if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

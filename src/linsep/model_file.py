@@ -47,9 +47,9 @@ from .estimators._stochastic import Ballot
 from .history import History
 from .json_values import from_json, to_json
 from .margin_certificate import MarginCertificate
+from .mistake_bound import MistakeBound
 from .separability import Separability
 from .softmax_certificate import SoftmaxClaim
-from .solvers import MistakeBound
 
 __all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]
 

@@ -30,6 +30,8 @@ RIDGE = 1e-15
 DEPENDENT = 1e-14
 #: The same for rows that are taken in together; from so many members on, when saving time matters.
 SAFE, MANY = 1e-9, 150
+#: The relative size of a correction for rounding from which on an inverse is computed anew.
+UNSURE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class _ActiveSet:
         columns, own = np.vstack([self.C[new].T, products[: self.k]]), products[self.k :]
         own[np.diag_indices(len(new))] += RIDGE
         h = self._solved(columns)
+        if h is None:
+            return
         rest = own - columns.T @ h
         if len(new) == 1 or (self.k > MANY and float(np.linalg.eigvalsh(rest).min()) > SAFE):
             if rest[0, 0] > DEPENDENT:
@@ -129,11 +133,23 @@ class _ActiveSet:
         X = self.rows.X
         return _dense(X[left].astype(np.float64) @ X[right].astype(np.float64).T)
 
-    def _solved(self, columns: FloatArray) -> FloatArray:
-        """Return the solutions of the system for these right-hand sides, corrected once for rounding."""
+    def _solved(self, columns: FloatArray) -> FloatArray | None:
+        """Return the solutions of the system for these right-hand sides, corrected once for rounding.
+
+        Where the correction is not small the inverse has lost its digits and is computed anew; None where that does not
+        help.
+        """
         n = len(columns)
-        h = self._inverse[:n, :n] @ columns
-        return h + self._inverse[:n, :n] @ (columns - self._system[:n, :n] @ h)
+        for fresh in (False, True):
+            if fresh:
+                self._invert()
+            with np.errstate(over="ignore", invalid="ignore"):
+                h = self._inverse[:n, :n] @ columns
+                correction = self._inverse[:n, :n] @ (columns - self._system[:n, :n] @ h)
+                size, off = float(np.abs(h).max(initial=0.0)), float(np.abs(correction).max(initial=0.0))
+            if off <= UNSURE * size and np.isfinite(size):
+                return h + correction
+        return None
 
     def _border(self, new: IntArray, columns: FloatArray, own: FloatArray, rest: FloatArray, h: FloatArray) -> None:
         """Put rows and columns around the system and, by the block formula, around its inverse."""

@@ -54,7 +54,7 @@ def pivots(M: Whole, clock: Clock) -> tuple[list[int], list[int]]:
     A = (M % p).astype(np.float64)
     rows, columns = [], []
     for i in range(A.shape[0]):
-        clock.check("the rank of the points")
+        clock.check("the rank of the points", 4.0 * (A.shape[0] - i) * A.shape[1])
         filled = np.flatnonzero(A[i])
         if not len(filled):
             continue
@@ -82,7 +82,7 @@ def _inverse(M: Whole, p: int, clock: Clock) -> FloatArray | None:
     q = len(M)
     A = np.hstack([(M % p).astype(np.float64), np.eye(q)])
     for j in range(q):
-        clock.check("a system of equations")
+        clock.check("a system of equations", 8.0 * q * q)
         filled = np.flatnonzero(A[j:, j])
         if not len(filled):
             return None
@@ -144,7 +144,7 @@ class _Lifting:
             wanted *= 2
 
     def _lift(self) -> None:
-        self.clock.check("a system of equations")
+        self.clock.check("a system of equations", (4.0 + len(self.limbs)) * self.high.size)
         p = self.p
         r = (self.residual % p).astype(np.float64)
         x = _mod(_mod(self.high @ r, p) * 2048 + _mod(self.low @ r, p), p)
@@ -160,7 +160,7 @@ class _Lifting:
         x = _number(self.digits, self.p)
         bound, D = isqrt(modulus // 2), 1
         for value in x.ravel():
-            self.clock.check("reading fractions")
+            self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
             numerator = _balanced(value * D, modulus)
             if abs(numerator) <= bound:
                 continue

@@ -18,7 +18,15 @@ from .separation import Search
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["NotSeparableError", "ProofTimeoutError", "Separability", "explain_no_optimum", "of_plane", "separability"]
+__all__ = [
+    "NotSeparableError",
+    "ProofTimeoutError",
+    "Separability",
+    "decided",
+    "explain_no_optimum",
+    "of_plane",
+    "separability",
+]
 
 TIME_LIMIT = 60.0
 
@@ -249,7 +257,13 @@ def _rebuilt(proof: Separability, message: str) -> NotSeparableError:
 
 
 def separability(
-    X: Any, y: ArrayLike, *, fit_intercept: bool = True, time_limit: float | None = TIME_LIMIT, seed: int = 0
+    X: Any,
+    y: ArrayLike,
+    *,
+    fit_intercept: bool = True,
+    time_limit: float | None = TIME_LIMIT,
+    budget: float | None = None,
+    seed: int = 0,
 ) -> Separability:
     """Decide whether a plane separates two classes, and prove it.
 
@@ -263,6 +277,9 @@ def separability(
         Whether planes may miss the origin.
     time_limit : float or None, default=60
         Seconds after which `linsep.exact.ProofTimeoutError` says that nothing was decided; None for no limit.
+    budget : float or None, default=None
+        Elementary operations after which the same error is raised, some 10⁹ to a second: a limit that means the same on
+        all machines; None for no such limit.
     seed : int
         Of the order in which the perceptron visits the points.
 
@@ -278,7 +295,7 @@ def separability(
     quasi-separable: a plane has no point on the wrong side and 2 on it, and no plane separates strictly; rows 1 and 2
     are the same point with different labels. Coefficients that run to infinity without a penalty: x0
     """
-    clock = Clock(time_limit)
+    clock = Clock(time_limit, budget)
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     X = _matrix(X)
     labels = np.asarray(y)
@@ -293,9 +310,32 @@ def separability(
             "Of more, ask for each one against the rest: separability(X, y == label)"
         )
     signs = np.where(labels == classes[1], 1.0, -1.0)
-    found = Search(X, signs, fit_intercept, clock, seed).decide()
+    found = decided(X, signs, fit_intercept=fit_intercept, clock=clock, seed=seed)
     pair = (classes[0].item(), classes[1].item()) if hasattr(classes[0], "item") else (classes[0], classes[1])
-    return Separability(classes=pair, feature_names=names, fit_intercept=fit_intercept, **found)
+    return replace(found, classes=pair, feature_names=names)
+
+
+def decided(
+    X: Any,
+    y: FloatArray,
+    *,
+    fit_intercept: bool,
+    clock: Clock,
+    seed: int = 0,
+    ranking: FloatArray | None = None,
+) -> Separability:
+    """Return the verdict on labels ±1, within the time and the work of a clock.
+
+    A `ranking` says which rows are likely to be part of a proof of overlap, the lowest first; it is given by those who
+    have looked for a plane in quick ways already.
+
+    Examples
+    --------
+    >>> decided(np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), fit_intercept=True, clock=Clock(None)).verdict
+    'separable'
+    """
+    found = Search(X, y, fit_intercept, clock, seed, ranking).decide()
+    return Separability(classes=(-1, 1), fit_intercept=fit_intercept, **found)
 
 
 def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_intercept: bool) -> Separability | None:
@@ -316,6 +356,7 @@ def explain_no_optimum(
     fit_intercept: bool = True,
     feature_names: Iterable[Any] | None = None,
     time_limit: float | None = TIME_LIMIT,
+    budget: float | None = None,
 ) -> str | None:
     """Say why unpenalised logistic regression has no finite optimum on these data, or None where it has one.
 
@@ -328,7 +369,7 @@ def explain_no_optimum(
     >>> explain_no_optimum([[0.0], [1.0], [2.0]], [0, 1, 0]) is None
     True
     """
-    found = separability(X, y, fit_intercept=fit_intercept, time_limit=time_limit)
+    found = separability(X, y, fit_intercept=fit_intercept, time_limit=time_limit, budget=budget)
     if feature_names is not None:
         found = replace(found, feature_names=[str(name) for name in feature_names])
     if found.verdict == "overlap":

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import losses, rational
+from . import rational
 from ._core import Rows, is_sparse
 from .exact import Clock, check_plane, depends, sides
 from .geometry import augment, margin
 from .nearest import nearest_points
+from .separation_floats import Perceptron, View, filled, partition, pivot_columns, program, scaled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -39,103 +40,8 @@ FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
 NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats say nothing
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
+QUICK = 5e10  # operations of which a share goes into the perceptron's passes
 GRAIN = 24  # bits of the weights that may be chosen freely
-
-
-# -- floats that search -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _View:
-    """The rows modulo V in floats: aᵢ·θ for θ ⟂ V, where θ = lift(v)."""
-
-    rows: Rows
-    y: FloatArray
-    intercept: bool
-    lift: Callable[[FloatArray], FloatArray]
-    live: IntArray  # rows that floats see outside V
-
-    @property
-    def size(self) -> int:
-        """How long v is."""
-        return self.rows.d + self.intercept
-
-    def agreements(self, v: FloatArray) -> FloatArray:
-        """aᵢ·θ of every row."""
-        return self.y * (self.rows.matvec(v[: self.rows.d]) + (v[-1] if self.intercept else 0.0))
-
-    def block(self, which: IntArray) -> tuple[Any, FloatArray]:
-        """Return some rows aᵢ, each divided by its length, and these lengths."""
-        part = self.rows.X[which].astype(np.float64)
-        part = augment(part) if self.intercept else part
-        squares = part.multiply(part).sum(axis=1) if is_sparse(part) else np.einsum("ij,ij->i", part, part)
-        lengths = np.sqrt(np.asarray(squares).ravel())
-        lengths[lengths == 0] = 1.0
-        signs = self.y[which] / lengths
-        return sparse.diags(signs) @ part if is_sparse(part) else part * signs[:, None], lengths
-
-
-def _scaled(X: Any) -> tuple[Any, IntArray]:
-    """Return X with columns multiplied by 2^k to be of size about one where they differ much, and these k."""
-    largest = np.asarray(abs(X).max(axis=0).todense() if is_sparse(X) else _column_sizes(X)).ravel()
-    k = -np.frexp(largest.astype(np.float64))[1].astype(np.int64)
-    k[largest == 0] = 0
-    if np.abs(k).max(initial=0) <= 8:
-        return X, np.zeros_like(k)
-    if not is_sparse(X):
-        return np.ldexp(X.astype(np.float64), k), k
-    scaled = X.astype(np.float64)
-    scaled.data = np.ldexp(scaled.data, k[scaled.indices])
-    return scaled, k
-
-
-def _filled(X: Any) -> NDArray[np.bool_]:
-    """Whether each row has a number other than zero."""
-    return np.asarray((X != 0).sum(axis=1)).ravel() > 0
-
-
-def _column_sizes(X: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)))
-
-
-class _Perceptron:
-    """The perceptron on the rows of a view, and its average."""
-
-    def __init__(self, view: _View, rng: np.random.Generator) -> None:
-        d = view.rows.d
-        self.view, self.rng, self.steps = view, rng, 0
-        self.w, self.b, self.sum_w, self.sum_b = np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1)
-
-    def step(self, which: IntArray) -> int:
-        """Visit these rows once, in random order; return how many were mistaken."""
-        view, order = self.view, self.rng.permutation(which)
-        self.steps += len(order)
-        return view.rows.stochastic_steps(
-            view.y,
-            None,
-            order,
-            np.ones(len(order)),
-            losses.Perceptron(),
-            l2=0.0,
-            l1=0.0,
-            intercept=view.intercept,
-            w=self.w,
-            b=self.b,
-            sum_w=self.sum_w,
-            sum_b=self.sum_b,
-        )
-
-    def practise(self, hard: IntArray, end: float, passes: int = 100) -> None:
-        """Visit the hardest rows until they are right, or some time has come."""
-        for _ in range(passes):
-            if self.step(hard) == 0 or time.monotonic() > end:
-                return
-
-    def planes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the last plane and the mean of all."""
-        last = np.append(self.w, self.b) if self.view.intercept else self.w.copy()
-        total = np.append(self.sum_w, self.sum_b) if self.view.intercept else self.sum_w
-        return last, total / max(1, self.steps)
 
 
 @dataclass(frozen=True)
@@ -149,15 +55,24 @@ class _Relation:
 class Search:
     """The state of one question: the data, the rows E that span V, and the positive combination that proves it."""
 
-    def __init__(self, X: Any, y: FloatArray, intercept: bool, clock: Clock, seed: int) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: FloatArray,
+        intercept: bool,
+        clock: Clock,
+        seed: int,
+        ranking: FloatArray | None = None,
+    ) -> None:
         self.X, self.y, self.intercept, self.clock, self.seed = X, y, intercept, clock, seed
         self.n, self.d = (int(size) for size in X.shape)
         self.size = self.d + intercept
         self.basis: list[int] = []  # E: independent rows that span V
         self.total: Weights = {}  # λ > 0 on rows that span V, Σ λᵢ aᵢ = 0
         self.points: Weights = {}
-        self.scaled, self.exponents = _scaled(X)
-        self.ranking = np.zeros(self.n)  # agreements with the best plane so far
+        self.scaled, self.exponents = scaled(X)
+        # agreements with the best plane so far; who gives a ranking has looked for a plane in quick ways already
+        self.ranking, self.is_ranked = np.zeros(self.n) if ranking is None else ranking, ranking is not None
         self.inside: set[int] = set()  # rows in V
         self.working = np.empty(0, dtype=np.int64)
 
@@ -166,7 +81,7 @@ class Search:
         view = self._whole_space()
         if len(view.live) < self.n:  # without an intercept a row of zeros is on every plane
             self.points = self.total = {int(np.setdiff1d(np.arange(self.n), view.live)[0]): Fraction(1)}
-        theta = self._quick(view) if len(view.live) else None
+        theta = self._quick(view) if len(view.live) and not self.is_ranked else None
         if theta is not None:
             return self._separating(theta)
         self._absorb_twins()
@@ -189,13 +104,14 @@ class Search:
 
     # -- views ----------------------------------------------------------------------------------------------------
 
-    def _whole_space(self) -> _View:
+    def _whole_space(self) -> View:
         rows = Rows(self.scaled)
-        live = np.arange(self.n) if self.intercept else np.flatnonzero(_filled(self.X))
-        return _View(rows, self.y, self.intercept, lambda v: v, live)
+        live = np.arange(self.n) if self.intercept else np.flatnonzero(filled(self.X))
+        return View(rows, self.y, self.intercept, lambda v: v, live)
 
-    def _quotient(self) -> _View:
+    def _quotient(self) -> View:
         """Return the rows modulo V, in coordinates of a space orthogonal to E."""
+        self.clock.check("a change of coordinates", 5.0 * self.size**3 + 2.0 * self.size * Rows(self.scaled).stored)
         A = self._augmented(self.scaled, self.basis)
         if is_sparse(self.X) and self.size > 1000:
             reduced, lift = self._eliminated(A)
@@ -214,14 +130,14 @@ class Search:
         whole = Rows(self.scaled).squared_norms() + self.intercept
         outside = rows.squared_norms() > NEGLIGIBLE**2 * whole
         outside[list(self.inside)] = False
-        return _View(rows, self.y, False, lift, np.flatnonzero(outside))
+        return View(rows, self.y, False, lift, np.flatnonzero(outside))
 
     def _eliminated(self, A: Any) -> tuple[Any, Callable[[FloatArray], FloatArray]]:
         """Return the rows with as many columns eliminated as E has rows, for sparse data."""
         used = np.unique(A.indices)
         # rare columns go first: a common one, such as the intercept's, would fill all rows
         common = np.append(self.scaled.getnnz(axis=0), [self.n] * self.intercept)[used]
-        pivot = used[_pivot_columns(A[:, used].toarray() / common)]
+        pivot = used[pivot_columns(A[:, used].toarray() / common)]
         free = np.setdiff1d(np.arange(self.size), pivot)
         R = sparse.csr_matrix(np.linalg.solve(A[:, pivot].toarray(), A[:, free].toarray()))
         whole = augment(self.scaled) if self.intercept else self.scaled
@@ -247,13 +163,13 @@ class Search:
 
     # -- the search in floats -------------------------------------------------------------------------------------
 
-    def _quick(self, view: _View) -> Plane | None:
+    def _quick(self, view: View) -> Plane | None:
         """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
-        walk = _Perceptron(view, np.random.default_rng(self.seed))
-        end = time.monotonic() + (10.0 if self.clock.limit is None else 0.15 * self.clock.limit)
+        walk = Perceptron(view, np.random.default_rng(self.seed))
+        enough = self._share(0.15)
         few = len(view.live) // 100 + 10
         for k in range(PASSES if view.size > WIDE else FEW_PASSES):
-            self.clock.check("the perceptron's passes")
+            self.clock.check("the perceptron's passes", 5.0 * view.rows.stored)
             walk.step(view.live)
             z = [view.agreements(v) for v in walk.planes()]
             mistakes = [int((part[view.live] <= 0).sum()) for part in z]
@@ -264,12 +180,19 @@ class Search:
                 if not len(self._refused(view, theta)):
                     return theta
             if k >= FEW_PASSES:
-                if mistakes[better] > few or time.monotonic() > end:
+                if mistakes[better] > few or enough():
                     break
-                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], end)
+                walk.practise(view.live[np.argsort(z[0][view.live])[: 30 * few]], self.clock, enough)
         return None
 
-    def _exact_plane(self, view: _View, v: FloatArray) -> Plane:
+    def _share(self, share: float) -> Callable[[], bool]:
+        """Return what tells whether that share of the time and the work allowed is used up from now on."""
+        clock = self.clock
+        end = time.monotonic() + (np.inf if clock.limit is None else share * clock.limit)
+        most = clock.spent + share * (QUICK if clock.budget is None else min(QUICK, clock.budget))
+        return lambda: time.monotonic() > end or clock.spent > most
+
+    def _exact_plane(self, view: View, v: FloatArray) -> Plane:
         """Return θ in the columns' own scale, orthogonal to E exactly."""
         fraction, exponent = np.frexp(view.lift(v))
         exponent = exponent + np.append(self.exponents, np.zeros(int(self.intercept), dtype=np.int64))
@@ -303,14 +226,14 @@ class Search:
         M, self._row_exponents, c = rational.to_whole(A)
         return M, columns.tolist(), c
 
-    def _refused(self, view: _View, theta: Plane) -> IntArray:
+    def _refused(self, view: View, theta: Plane) -> IntArray:
         """Return the rows that the plane has on the wrong side, or on itself where it should not."""
         signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
         bad = signs < 0
         bad[view.live] |= signs[view.live] == 0
         return np.flatnonzero(bad)
 
-    def _round(self, view: _View) -> _Relation | Plane:
+    def _round(self, view: View) -> _Relation | Plane:
         """Return a plane that is strict on the rows outside V, or a combination of them that lies in V."""
         if self.basis and view.rows.is_sparse:  # many columns, of which a linear program would be slow
             theta = self._quick(view)
@@ -326,7 +249,7 @@ class Search:
             self.working = self._worst(view, self.ranking, many)
         while True:
             block, lengths = view.block(self.working)
-            t, v, multipliers = _program(block, self.clock)
+            t, v, multipliers = program(block, self.clock)
             if t <= FLAT:
                 found = self._relation(block, lengths, multipliers)
                 return self._exactly(view, self.working) if found is None else found
@@ -342,7 +265,7 @@ class Search:
                 return self._exactly(view, self.working)
             self.working = np.concatenate([self.working, new])
 
-    def _by_hulls(self, view: _View) -> _Relation | Plane | None:
+    def _by_hulls(self, view: View) -> _Relation | Plane | None:
         """Return a plane or a relation from the nearest points of the hulls, where floats are enough for it."""
         live = view.live
         rows = view.rows if len(live) == self.n else Rows(view.rows.X[live])
@@ -355,7 +278,7 @@ class Search:
             intercept=view.intercept,
             tol=1.0,  # any plane that separates will do
             max_iter=20 * (view.size + 50),
-            tick=lambda: self.clock.check("the nearest points of the hulls"),
+            tick=lambda: self.clock.check("the nearest points of the hulls", 3.0 * rows.stored),
         )
         self.working = np.union1d(self.working, live[near.support])
         if near.low > 0:
@@ -368,7 +291,7 @@ class Search:
             support, weights = self._reduced(view, support, weights)
         return self._combined(support, weights)
 
-    def _reduced(self, view: _View, support: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _reduced(self, view: View, support: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return as few of the rows as combine to the same point (Carathéodory)."""
         while True:
             block, lengths = view.block(support)
@@ -390,14 +313,14 @@ class Search:
     def _relation(self, block: Any, lengths: FloatArray, multipliers: FloatArray) -> _Relation | None:
         """Return a relation of the working rows: a minimal one at first, later one that takes in all there are."""
         if self.points:
-            weights = _partition(block, self.clock)
+            weights = partition(block, self.clock)
             chosen = weights > 0
             found = self._combined(self.working[chosen], weights[chosen] / lengths[chosen])
             if found is not None:
                 return found
         return self._circuit(self.working[multipliers > FLAT * multipliers.max(initial=0.0)])
 
-    def _worst(self, view: _View, z: FloatArray, many: int, among: IntArray | None = None) -> IntArray:
+    def _worst(self, view: View, z: FloatArray, many: int, among: IntArray | None = None) -> IntArray:
         """Return the rows of lowest agreement that are not worked with yet, of both classes at the beginning."""
         among = np.setdiff1d(view.live if among is None else among, self.working)
         if len(among) <= many:
@@ -448,7 +371,7 @@ class Search:
         wanted = weights[places] * np.ldexp(1.0, self._row_exponents[free] - self._row_exponents[free].max())
         return np.maximum(1, np.round(np.ldexp(wanted / wanted.max(), GRAIN))).astype(np.int64).astype(object)
 
-    def _exactly(self, view: _View, working: IntArray) -> _Relation | Plane:
+    def _exactly(self, view: View, working: IntArray) -> _Relation | Plane:
         """Return what `_round` returns, by the exact simplex method on rows that grow by those a plane gets wrong."""
         first: list[int] = []
         while True:
@@ -525,11 +448,10 @@ class Search:
 
     def _absorb_twins(self) -> None:
         """Let V take in equal points of different classes: each pair is a proof of its own."""
-        pairs = _twins(self.X, self.y)
+        self.clock.check("equal points", 2.0 * Rows(self.X).stored + 100.0 * self.n)
+        pairs = _twins(self.X, self.y, 4 * self.size if self.size <= 500 else 400)
         if not pairs:
             return
-        most = 4 * self.size if self.size <= 500 else 400
-        pairs = pairs[:most]
         self.points = self.points or {i: Fraction(1) for i in pairs[0]}
         M, _, _ = self._whole_rows([i for i, _ in pairs])
         independent, _ = rational.pivots(M, self.clock)
@@ -633,72 +555,13 @@ def _rounded(exact: Sequence[Fraction]) -> FloatArray:
     return np.array([float(value * factor) for value in exact])
 
 
-def _program(A: Any, clock: Clock) -> tuple[float, FloatArray, FloatArray]:
-    """Return t, v and λ ≥ 0 of  max t  s.t.  A v ≥ t, |v| ≤ 1, 0 ≤ t ≤ 1."""
-    n, q = A.shape
-    ones: Any = np.ones((n, 1))
-    matrix: Any = sparse.hstack([-A, ones], format="csc") if is_sparse(A) else np.hstack([-A, ones])
-    bounds = [(-1.0, 1.0)] * q + [(0.0, 1.0)]
-    found = _solved(clock, np.append(np.zeros(q), -1.0), A_ub=matrix, b_ub=np.zeros(n), bounds=bounds)
-    if found.x is None:  # floats failed: let exact arithmetic go on from all rows alike
-        return 0.0, np.zeros(q), np.zeros(n)
-    return float(found.x[-1]), np.asarray(found.x[:-1]), np.maximum(0.0, -np.asarray(found.ineqlin.marginals))
-
-
-def _partition(A: Any, clock: Clock) -> FloatArray:
-    """Return λ ≥ 0 with Aᵀλ = 0 that is positive wherever any such λ is: at least one there, or as good as zero.
-
-    It solves  max Σ s  s.t.  Aᵀ(s + r) = 0, 0 ≤ s ≤ 1, r ≥ 0.
-    """
-    n, q = A.shape
-    matrix: Any = sparse.hstack([A.T, A.T], format="csc") if is_sparse(A) else np.hstack([A.T, A.T])
-    cost, bounds = np.append(-np.ones(n), np.zeros(n)), [(0.0, 1.0)] * n + [(0.0, None)] * n
-    found = _solved(clock, cost, A_eq=matrix, b_eq=np.zeros(q), bounds=bounds)
-    if found.x is None:
-        return np.zeros(n)
-    s, r = found.x[:n], found.x[n:]
-    return np.where(s > 0.5, s + r, 0.0)
-
-
-def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
-    from scipy.optimize import linprog  # takes longer to import than all of linsep
-
-    clock.check("linear programs")
-    left = clock.left()
-    found = linprog(cost, **program, method="highs-ds", options={} if left is None else {"time_limit": left})
-    clock.check("linear programs")
-    return found
-
-
-def _pivot_columns(A: FloatArray) -> IntArray:
-    """Return as many columns as A has rows on which it is well regular, by elimination with column pivoting."""
-    from scipy.linalg import qr
-
-    return np.sort(qr(A, mode="r", pivoting=True)[1][: len(A)])
-
-
-def _twins(X: Any, y: FloatArray) -> list[tuple[int, int]]:
-    """Return pairs of equal rows with different labels."""
-    rng = np.random.default_rng(0)
+def _twins(X: Any, y: FloatArray, most: int) -> list[tuple[int, int]]:
+    """Return pairs of equal rows with different labels, at most one of each group of equal rows."""
     rows = Rows(X)
     with np.errstate(over="ignore", invalid="ignore"):
-        key = rows.matvec(rng.standard_normal(rows.d))
-    pairs: list[tuple[int, int]] = []
-    order = np.argsort(key, kind="stable")
-    same = key[order][1:] == key[order][:-1]
-    starts = np.flatnonzero(np.append(True, ~same))
-    for first, end in zip(starts, np.append(starts[1:], len(order)), strict=True):
-        if end - first < 2:
-            continue
-        group = order[first:end]
-        positive, negative = group[y[group] > 0], group[y[group] < 0]
-        if not (len(positive) and len(negative)):
-            continue
-        i, j = int(positive[0]), int(negative[0])
-        if np.array_equal(_values(X, i), _values(X, j)):
-            pairs.append((i, j))
-    return pairs
-
-
-def _values(X: Any, i: int) -> FloatArray:
-    return np.asarray(X[[i]].toarray()[0] if is_sparse(X) else X[i])
+        key = rows.matvec(np.random.default_rng(0).standard_normal(rows.d))
+    positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    _, i, j = np.intersect1d(key[positive], key[negative], return_indices=True)
+    i, j = positive[i][:most], negative[j][:most]
+    unequal = np.asarray((X[i] != X[j]).sum(axis=1)).ravel()  # a key that is the same proves nothing
+    return list(zip(i[unequal == 0].tolist(), j[unequal == 0].tolist(), strict=True))

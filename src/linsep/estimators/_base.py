@@ -28,7 +28,7 @@ from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
-from ..solvers.stochastic import PROOF_SECONDS
+from ..solvers.stochastic import MOST_WORK
 from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 
@@ -175,8 +175,9 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         weight = self._weights(classes, codes, sample_weight)
         self.classes_ = classes
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        results = self._learn(self._rows(X), codes, weight, starts, seed, X, y)
+        rows = self._rows(X)
         self._no_optimum = self._why_no_optimum(X, codes, weight)
+        results = self._learn(rows, codes, weight, starts, seed, X, y)
         self.converged_ = self.converged_ and self._no_optimum is None
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
@@ -366,7 +367,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         asked: dict[str, Any] = dict(
             fit_intercept=bool(getattr(self, "fit_intercept", True)),
             feature_names=getattr(self, "feature_names_in_", None),
-            time_limit=PROOF_SECONDS,
+            time_limit=None,
+            budget=MOST_WORK,
         )
         for k in [1] if len(self.classes_) == 2 else range(len(self.classes_)):
             y = np.where(codes == k, 1.0, -1.0)

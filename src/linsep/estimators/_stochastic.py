@@ -132,8 +132,9 @@ class SGDClassifier(PenalisedEstimator):
 class Perceptron(StreamingEstimator):
     """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
 
-    On separable data it ends with no mistakes. On others it never would: once the fewest mistakes have stood for 50
-    passes it looks for a proof that no plane separates, and stops with it. Otherwise it stops after `max_iter` passes.
+    On separable data it ends with no mistakes. On others it never would: so after 1, 2, 4, 8, … passes it also works
+    towards a proof that no plane separates, about as long as these passes took, and stops with the proof (unless it
+    keeps the last plane, once the fewest mistakes have stood for 50 passes). Otherwise it stops after `max_iter`.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from ..claim import Seal
 from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
+from ..solvers.zero_one import Progress
 from ._base import LinearEstimator, thread_count
 
 FloatArray = NDArray[np.float64]
@@ -53,7 +54,8 @@ class ZeroOneClassifier(LinearEstimator):
     Attributes
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn. Of the planes with the same mistakes, one with room between it and the other examples.
+        As in scikit-learn. Of the planes with the fewest mistakes that were found, the one with the most room: the
+        largest (weighted) geometric mean of its distances to the examples that it has right.
     n_mistakes_ : int or float
         The mistakes of the plane on the training data, as `predict` makes them; their weight where there are weights.
         With more than two classes an array: one number for each class against the rest.
@@ -110,7 +112,16 @@ class ZeroOneClassifier(LinearEstimator):
         problems = len(self.classes_) if len(self.classes_) > 2 else 1
         turns = ceil(problems / min(problems, thread_count(self.n_jobs)))
         limit = None if self.time_limit is None else float(self.time_limit) / turns
-        return ZeroOne(limit, _Meter(self.verbose) if self.verbose is not False and problems == 1 else None)
+        meter: _Meter | None = self.__dict__.get("_meter")
+        return ZeroOne(limit, None if meter is None else meter.part())
+
+    def _learn(self, *data: Any) -> list[Result]:
+        if self.verbose is not False:
+            self._meter = _Meter(self.verbose)
+        try:
+            return super()._learn(*data)
+        finally:
+            self.__dict__.pop("_meter", None)
 
     def _remedy(self, has_advice: bool) -> str:
         return ". The best plane so far is kept; raise time_limit to go on"
@@ -140,25 +151,39 @@ class ZeroOneClassifier(LinearEstimator):
 
 
 class _Meter:
-    """Shows how far a search is, in one line of standard error that is written over."""
+    """Shows how far a search is, or one for each class, in one line of standard error that is written over."""
 
     def __init__(self, verbose: bool | None) -> None:
         self.terminal = sys.stderr.isatty()
         self.first = 0.0 if verbose else LONG if self.terminal else np.inf
         self.pause = 0.1 if self.terminal else 1.0
-        self.last, self.shown = -np.inf, ""
+        self.last, self.shown, self.begun = -np.inf, "", perf_counter()
+        self.parts: list[tuple[float, float]] = []
         self.lock = Lock()
 
-    def __call__(self, mistakes: float, lower: float, seconds: float) -> None:
-        """Show the two numbers, if it is time to."""
-        now = perf_counter()
-        done = mistakes <= lower
-        if seconds < self.first or (now < self.last + self.pause and not done):
-            return
-        text = f"{seconds:6.1f} s  mistakes: {mistakes:g} found, {lower:g} proven necessary"
+    def part(self) -> Progress:
+        """Return what a search calls; the searches are shown in the order in which they ask."""
         with self.lock:
-            if text == self.shown:
-                return
-            self.last, self.shown = now, text
-            sys.stderr.write(f"\r{text}\033[K" + "\n" * done if self.terminal else f"{text}\n")
-            sys.stderr.flush()
+            k = len(self.parts)
+            self.parts.append((np.inf, 0.0))
+
+        def heard(mistakes: float, lower: float, seconds: float) -> None:
+            now = perf_counter()
+            with self.lock:
+                self.parts[k] = mistakes, lower
+                done = all(mistakes <= lower for mistakes, lower in self.parts)
+                if now - self.begun >= self.first and (done or now >= self.last + self.pause):
+                    self._show(now, done)
+
+        return heard
+
+    def _show(self, now: float, done: bool) -> None:
+        """Show the two numbers of each search, unless they are there already."""
+        found, lower = ([f"{pair[k]:g}" if np.isfinite(pair[k]) else "?" for pair in self.parts] for k in (0, 1))
+        numbers = f"mistakes: {' + '.join(found)} found, {' + '.join(lower)} proven necessary"
+        text = f"{now - self.begun:6.1f} s  {numbers}"
+        if text == self.shown:
+            return
+        self.last, self.shown = now, text
+        sys.stderr.write(f"\r{text}\033[K" + "\n" * done if self.terminal else f"{text}\n")
+        sys.stderr.flush()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mistake_bound import MistakeBound
 from ..problem import Problem
 from ._checks import check_choice, check_count
 from .dual_descent import DualDescent
@@ -22,7 +23,7 @@ from .newton import Newton
 from .proximal_newton import ProximalNewton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
 from .stochastic import PerceptronRule, StochasticDescent, stream
-from .zero_one import MistakeBound, ZeroOne, ZeroOneResult
+from .zero_one import ZeroOne, ZeroOneResult
 
 __all__ = [
     "SOLVERS",

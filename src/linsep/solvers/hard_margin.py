@@ -117,6 +117,11 @@ class _Run:
             message = f"stopped at a duality gap of {proof.relative_gap:.1e}"
         alpha = np.zeros(self.n)
         square = (2 * found.high) ** 2 if self.intercept else found.high**2
+        if not (square > 0 and np.isfinite(1.0 / square)):
+            raise ValueError(
+                "the classes are so near each other that the square of their distance is no float: scale the columns "
+                "first, e.g. with sklearn.preprocessing.StandardScaler (linsep.separability takes them as they are)"
+            )
         alpha[self.kept[found.support]] = found.weights * ((2.0 if self.intercept else 1.0) / square)
         last = Start(w, b, found.n_iter)
         return Result(

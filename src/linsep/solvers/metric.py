@@ -36,7 +36,7 @@ def factored(problem: Problem, h: FloatArray, rng: np.random.Generator | None = 
     With a random generator the latter may come from a sample of the examples.
     """
     rows = np.flatnonzero(h)
-    if 2 * len(rows) < problem.rows.d:
+    if 2 * len(rows) < problem.rows.d and problem.penalty.l2 > 0:  # Woodbury's formula divides by it
         return _ByRows(problem, h, rows)
     return _ByColumns(problem, h, rows, rng)
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from .. import schedules, stopping
 from .._core import PACK, interleaved, threads, whole_packs
+from ..exact import Clock
 from ..history import History, Record
 from ..problem import Measures, Problem, measure
 from ..schedules import Constant, InverseSqrt, InverseTime, Schedule
-from ..separability import ProofTimeoutError, Separability, separability
+from ..separability import ProofTimeoutError, Separability, decided
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
 from ._checks import check_choice, check_count, check_slope
@@ -29,16 +30,19 @@ IntArray = NDArray[np.int64]
 Observer = Callable[[int, FloatArray, float], bool]
 Stopping = str | Rule | Iterable[str | Rule] | None
 
-__all__ = ["LARGE", "PROOF_SECONDS", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
+__all__ = ["LARGE", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
 #: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
 LARGE = 200_000
-#: Passes without fewer mistakes after which the perceptron asks whether it can end at all, and how long it may ask.
-PATIENCE = 50
-PROOF_SECONDS = 10.0
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
+#: The search for a proof of overlap may cost about as much as the passes before it: this much for each, in elementary
+#: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`
+#: takes some ten seconds.
+PASS_WORK, NUMBER_WORK, LEAST_WORK, MOST_WORK = 5e5, 2.0, 1e7, 1e10
+#: Passes without fewer mistakes after which a run that is proven never to end is ended; at once if keep="last".
+SETTLED = 50
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -147,32 +151,44 @@ class StochasticDescent:
 
 
 class Prover:
-    """Asks once, when a run has made no progress for long, whether any plane separates the examples that count."""
+    """Works towards a proof that no plane separates the examples, while a run goes on.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.asked = problem, False
-        self.fewest, self.since = np.inf, 0.0
+    After 1, 2, 4, 8, … passes it searches with about as much work as these passes were, beginning with the rows that
+    moved the plane most often. Work is counted, not timed: what is found does not depend on the machine.
+    """
+
+    def __init__(self, problem: Problem, settled: float = 0.0) -> None:
+        self.problem, self.settled = problem, settled
+        self.fewest, self.since, self.next = np.inf, 0.0, 1.0
         self.found: Separability | None = None
+        self.spent = 0.0
 
-    def excludes(self, passes: float, zero_one: float) -> bool:
-        """Whether it is proven, now or before, that no plane separates."""
+    def excludes(self, passes: float, zero_one: float, counts: IntArray) -> bool:
+        """Whether it is proven that no plane separates, and the fewest mistakes have stood for `settled` passes."""
         if zero_one < self.fewest:
             self.fewest, self.since = zero_one, passes
-        if not self.asked and passes - self.since >= PATIENCE:
-            self.ask()
-        return self.found is not None and not self.found.separable
+        if self.found is None and passes >= self.next:
+            self.next = 2.0 * passes
+            work = passes * (PASS_WORK + NUMBER_WORK * self.problem.rows.stored)
+            if work >= max(LEAST_WORK, self.spent):
+                self.ask(min(work, MOST_WORK), -counts.astype(np.float64))
+        overlap = self.found is not None and not self.found.separable
+        return overlap and passes - self.since >= self.settled
 
-    def ask(self) -> Separability | None:
-        """Return what is proven, or None where the time did not suffice."""
-        self.asked = True
+    def ask(self, work: float = MOST_WORK, ranking: FloatArray | None = None) -> Separability | None:
+        """Return what that much work proves, or None where it does not suffice."""
+        self.spent = work
         problem, weight = self.problem, self.problem.sample_weight
         kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)
-        X = problem.rows.X if len(kept) == problem.rows.n else problem.rows.X[kept]
-        y = problem.y[kept]
+        everyone = len(kept) == problem.rows.n
+        X, y = problem.rows.X if everyone else problem.rows.X[kept], problem.y[kept]
         if abs(y.sum()) == len(y):  # one class
             return None
+        if ranking is not None:
+            ranking = ranking[kept]
         try:
-            found = separability(X, y, fit_intercept=problem.fit_intercept, time_limit=PROOF_SECONDS)
+            clock = Clock(None, work)
+            found = decided(X, y, fit_intercept=problem.fit_intercept, clock=clock, ranking=ranking)
         except ProofTimeoutError:
             return None
         self.found = found.in_rows(kept.tolist())
@@ -189,8 +205,8 @@ class PerceptronRule(StochasticDescent):
     Parameters
     ----------
     prove : bool
-        Whether to ask, once the fewest mistakes have stood for `PATIENCE` passes, if any plane separates, and to stop
-        where none does.
+        Whether to work towards a proof that no plane separates, as much as on the passes themselves, and to stop with
+        it: at once for ``keep="last"``, else once the fewest mistakes have stood for `SETTLED` passes.
     """
 
     schedule: str | float | Schedule | None = Constant(1.0)  # noqa: RUF009 (a frozen record)
@@ -206,7 +222,7 @@ class PerceptronRule(StochasticDescent):
 
     def prover(self, problem: Problem) -> Prover | None:
         """Return what looks for a proof."""
-        return Prover(problem) if self.prove else None
+        return Prover(problem, 0.0 if self.keep == "last" else SETTLED) if self.prove else None
 
 
 @dataclass(frozen=True)
@@ -495,7 +511,7 @@ class _Run:
             return self.end(rule.converged and not advice, f"stopped by {rule}", advice)
         if self.observer is not None and self.observer(iterate.now.iteration, theta, seen.objective):
             return self.end(False, STOPPED_BY_OBSERVER)
-        if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one):
+        if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one, iterate.counts):
             return self.end(False, STOPPED_BY_PROOF)
         return None
 

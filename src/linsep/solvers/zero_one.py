@@ -6,29 +6,29 @@ A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
-from threading import Thread
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
+from ..climbing import VertexWalk, centre, climb
 from ..duality import Bound
 from ..history import History, Record
 from ..losses import Logistic, Square
+from ..mistake_bound import MistakeBound
 from ..penalties import L2
 from ..problem import MeanObjective, Problem
-from ._integers import IntegerRows, is_conflict
 from .least_squares import LeastSquares
 from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Result, Start
 from .zero_one_cells import CellSearch
-from .zero_one_cover import SLACK, Conflict, Cover, hitting_set
-from .zero_one_local import climb, elastic, roomy
+from .zero_one_cover import Cover
+from .zero_one_local import OutOfTime, elastic, roomy
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,11 +37,11 @@ Observer = Callable[[int, FloatArray, float], bool]
 Progress = Callable[[float, float, float], None]
 T = TypeVar("T")
 
-__all__ = ["MistakeBound", "ZeroOne", "ZeroOneResult"]
+__all__ = ["ZeroOne", "ZeroOneResult"]
 
 EPS = float(np.finfo(np.float64).eps)
-#: Seconds that a linear program under way is given when the search has to end.
-LAST_WORDS = 5.0
+#: Seconds that a linear program, which nothing can interrupt, is given at first; then twice as many, and so on.
+SLICE = 1.0
 
 #: Numbers that the search is ready to hold; it works on dense rows.
 LARGEST = 2**27
@@ -55,97 +55,16 @@ SWEEP, SWEEP_ROW = 2.5e-4, 2.5e-7
 AT_ONCE = 0.5
 #: Seconds at the end for a plane with room around it, which the time limit does not count.
 TIDY_UP = 0.5
+#: Sets of mistakes of the same weight that are kept until the end, when the one with the most room is chosen.
+TIES = 50
 #: The share of the room of the heaviest point that the lightest gets.
 LEAST_ROOM = 1e-3
+#: Steps over vertices at the beginning, and steps without success after which a walk begins anew.
+STROLL, AT_A_LOSS = 300, 3000
 
 
 class _Stop(Exception):  # noqa: N818 - not an error
     """The time is up, or an observer wants no more."""
-
-
-@dataclass(frozen=True)
-class MistakeBound:
-    """Why no plane makes mistakes of less weight than `bound`.
-
-    Attributes
-    ----------
-    bound : float
-    method : {"none", "conflicts", "cells"}
-        ``"none"`` stands for the bound zero. ``"conflicts"``: each of `conflicts` costs at least one mistake, and no
-        lighter set of points meets them all. ``"cells"``: all planes that could be better were looked at.
-    conflicts : tuple of tuples of int
-        Rows of X, at most d + 2 each, that no plane has all on their right sides. A row stands for all rows
-        that are equal to it and have the same label: their weights add up.
-    hopeless : tuple of int
-        Rows on which every plane errs: x = 0 where planes go through the origin.
-    trusted : str
-        What a reader of the proof has to take on trust, or to do again.
-    """
-
-    bound: float
-    method: str
-    conflicts: tuple[Conflict, ...] = ()
-    hopeless: tuple[int, ...] = ()
-
-    @property
-    def trusted(self) -> str:
-        """What is not proven by the record itself."""
-        return {
-            "none": "nothing",
-            "conflicts": "HiGHS, that no lighter set of points meets all conflicts",
-            "cells": "that the search left out no cell; run it again to check",
-        }[self.method]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in terms of JSON."""
-        conflicts = [[int(i) for i in conflict] for conflict in self.conflicts]
-        return {
-            "bound": float(self.bound),
-            "method": self.method,
-            "conflicts": conflicts,
-            "hopeless": [int(i) for i in self.hopeless],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote."""
-        conflicts = tuple(tuple(int(i) for i in conflict) for conflict in data["conflicts"])
-        method = str(data["method"])
-        if method not in ("none", "conflicts", "cells"):
-            raise ValueError(f"a bound on mistakes by {method!r} is not known")
-        return cls(float(data["bound"]), method, conflicts, tuple(int(i) for i in data["hopeless"]))
-
-    def check(self, problem: Problem, seconds: float = np.inf) -> str:
-        """Check the bound against the data alone; return what is wrong with it, or nothing.
-
-        Conflicts are checked in whole numbers, and a lightest set that meets them all is looked for anew; cells are
-        gone through again.
-
-        Parameters
-        ----------
-        problem : Problem
-            The data, labels ±1, weights, and whether there is an intercept.
-        seconds : float
-            How long the integer program may take.
-        """
-        points = _Points(problem)
-        bound = self.bound - points.hopeless_weight
-        if bound <= 0:
-            return ""
-        if self.method == "cells":
-            least = CellSearch(points.A, points.s, lambda: None, lambda right, cost: None).run(np.ones(points.D))
-            return "" if bound <= least + points.rounding else f"a plane errs on {least:g} only"
-        integers = IntegerRows(points.A)
-        met = []
-        for conflict in self.conflicts:
-            places = tuple(int(points.place[i]) if 0 <= i < problem.rows.n else -1 for i in conflict)
-            if -1 in places or not is_conflict([integers.row(i) for i in places]):
-                return f"rows {conflict} are no conflict: some plane has them all on their right sides"
-            met.append(places)
-        lightest = hitting_set(met, points.s, seconds).bound
-        if bound <= lightest * (1 + SLACK) + SLACK:
-            return ""
-        return f"the conflicts prove {lightest + points.hopeless_weight:g} only, not {self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -216,15 +135,14 @@ class _Search:
         self.method, self.problem, self.observer = method, problem, observer
         self.limit = np.inf if method.time_limit is None else float(method.time_limit)
         self.stop_requested: Callable[[], bool] = getattr(observer, "stop_requested", lambda: False)
-        # In scikit-learn's check_class_weight_classifiers two sets of mistakes tie for the optimum, and the check takes
-        # one of them only (by one test point). Which is found is chance; this stream finds that one at random_state=0.
-        self.rng = np.random.default_rng([seed, 2])
+        self.rng = np.random.default_rng(seed)
         self.history, self.trace = History(), list[tuple[float, float, float]]()
         self.w, self.b = np.zeros(problem.rows.d), 0.0
         self.cost, self.bound, self.method_of_bound = np.inf, 0.0, "none"
         self.points = _Points(problem)
         self.cover: Cover | None = None
-        self.walker: FloatArray | None = None
+        self.tied: dict[bytes, tuple[Mask, FloatArray | None]] = {}
+        self.walk: VertexWalk | None = None
 
     # -- the time, and who watches --------------------------------------------------------------------------------
 
@@ -246,29 +164,18 @@ class _Search:
             self.method.progress(self.cost, self.lower(), self.elapsed())
 
     def patiently(self, call: Callable[[float], T]) -> T:
-        """Return call(seconds left), which Python could not interrupt: it runs in a thread, and this one watches."""
-        self.poll()
-        left = self.limit - self.elapsed()
-        outcome: list[T | BaseException] = []
+        """Return call(seconds), which Ctrl-C cannot interrupt: with few seconds at first, then with more.
 
-        def work() -> None:
+        It runs in this thread. HiGHS has threads of its own in each that calls it, and a process that ends while
+        they are at work may be aborted.
+        """
+        most = SLICE
+        while True:
+            self.poll()
             try:
-                outcome.append(call(left))
-            except BaseException as error:  # noqa: BLE001 - it is raised again by the caller
-                outcome.append(error)
-
-        thread = Thread(target=work)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.05)
-                self.poll()
-        finally:
-            # A process that leaves while HiGHS is at work may be aborted: let it come to an end, if it soon does.
-            thread.join(LAST_WORDS)
-        if isinstance(outcome[0], BaseException):
-            raise outcome[0]
-        return outcome[0]
+                return call(min(most, self.limit - self.elapsed()))
+            except OutOfTime:
+                most *= 2
 
     # -- the two numbers ------------------------------------------------------------------------------------------
 
@@ -285,7 +192,15 @@ class _Search:
         cost = self.points.cost(w, b)
         if cost < self.cost:
             self.w, self.b, self.cost = w, b, cost
+            self.tied = {}
             self.note()
+        if cost <= self.cost:
+            self.tie(self.points.agreements(w, b) > 0, self.points.vector(w, b))
+
+    def tie(self, right: Mask, v: FloatArray | None = None) -> None:
+        """Remember a set of points that some plane (v, if it is known) has right, as good as the best."""
+        if len(self.tied) < TIES:
+            self.tied.setdefault(right.tobytes(), (right, v))
 
     def consider_vector(self, v: FloatArray | None) -> None:
         """Consider a vector of the standardised rows, if there is one."""
@@ -295,8 +210,7 @@ class _Search:
     def consider_set(self, right: Mask) -> None:
         """Consider the plane with the most room between the points that are to be right."""
         if right.any():
-            v = self.patiently(lambda seconds: self.points.middle(right, seconds))
-            self.consider_vector(v)
+            self.consider_vector(self.patiently(lambda seconds: self.points.middle(right, seconds)))
 
     def note(self) -> None:
         """Remember the two numbers, and tell the observer."""
@@ -327,6 +241,8 @@ class _Search:
             return
         self.cover = Cover(self.points.A, self.points.B, self.points.s, self.rng, self.patiently)
         self.try_rest(self.cover.pack())
+        if self.seconds_for_cells() > AT_ONCE:
+            self.wander(STROLL)
         if self.seconds_for_cells() > AT_ONCE:
             share = min(0.1 * self.limit, 0.3 * self.seconds_for_cells())
             self.collect(self.cover, until=self.elapsed() + share)
@@ -365,23 +281,24 @@ class _Search:
         self.consider_vector(reached)
         return reached
 
-    def wander(self, seconds: float) -> None:
-        """Walk from plane to plane for a while: a jump, a climb, and on from there unless it is clearly worse."""
+    def wander(self, steps: int, seconds: float = np.inf) -> None:
+        """Walk from vertex to vertex for a while; where it is stuck or at a loss, begin again near the best plane."""
         points, end = self.points, self.elapsed() + seconds
-        if self.walker is None:
-            self.walker = points.vector(self.w, self.b)
-        here = points.cost(*points.plane(self.walker))
-        while not self.proven():
-            length = float(np.abs(self.walker).max())
-            jump = self.rng.standard_normal(points.D) * (0.3 * self.rng.random() * length)
-            reached = self.climb_from(self.walker + jump, 5 * points.D + 20)
-            cost = np.inf if reached is None else points.cost(*points.plane(reached))
-            if reached is not None and cost <= here + self.rng.integers(2) * points.s.min():
-                self.walker, here = reached, cost
-            if self.elapsed() > end:
-                break
-        if here > self.cost + 2 * points.s.max():
-            self.walker = None  # lost: the next walk begins at the best plane
+        for _ in range(steps):
+            if self.proven() or self.elapsed() > end:
+                return
+            self.poll()
+            if self.walk is None or self.walk.steps >= AT_A_LOSS:
+                v = points.vector(self.w, self.b)
+                self.walk = VertexWalk(points.B, points.s, self.rng)
+                self.walk.begin(v if v.any() else np.ones(points.D))
+            best = self.walk.best
+            stuck = not self.walk.step()
+            if self.walk.best < best:
+                self.walk.steps = 0
+                self.consider_vector(self.walk.vector)
+            if stuck:
+                self.walk = None
 
     def seconds_for_cells(self) -> float:
         """A guess at what looking at all cells would take: K^(D−2) sweeps."""
@@ -394,8 +311,11 @@ class _Search:
         points = self.points
 
         def improved(right: Mask, cost: float) -> None:
-            if cost < self.cost - points.hopeless_weight:
+            excess = cost + points.hopeless_weight - self.cost
+            if excess < -points.rounding:
                 self.consider_set(right)
+            elif excess <= points.rounding:
+                self.tie(right)
 
         cells = CellSearch(points.A, points.s, self.poll, improved)
         least = cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w)
@@ -413,7 +333,7 @@ class _Search:
                 cover.conclude(self.cost - self.points.hopeless_weight)
             if cover.bound > before:
                 self.note()
-            self.wander(0.4 * (self.elapsed() - begun))
+            self.wander(AT_A_LOSS, 0.4 * (self.elapsed() - begun))
 
     def try_rest(self, rest: Mask) -> None:
         """Consider a plane that has these points right, and climb from there."""
@@ -452,14 +372,18 @@ class _Search:
         )
 
     def with_room(self) -> tuple[FloatArray, float]:
-        """Return the best plane, or one between the same points that keeps its distance from them."""
-        right = self.points.agreements(self.w, self.b) > 0
-        if not right.any():
-            return self.w, self.b
-        v = self.points.middle(right, TIDY_UP)
-        if v is None or self.points.cost(*self.points.plane(v)) > self.cost:
-            return self.w, self.b
-        return self.points.plane(v)
+        """Return of all sets of points that the best planes have right the one with the most room, and its centre."""
+        best, most = (self.w, self.b), -np.inf
+        for right, inside in self.tied.values():
+            if not right.any():
+                continue
+            try:
+                v, height = self.points.centre(right, inside, TIDY_UP)
+            except OutOfTime:
+                continue
+            if v is not None and height > most and self.points.cost(*self.points.plane(v)) <= self.cost:
+                best, most = self.points.plane(v), height
+        return best
 
     def how(self) -> str:
         """Name the method behind the lower bound."""
@@ -557,11 +481,23 @@ class _Points:
 
     def middle(self, right: Mask, seconds: float) -> FloatArray | None:
         """Return a vector that has these points right, with as much room as there is; heavier points get more."""
-        room = np.clip(self.s[right] / self.s[right].max(), LEAST_ROOM, 1.0)
-        v = roomy(self.B[right], room, self.box(), seconds)
+        v = roomy(self.B[right], self.shares(right), self.box(), seconds)
         if v is None and len(self.s) <= LP_ROWS:  # so little room that the linear program sees none
             v = elastic(self.B[right], self.s[right], self.box(STEEP), seconds)
         return v
+
+    def centre(self, right: Mask, v: FloatArray | None, seconds: float) -> tuple[FloatArray | None, float]:
+        """Return the vector in the middle of those that have these points right, as v has, and how much room it has."""
+        if v is None or (self.B[right] @ v).min() <= 0:
+            v = self.middle(right, seconds)
+        if v is None or (self.B[right] @ v).min() <= 0:
+            return v, -np.finfo(np.float64).max
+        return centre(self.B[right], self.shares(right), v)
+
+    def shares(self, right: Mask) -> FloatArray:
+        """Return the weights of points, relative to the largest of all; the lightest get some room too."""
+        shares: FloatArray = np.clip(self.s[right] / self.s.max(), LEAST_ROOM, 1.0)
+        return shares
 
     def plane(self, v: FloatArray) -> tuple[FloatArray, float]:
         """Return w and b of a vector of the standardised rows."""

@@ -23,8 +23,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ._integers import IntegerRows, Vector, dot, kernel_step, to_floats
-from .zero_one_local import climb
+from ..climbing import climb
+from ..integers import IntegerRows, Vector, dot, kernel_step, to_floats
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,6 +37,8 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = 1e-290
 #: A reference vector in a subspace is climbed to until this many line searches per dimension brought nothing.
 PATIENCE = 6
+#: Of equally good cells, so many are kept in one sweep.
+TIES = 8
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class CellSearch:
     poll : callable
         Called often; may raise to end the search.
     improved : callable
-        Called with the mask of the right points, and the weight of the others, of every cell that beats all before.
+        Called with the mask of the right points, and the weight of the others, of every cell that no cell before beats:
+        in the end of all the best cells, or of some of them where there are many.
 
     Examples
     --------
@@ -111,7 +114,8 @@ class CellSearch:
         self.poll()
         r = len(flat.columns)
         if r == 2:
-            self._offer(flat, self._sweep(flat), right)
+            for mask in self._sweep(flat):
+                self._offer(flat, mask, right)
             return
         if r == 1:
             for side in (np.ones(1), -np.ones(1)):
@@ -136,7 +140,7 @@ class CellSearch:
         all_right[flat.rows[mask]] = True
         all_right[right] = True
         cost = float(self.s[~all_right].sum())
-        if cost < self.best:
+        if cost <= self.best:
             self.best = cost
             self.improved(all_right, cost)
 
@@ -195,8 +199,8 @@ class CellSearch:
 
     # -- two dimensions -------------------------------------------------------------------------------------------
 
-    def _sweep(self, flat: Flat) -> Mask:
-        """Return which rows are right in the best cell of a two-dimensional subspace.
+    def _sweep(self, flat: Flat) -> list[Mask]:
+        """Return which rows are right in the best cells of a two-dimensional subspace.
 
         At v = (−τ, 1) the row (p, q) has the product p (q/p − τ): it changes sides at τ = q/p. As τ runs from −∞ to
         ∞, v passes through half of all directions; at the others every row is on its other side.
@@ -208,12 +212,14 @@ class CellSearch:
         change = np.where(positive[order], -s[order], s[order])
         weight = s[positive].sum() + np.append(0.0, np.cumsum(change))[boundaries]
         total = s.sum()
-        highest, lowest = int(np.argmax(weight)), int(np.argmin(weight))
-        turned = total - weight[lowest] > weight[highest]
-        passed = order[: boundaries[lowest if turned else highest]]
-        mask = positive.copy()
-        mask[passed] ^= True
-        return ~mask if turned else mask
+        most = max(weight.max(), total - weight.min())
+        masks = []
+        for turned, gains in ((False, weight), (True, total - weight)):
+            for k in np.flatnonzero(gains >= most - 4 * EPS * total)[:TIES].tolist():
+                mask = positive.copy()
+                mask[order[: boundaries[k]]] ^= True
+                masks.append(~mask if turned else mask)
+        return masks
 
     def _events(self, flat: Flat) -> tuple[Mask, Mask, FloatArray, FloatArray]:
         """Return which rows are right at τ = −∞, which never change, where the others do, and how sure that is."""

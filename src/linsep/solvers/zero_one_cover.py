@@ -22,9 +22,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ._integers import IntegerRows, conflict_among
+from ..hitting import incidence
+from ..integers import IntegerRows, conflict_among
 from .zero_one_local import linear_program, within
 
 FloatArray = NDArray[np.float64]
@@ -34,7 +34,7 @@ Conflict = tuple[int, ...]
 
 T = TypeVar("T")
 
-__all__ = ["Conflict", "Cover", "HittingSet", "Patiently", "hitting_set"]
+__all__ = ["Conflict", "Cover", "Patiently"]
 
 
 class Patiently(Protocol):
@@ -53,15 +53,6 @@ NEGLIGIBLE = 1e-9
 CONFLICTS, ROOT_ROUNDS, ROUNDS = 6, 40, 5
 #: Points that were used once cost this much more, so that the conflicts of a round differ.
 USED = 0.3
-
-
-@dataclass(frozen=True)
-class HittingSet:
-    """A set of points that meets all conflicts, and what is proven about the lightest one."""
-
-    points: Mask
-    bound: float
-    optimal: bool
 
 
 @dataclass(frozen=True, order=True)
@@ -247,34 +238,3 @@ class Cover:
         for kept, out in (((*node.kept, i), node.out), (node.kept, (*node.out, i))):
             self._count += 1
             heappush(self.open, Node(value, 1e-9 * self._count - len(kept) - len(out), kept, out))
-
-
-def incidence(conflicts: list[Conflict], n: int) -> sparse.csr_array:
-    """Return the matrix with a row for each conflict and ones at its points."""
-    indptr = np.cumsum([0, *map(len, conflicts)])
-    indices = np.fromiter((i for conflict in conflicts for i in conflict), dtype=np.int64, count=int(indptr[-1]))
-    return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(conflicts), n))
-
-
-def hitting_set(conflicts: list[Conflict], s: FloatArray, seconds: float = np.inf) -> HittingSet:
-    """Return the lightest set of points that meets every conflict, as far as HiGHS gets in that time.
-
-    Examples
-    --------
-    >>> hitting_set([(0, 1), (1, 2), (3, 4)], np.ones(5)).bound
-    2.0
-    """
-    n = len(s)
-    everything = HittingSet(np.ones(n, dtype=bool), 0.0, False)
-    if not conflicts:
-        return HittingSet(np.zeros(n, dtype=bool), 0.0, True)
-    options: Any = dict(mip_rel_gap=0.0) | within(seconds)
-    from scipy.optimize import Bounds, LinearConstraint, milp  # see `linear_program`
-
-    constraint = LinearConstraint(incidence(conflicts, n), lb=1.0)
-    solved = milp(s, constraints=constraint, integrality=np.ones(n, dtype=int), bounds=Bounds(0, 1), options=options)
-    bound = 0.0 if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
-    if solved.x is None:
-        return HittingSet(everything.points, bound, False)
-    points = np.asarray(solved.x) > 0.5
-    return HittingSet(points, float(s[points].sum()) if solved.status == 0 else bound, solved.status == 0)

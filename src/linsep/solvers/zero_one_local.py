@@ -1,11 +1,10 @@
-"""Good planes for the zero-one loss, without proof: exact searches along lines, and room around a plane.
+"""Linear programs for the zero-one loss: the hinge loss, and room around a plane.
 
 Everything here works on the homogeneous rows aᵢ = yᵢ [xᵢ, 1] (or yᵢ xᵢ): v makes a mistake at i where aᵢ·v ≤ 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -15,108 +14,28 @@ from scipy import sparse
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["climb", "elastic", "line_search", "linear_program", "roomy", "weight_of_mistakes", "within"]
+__all__ = ["OutOfTime", "elastic", "linear_program", "roomy", "within"]
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500
 
 
+class OutOfTime(Exception):  # noqa: N818 - not an error
+    """A linear program was not done in the seconds it was given."""
+
+
 def linear_program(*cost: Any, **demands: Any) -> Any:
-    """SciPy's `linprog`, which takes longer to import than all of linsep."""
+    """SciPy's `linprog`, which takes longer to import than all of linsep; raises `OutOfTime`."""
     from scipy.optimize import linprog
 
-    return linprog(*cost, **demands)
-
-
-def weight_of_mistakes(z: FloatArray, s: FloatArray) -> float:
-    """Σ sᵢ [zᵢ ≤ 0]."""
-    return float(s[z <= 0].sum())
-
-
-def line_search(g: FloatArray, h: FloatArray, s: FloatArray) -> tuple[float, float]:
-    """Return the t that minimises Σ sᵢ [gᵢ + t hᵢ ≤ 0], and the minimum; of the best stretches, the widest.
-
-    Examples
-    --------
-    >>> line_search(np.array([-1.0, 3.0, -9.0]), np.array([1.0, -1.0, 0.0]), np.ones(3))
-    (2.0, 1.0)
-    """
-    moving = np.flatnonzero(h)
-    if len(moving) == 0:
-        return 0.0, weight_of_mistakes(g, s)
-    t = -g[moving] / h[moving]
-    order = np.argsort(t)
-    t, up = t[order], h[moving][order] > 0
-    change = np.where(up, -s[moving][order], s[moving][order])
-    still = weight_of_mistakes(g[h == 0], s[h == 0])
-    cost = still + s[moving][order][up].sum() + np.append(0.0, np.cumsum(change))  # before, between, after the events
-    width = np.append(np.append(1.0 + abs(t[0]), np.diff(t)), 1.0 + abs(t[-1]))
-    cost[width <= 0] = np.inf
-    lowest = cost.min()
-    tied = np.flatnonzero(cost <= lowest + 1e-12 * abs(lowest))
-    k = int(tied[np.argmax(width[tied])])
-    if k == 0:
-        return float(t[0] - width[0]), float(cost[0])
-    return float(t[-1] + width[-1] if k == len(t) else (t[k - 1] + t[k]) / 2), float(cost[k])
-
-
-def climb(
-    A: FloatArray,
-    s: FloatArray,
-    v: FloatArray,
-    rng: np.random.Generator,
-    patience: int,
-    heard: Callable[[FloatArray | None], None],
-) -> FloatArray:
-    """Improve v by exact searches along random lines, until `patience` of them in a row bring nothing.
-
-    A direction is random, one coordinate, or a row on which v errs (the perceptron's step). Moves that keep the
-    number of mistakes are taken too: they lead across plateaus. `heard` is called before every search, with the new
-    vector if the last one brought one with fewer mistakes; it may raise to end the climb.
-    """
-    D = A.shape[1]
-    size = np.abs(A).mean(axis=0)
-    scale = 1.0 / np.where(size > 1e-100, size, 1.0)
-    z = A @ v
-    cost, failures = weight_of_mistakes(z, s), 0
-    news: FloatArray | None = v
-    while failures < patience and cost > 0:
-        heard(news)
-        news = None
-        kind = rng.integers(3)
-        if kind == 0:
-            u = rng.standard_normal(D) * scale
-        elif kind == 1:
-            u = np.zeros(D)
-            u[rng.integers(D)] = 1.0
-        else:
-            u = A[rng.choice(np.flatnonzero(z <= 0))] * scale**2
-        h = A @ u
-        t, found = line_search(z, h, s)
-        if found > cost:
-            failures += 1
-            continue
-        moved = v + t * u
-        length = np.abs(moved / scale).max()
-        if not (np.isfinite(length) and length > 0):
-            failures += 1
-            continue
-        moved /= length
-        z_moved = A @ moved
-        true = weight_of_mistakes(z_moved, s)
-        failures = failures + 1
-        if true < cost:
-            failures, news = 0, moved
-        if true <= cost:
-            v, z, cost = moved, z_moved, true
-    return v
+    solved = linprog(*cost, **demands)
+    if solved.status == 1:
+        raise OutOfTime
+    return solved
 
 
 def elastic(A: FloatArray, s: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
-    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming.
-
-    None where the time does not suffice.
-    """
+    """Return v that minimises Σ sᵢ max(0, 1 − aᵢ·v) within |v| ≤ box: the hinge loss, by linear programming."""
     n, D = A.shape
     cost = np.append(np.zeros(D), s)
     bounds = [(-limit, limit) for limit in box] + [(0, None)] * n
@@ -133,8 +52,7 @@ def within(seconds: float) -> Any:
 def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
     """Return v with aᵢ·v ≥ t·roomᵢ for all i, t as large as it can be within |v| ≤ box.
 
-    None where that t is not positive, or the time does not suffice. A linear program; of many rows it takes those
-    that bind.
+    None where that t is not positive. A linear program; of many rows it takes those that bind.
     """
     end = perf_counter() + seconds
     D = A.shape[1]

@@ -1,0 +1,77 @@
+"""The checker of zero-one bounds: the least weight of mistakes, against every pattern of signs that is possible."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from linsep import facets
+from linsep.exact import Clock, ProofTimeoutError
+from linsep.facets import least_weight_of_mistakes
+from linsep.solvers.zero_one_cells import CellSearch
+
+
+def fewest(A, s):
+    """By branching over right and wrong, row by row, with a linear program for each pattern: integers are small."""
+
+    def possible(rows):
+        return linprog(np.zeros(A.shape[1]), -rows, -np.ones(len(rows)), bounds=(None, None)).status == 0
+
+    best = float(s.sum())
+
+    def branch(k, kept, paid):
+        nonlocal best
+        if paid >= best:
+            return
+        if k == len(A):
+            best = paid
+            return
+        if possible(A[[*kept, k]]):
+            branch(k + 1, [*kept, k], paid)
+        branch(k + 1, kept, paid + s[k])
+
+    branch(0, [], 0.0)
+    return best
+
+
+@given(seed=st.integers(0, 10**6), D=st.integers(1, 5), exhaustive=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_m18_the_checker_agrees_with_all_patterns_of_signs(seed, D, exhaustive):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, (int(rng.integers(1, 9)), D)).astype(float)
+    A = A[A.any(axis=1)]
+    s = rng.choice([1.0, 2.0, 0.5], len(A))
+    before = facets.EXHAUSTIVE
+    facets.EXHAUSTIVE = before if exhaustive else 0
+    try:
+        found = least_weight_of_mistakes(A, s, rng.standard_normal(D))
+    finally:
+        facets.EXHAUSTIVE = before
+    assert found == (fewest(A, s) if len(A) else 0.0)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("grid", [True, False])
+def test_m18_the_checker_agrees_with_the_search(d, grid):
+    rng = np.random.default_rng(d)
+    X = rng.integers(-4, 5, (40, d)).astype(float) if grid else rng.standard_normal((40, d))
+    y = np.where(X[:, 0] + rng.standard_normal(40) > 0, 1.0, -1.0)
+    A = y[:, None] * np.c_[X, np.ones(40)]
+    v = np.linalg.lstsq(A, np.ones(40))[0]
+    searched = CellSearch(A, np.ones(40), lambda: None, lambda right, cost: None).run(v)
+    assert least_weight_of_mistakes(A, np.ones(40), v) == searched
+
+
+@pytest.mark.parametrize("bend", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-400, 2.0**400])
+def test_m18_one_unit_in_the_last_place_decides(bend, scale):
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5 + bend * 2.0**-53]]) * [1.0, scale]
+    A = np.array([1.0, 1.0, -1.0])[:, None] * np.c_[X, np.ones(3)]
+    assert least_weight_of_mistakes(A, np.ones(3), np.array([1.0, 0.3, 0.1])) == (1 if bend == 0 else 0)
+
+
+def test_the_checker_keeps_to_its_time():
+    A = np.random.default_rng(0).standard_normal((40, 8))
+    with pytest.raises(ProofTimeoutError, match="facets"):
+        least_weight_of_mistakes(A, np.ones(40), np.ones(8), Clock(0.2))
