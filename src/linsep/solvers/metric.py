@@ -74,7 +74,9 @@ class _ByColumns:
         self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
     ) -> None:
         n, d = problem.rows.n, problem.rows.d
-        size = max(2000, 2 * d, n // 16)  # of many examples more, since some features are rare
+        stored = max(1, problem.rows.stored)
+        # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
+        size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
         self.exact = rng is None or len(rows) <= 2 * size
         if rng is not None and not self.exact:
             # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
@@ -82,7 +84,6 @@ class _ByColumns:
             chosen, p = draw((bends + bends.mean()) * (lengths + lengths.mean()), size, rng)
             rows, whole, h = rows[chosen], h, np.zeros(n)
             h[rows] = whole[rows] / p
-        stored = max(1, problem.rows.stored)
         # Half of xxᵀ for each row, then d³/3 steps of the kind that a processor is fastest at.
         self.cost = (len(rows) * (stored / n) ** 2 / 2 + d**3 / 60) / (2 * stored)
         hessian = problem.rows.gram(h, rows)
