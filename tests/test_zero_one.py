@@ -459,15 +459,18 @@ from linsep import ZeroOneClassifier
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((300, 15)), rng.integers(0, {classes}, 300)
 model = ZeroOneClassifier(time_limit=None, verbose={verbose})
-threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-begun = time.perf_counter()
+sent = []
+def interrupt():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(3.0, interrupt).start()
 try:
     model.fit(X, y)
     raised = False
 except KeyboardInterrupt:
     raised = True
 lower, found = np.sum(model.lower_bound_), np.sum(model.n_mistakes_)
-print(json.dumps(dict(raised=raised, took=time.perf_counter() - begun, lower=int(lower), found=int(found))))
+print(json.dumps(dict(raised=raised, took=time.perf_counter() - sent[0], lower=int(lower), found=int(found))))
 """
 
 
@@ -478,7 +481,7 @@ def test_m18_ctrl_c_keeps_the_best(classes, verbose):
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["raised"]
-    assert outcome["took"] < 8  # on a machine that may be busy with other tests
+    assert outcome["took"] < 5  # on a machine that may be busy with other tests
     assert 0 < outcome["lower"] < outcome["found"] < 150 * classes
     assert ("proven necessary" in done.stderr) == bool(verbose)
 

@@ -260,7 +260,10 @@ def centre(A: FloatArray, s: FloatArray, v: FloatArray) -> tuple[FloatArray, flo
         z = A @ v
         rows = A * (np.sqrt(s) / z)[:, None]
         gradient = A.T @ (s / z) - v
-        step = np.linalg.lstsq(np.vstack([rows, np.eye(len(v))]), np.append(np.sqrt(s), -v), rcond=None)[0]
+        try:
+            step = np.linalg.solve(rows.T @ rows + np.eye(len(v)), gradient)
+        except np.linalg.LinAlgError:  # rows as good as on the plane: squares of their sizes drown the rest
+            step = np.linalg.lstsq(np.vstack([rows, np.eye(len(v))]), np.append(np.sqrt(s), -v), rcond=None)[0]
         decrement = float(gradient @ step)
         if not decrement > CENTRED:
             break

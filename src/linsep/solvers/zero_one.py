@@ -374,7 +374,10 @@ class _Search:
     def with_room(self) -> tuple[FloatArray, float]:
         """Return of all sets of points that the best planes have right the one with the most room, and its centre."""
         best, most = (self.w, self.b), -np.inf
+        end = self.elapsed() + TIDY_UP
         for right, inside in self.tied.values():
+            if self.elapsed() > end:
+                break
             if not right.any():
                 continue
             try:
