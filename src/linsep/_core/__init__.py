@@ -437,7 +437,7 @@ def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: Floa
 
 
 def libsvm_text(text: NDArray[np.uint8]) -> Any:
-    """Return LIBSVM text parsed: `n` rows, `stored` entries, or a `fault` at a `place`; see `reference.LibsvmText`."""
+    """Return LIBSVM text ready to be parsed, and how much room that takes; see `reference.LibsvmText`."""
     return _compiled.LibsvmText(text, threads()) if _compiled is not None else reference.LibsvmText(text, 1)
 
 
