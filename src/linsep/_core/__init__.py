@@ -249,6 +249,19 @@ class Rows:
             self._norms = norms  # now that it is filled: another thread may be asking
         return self._norms
 
+    def groups(self, codes: IntArray, most: int) -> tuple[IntArray, IntArray] | None:
+        """Number the different pairs of row and code: the number of each row, and the row where each comes first.
+
+        None where they are more than `most`. See `reference.group_rows`.
+        """
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
+        group, first = np.empty(self.n, dtype=np.int64), np.empty(most, dtype=np.int64)
+        if _compiled is not None:
+            count = _compiled.group_rows(self._handle, codes, group, first, threads())
+        else:
+            count = reference.group_rows(self.X, codes, group, first, 1)
+        return (group, first[:count]) if count else None
+
     def stochastic_steps(
         self,
         y: FloatArray,

@@ -22,6 +22,7 @@
 #include "multipliers.hpp"
 #include "objective.hpp"
 #include "products.hpp"
+#include "repeats.hpp"
 #include "rows.hpp"
 #include "stochastic.hpp"
 
@@ -94,6 +95,7 @@ bool has_repeated_entries(const Handle &X, std::size_t threads) {
             std::vector<std::uint32_t> last(rows.d, 0);
             const std::size_t first = rows.n * part / threads, end = rows.n * (part + 1) / threads;
             for (std::size_t i = first; i < end && !found[part]; ++i) {
+                if (rows.row(i).ascends()) continue;
                 const auto mark = static_cast<std::uint32_t>(i - first + 1);
                 bool repeated = false;
                 rows.row(i).each_column([&](std::size_t j) {
@@ -104,6 +106,15 @@ bool has_repeated_entries(const Handle &X, std::size_t threads) {
             }
         });
         return std::any_of(found.begin(), found.end(), [](char one) { return one != 0; });
+    });
+}
+
+std::size_t bind_group_rows(const Handle &X, Vector<const std::int64_t> codes, Vector<std::int64_t> group,
+                            Vector<std::int64_t> first, std::size_t threads) {
+    return X.visit([&](const auto &rows) {
+        require(codes.shape(0) == rows.n && group.shape(0) == rows.n, "shapes do not match");
+        nb::gil_scoped_release release;
+        return group_rows(rows, codes.data(), group.data(), first.data(), first.shape(0), threads);
     });
 }
 
@@ -265,7 +276,7 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
                            std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> slopes) {
     return X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
-                    w.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 3,
+                    w.shape(0) == rows.d && b.shape(0) == 1 && active <= order.shape(0) && slopes.shape(0) == 3,
                 "shapes do not match");
         require_rows(order.data(), active, rows.n);
         return with_dual_loss(loss, [&](auto chosen) {
@@ -377,6 +388,8 @@ NB_MODULE(LINSEP_MODULE, m) {
     bind_csr<float, std::int64_t>(m);
     bind_csr<double, std::int64_t>(m);
     m.def("has_repeated_entries", &has_repeated_entries, "X"_a, "threads"_a);
+    m.def("group_rows", &bind_group_rows, "X"_a, "codes"_a.noconvert(), "group"_a.noconvert(), "first"_a.noconvert(),
+          "threads"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("matmat", &bind_matmat, "X"_a, "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a);

@@ -373,6 +373,25 @@ def sprung_line_search(
     return t
 
 
+def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, threads: int) -> int:
+    """Number the different pairs of row and code in the order in which they come; return how many there are.
+
+    ``group[i]`` is the number of row i's pair, ``first[g]`` where pair g comes first. 0 where `first` has no room for all.
+    """
+    numbers: dict[tuple[Any, ...], int] = {}
+    for i, code in enumerate(codes.tolist()):
+        x = X[[i]]
+        parts = (x.indices.tobytes(), x.data.tobytes()) if is_sparse(X) else (x.tobytes(),)
+        pair = (code, *parts)
+        if pair not in numbers:
+            if len(numbers) == len(first):
+                return 0
+            numbers[pair] = len(numbers)
+            first[numbers[pair]] = i
+        group[i] = numbers[pair]
+    return len(numbers)
+
+
 class LibsvmText:
     """LIBSVM text, "label index:value …" a line, parsed into the three arrays of a CSR matrix.
 

@@ -4,9 +4,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <variant>
 
 namespace linsep {
+
+// One step of a row's hash: every bit of what comes in reaches the high bits by the product, and the low ones by the shift.
+template <class T>
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t column, T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    hash = (hash ^ bits ^ (column * 0xD6E8FEB86659FD93)) * 0x9E3779B97F4A7C15;
+    return hash ^ (hash >> 32);
+}
 
 // Vectors that meet a row are double whatever the row holds, so that float data lose nothing in the sums.
 template <class T>
@@ -36,6 +46,12 @@ struct DenseRow {
     void each_column(F f) const {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
+    std::uint64_t hash(std::uint64_t seed) const {
+        for (std::size_t j = 0; j < d; ++j) seed = mixed(seed, 0, x[j]);
+        return seed;
+    }
+    bool ascends() const { return true; }
+    bool same(const DenseRow &other) const { return std::equal(x, x + d, other.x); }
     // Adds c x xᵀ to the lower triangle of a matrix with rows of that width.
     void add_square_to(double *sum, std::size_t width, double c) const {
         for (std::size_t j = 0; j < d; ++j)
@@ -103,6 +119,19 @@ struct SparseRow {
     template <class F>
     void each_entry(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]), static_cast<double>(x[k]));
+    }
+    std::uint64_t hash(std::uint64_t seed) const {
+        for (std::size_t k = 0; k < size; ++k) seed = mixed(seed, static_cast<std::uint64_t>(j[k]) + 1, x[k]);
+        return seed;
+    }
+    // Whether the columns come in order, none of them twice; most matrices are written so.
+    bool ascends() const {
+        bool rising = true;
+        for (std::size_t k = 1; k < size; ++k) rising &= j[k - 1] < j[k];
+        return rising;
+    }
+    bool same(const SparseRow &other) const {
+        return size == other.size && std::equal(j, j + size, other.j) && std::equal(x, x + size, other.x);
     }
     void add_square_to(double *sum, std::size_t width, double c) const {
         const bool sorted = std::is_sorted(j, j + size);

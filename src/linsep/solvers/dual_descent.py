@@ -52,6 +52,26 @@ class DualDescent:
         return _Run(self, problem, 0.0 if start is None else start.b, seed, observer).result()
 
 
+#: How often a pass visits an example at the most, however much it weighs.
+MOST_VISITS = 100
+
+
+def _visits(c: FloatArray) -> NDArray[np.int32]:
+    """Return the examples of one pass: each that counts once, and the heavy ones as often as they outweigh the typical.
+
+    Two heavy examples that are alike and of different classes pull at the same weights, and settle in as many visits
+    as they are heavy; as many light ones of the same total weight would be visited that often.
+    """
+    counted = np.flatnonzero(c)
+    if len(counted) == 0:
+        return counted.astype(np.int32)
+    times = np.clip(np.round(c[counted] / np.median(c[counted])), 1, MOST_VISITS).astype(np.int64)
+    # No more than twice the visits: where weights differ by orders of magnitude, a pass is still about a pass.
+    if times.sum() > 2 * len(counted):
+        times = np.maximum(1, times * len(counted) // times.sum())
+    return np.repeat(counted, times).astype(np.int32)
+
+
 class _Run:
     """One run: the dual variables, the weights they make, and the best point met."""
 
@@ -61,7 +81,7 @@ class _Run:
         weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
         self.c = problem.C / problem.penalty.l2 * weight
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
-        self.order = np.flatnonzero(self.c).astype(np.int32)
+        self.order = _visits(self.c)
         self.active, self.slopes = len(self.order), np.empty(3)
         self.estimate = self.earlier = np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
