@@ -6,6 +6,7 @@ proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and 
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json as json_format
 import os
@@ -16,6 +17,8 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -195,24 +198,30 @@ def fit(
     json
         Print the outcome for a program instead.
     """
-    from .jobs import summaries, training
+    from .jobs import training
     from .jobs.preparation import prepare
-    from .model_file import save
 
+    _load_meanwhile("jobs.summaries", "model_file")
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
     chosen = training.parse_C(C)
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, hints=_hints(reading, kinds), kinds=kinds, degree=degree)
+        from .data_hash import data_hash
+        from .jobs import summaries
+        from .model_file import save
+
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
             chosen, scores = training.choose_C(training.estimator(loss, **settings), examples.X, examples.y, seed)
         waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
-        model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
-        if output is not None:
-            save(model, output, data=(examples.X, examples.y), encoding=examples.encoding.to_dict())
+        with ThreadPoolExecutor(1) as pool:
+            hashed = None if output is None else pool.submit(data_hash, examples.X, examples.y)
+            model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+        if output is not None and hashed is not None:
+            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
     for note in examples.notes:
         _note(note)
     record = summaries.fit_record(examples, model, scores, output)
@@ -548,6 +557,17 @@ def _hints(reading: Reading | None, kinds: dict[str, str] | None = None) -> Any:
     delimiter = {"tab": "\t", "\\t": "\t", "space": " "}.get(reading.delimiter or "", reading.delimiter)
     as_text = frozenset(name for name, kind in (kinds or {}).items() if kind != "number")
     return Hints(delimiter, reading.header, reading.encoding, reading.missing, as_text)
+
+
+def _load_meanwhile(*modules: str) -> None:
+    """Import, in a thread, what a command needs after it has read its file; what fails there fails again here."""
+
+    def load() -> None:
+        with suppress(Exception):
+            for module in modules:
+                importlib.import_module(f".{module}", __package__)
+
+    threading.Thread(target=load, daemon=True).start()
 
 
 def _read_model(path: Path) -> Any:

@@ -376,7 +376,7 @@ def sprung_line_search(
 def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, threads: int) -> int:
     """Number the different pairs of row and code in the order in which they come; return how many there are.
 
-    ``group[i]`` is the number of row i's pair, ``first[g]`` where pair g comes first. 0 where `first` has no room for all.
+    ``group[i]`` is the number of row i's pair, ``first[g]`` where pair g comes first. 0 where `first` has no room.
     """
     numbers: dict[tuple[Any, ...], int] = {}
     for i, code in enumerate(codes.tolist()):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from .._core import is_sparse
 from .sources import DataError
+
+# scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 FloatArray = NDArray[np.float64]
 
@@ -350,6 +353,8 @@ class TableEncoding:
             yield missing[:, lacking].astype(np.float64)
 
     def _scaler(self) -> StandardScaler:
+        from sklearn.preprocessing import StandardScaler
+
         scaler = StandardScaler(copy=False)
         mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
         scaler.mean_, scaler.scale_, scaler.var_ = mean, scale, scale**2
@@ -357,11 +362,15 @@ class TableEncoding:
         return scaler
 
     def _polynomial(self) -> PolynomialFeatures:
+        from sklearn.preprocessing import PolynomialFeatures
+
         return PolynomialFeatures(self.degree, include_bias=False).fit(np.zeros((1, len(self.numbers))))
 
     @staticmethod
     def _one_hot(values: pa.ChunkedArray, levels: Sequence[str]) -> Any:
         """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
+        from sklearn.preprocessing import OneHotEncoder
+
         codes = pc.index_in(values, value_set=pa.array(levels, type=pa.string()))
         fallback = levels.index(OTHER) if OTHER in levels else -1
         lacking = levels.index(MISSING) if MISSING in levels else -1
@@ -370,6 +379,8 @@ class TableEncoding:
         return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
 
     def _tf_idf(self, column: str) -> TfidfVectorizer:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         words, idf = self.words[column]
         vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
         vectorizer.idf_ = np.array(idf)
@@ -474,6 +485,8 @@ def _moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.Chun
 
 def _moments(numbers: Mapping[str, FloatArray]) -> dict[str, tuple[float, float, bool]]:
     """Return mean, scale and whether some are missing, of every number."""
+    from sklearn.preprocessing import StandardScaler
+
     found = {}
     for name, values in numbers.items():
         missing = bool(np.isnan(values).any())
@@ -497,6 +510,8 @@ def _levels(values: pa.ChunkedArray) -> list[str]:
 
 def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:
     """Return the words and their idf; None where no word occurs twice."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     try:
         vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2 if len(texts) > FEW else 1).fit(texts)
     except ValueError:  # an empty vocabulary

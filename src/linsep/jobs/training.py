@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from ..data.sources import DataError
-from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 
 __all__ = ["LOSSES", "choose_C", "estimator", "is_proven", "parse_C"]
 
@@ -59,6 +57,9 @@ def estimator(
     >>> type(estimator("hinge")).__name__
     'LinearSVC'
     """
+    # Here, because these load scikit-learn, which can be done while a file is read.
+    from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
+
     if loss not in LOSSES:
         raise DataError(f"--loss {loss} is not known; use one of {', '.join(LOSSES)}")
     shared: dict[str, Any] = dict(class_weight="balanced" if balanced else None, random_state=seed)
@@ -77,6 +78,8 @@ def estimator(
 
 def choose_C(model: Any, X: Any, y: Any, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
     """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each."""
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
     least = int(np.unique(y, return_counts=True)[1].min())
     if least < 2:
         raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
