@@ -92,8 +92,11 @@ def test_what_others_wrote_is_read_as_they_meant_it(frame, tmp_path, name):
     assert_same(Table("all", pa.concat_tables(parts)), frame[list(types)])
 
 
-def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch):
+@pytest.mark.parametrize("whole", [0, 1 << 20])
+def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch, whole):
     monkeypatch.setattr("linsep.data.csv_text.BLOCK", 1 << 12)
+    monkeypatch.setattr("linsep.data.csv_text.WHOLE", whole)
+    monkeypatch.setattr("linsep.data.csv_text.ROWS", 700)
     frame = pd.DataFrame({"a": np.arange(5000), "b": np.arange(5000) / 7})
     frame.to_csv(tmp_path / "long.csv", index=False)
     parts = list(stream(tmp_path / "long.csv", types={"a": pa.float64(), "b": pa.float64()}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -67,18 +67,16 @@ def _sha256(content: bytes) -> str:
 def _hash_of_rows(X: Any) -> str:
     """Hash the lengths of the rows, their columns and their values, the zeros left out."""
     lengths, columns, values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
-    if is_sparse(X) and X.has_canonical_format and X.data.all():
-        # Nothing to tidy, nothing to copy; and two threads, because hashing lets go of the interpreter.
-        with ThreadPoolExecutor(2) as pool:
-            tasks = [pool.submit(_update, *each) for each in ((columns, X.indices, "<i8"), (values, X.data, "<f8"))]
-            _update(lengths, np.diff(X.indptr), "<i8")
-            for task in tasks:
+    # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        before: list[Future[None]] = []
+        for counts, j, x in _parts(X):
+            _update(lengths, counts, "<i8")
+            for task in before:  # no more than one part waits
                 task.result()
-    else:
-        for rows in _tidied(X):
-            _update(lengths, np.diff(rows.indptr), "<i8")
-            _update(columns, rows.indices, "<i8")
-            _update(values, rows.data, "<f8")
+            before = [one.submit(_update, columns, j, "<i8"), other.submit(_update, values, x, "<f8")]
+        for task in before:
+            task.result()
     return _sha256(lengths.digest() + columns.digest() + values.digest())
 
 
@@ -87,15 +85,25 @@ def _update(digest: Any, numbers: NDArray[Any], dtype: str) -> None:
         digest.update(np.ascontiguousarray(numbers[first : first + CHUNK], dtype=dtype))
 
 
-def _tidied(X: Any) -> Iterator[Any]:
-    """Yield the rows, some at a time, as CSR without zeros."""
+def _parts(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield how many entries each row has that are not zero, their columns and their values, some rows at a time."""
+    if is_sparse(X):
+        if not (X.has_canonical_format and X.data.all()):
+            X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+            X.sum_duplicates()
+            X.eliminate_zeros()
+        yield np.diff(X.indptr), X.indices, X.data
+        return
     n, d = X.shape
-    size = max(1, n if is_sparse(X) else CHUNK // max(1, d))
+    size = max(1, CHUNK // max(1, d))
     for first in range(0, n, size):
-        rows = sparse.csr_matrix(X[first : first + size], dtype=np.float64, copy=True)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        yield rows
+        rows = X[first : first + size]
+        filled = rows != 0
+        counts = filled.sum(axis=1)
+        if counts.sum() == rows.size:
+            yield counts, np.tile(np.arange(d), len(rows)), rows.reshape(-1)
+        else:
+            yield counts, np.nonzero(filled)[1], rows[filled]
 
 
 def _hash_of_labels(labels: NDArray[Any]) -> str:

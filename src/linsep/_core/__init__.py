@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +28,7 @@ __all__ = [
     "Sums",
     "conjugate_sum",
     "gram_descent",
+    "in_threads",
     "is_sparse",
     "kernels_in_use",
     "length",
@@ -109,6 +111,17 @@ def threads() -> int:
     if wanted:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:
+    """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL."""
+    if threads() == 1 or len(items) == 1:
+        for item in items:
+            body(item)
+        return
+    with ThreadPoolExecutor(threads()) as pool:
+        for _ in pool.map(body, items):
+            pass
 
 
 def warn_if_slow() -> None:

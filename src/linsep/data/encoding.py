@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._core import is_sparse
+from .._core import in_threads, is_sparse
 from .sources import DataError
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 FloatArray = NDArray[np.float64]
+#: The values of numbers, categories and texts, by name.
+Parts = tuple[dict[str, FloatArray], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
 __all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer"]
 
@@ -29,6 +31,8 @@ KINDS = ("number", "category", "date", "text", "ignored")
 MISSING, OTHER = "(missing)", "(other)"
 #: A column of text has at least so many words a row, on average.
 WORDS = 3
+#: Rows that are turned from columns into rows at a time.
+STRIP = 1 << 12
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 
@@ -258,6 +262,27 @@ class TableEncoding:
         target, header, missing
             Kept for those who read the encoding.
         """
+        said = dict(kinds=kinds, degree=degree, target=target, header=header, missing=missing)
+        return cls._decided(table, **said)._fitted(table)[0]  # type: ignore[arg-type]
+
+    @classmethod
+    def fit_transform(cls, table: pa.Table, name: str = "data", **said: Any) -> tuple[TableEncoding, Any]:
+        """Return what `fit` does, and its `transform` of the same rows."""
+        encoding, parts = cls._decided(table, **said)._fitted(table)
+        return encoding, encoding._encoded(parts, table.num_rows)
+
+    @classmethod
+    def _decided(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        degree: int = 1,
+        target: str | None = None,
+        header: bool = True,
+        missing: tuple[str, ...] = (),
+    ) -> TableEncoding:
+        """Return what each column is, nothing fitted yet."""
         if degree < 1:
             raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
         kinds = dict(kinds or {})
@@ -270,11 +295,11 @@ class TableEncoding:
             else infer(name, table[name])
             for name in table.column_names
         ]
-        empty = cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
-        return empty._fitted(table)
+        return cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
 
-    def _fitted(self, table: pa.Table) -> TableEncoding:
-        numbers, categories, texts = self._parts(table)
+    def _fitted(self, table: pa.Table) -> tuple[TableEncoding, Parts]:
+        """Return what the values of the columns say, and these values."""
+        numbers, categories, texts = parts = self._parts(table)
         columns = {column.name: column for column in self.columns}
         levels = {name: kept for name, values in categories.items() if (kept := _levels(values))}
         words = {name: found for name, values in texts.items() if (found := _vocabulary(values))}
@@ -284,22 +309,19 @@ class TableEncoding:
         moments = _moments(numbers)
         if not (moments or levels or words):
             raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
-        return replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+        fitted = replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+        return fitted, parts
 
-    def _parts(
-        self, table: pa.Table, name: str = "data"
-    ) -> tuple[dict[str, FloatArray], dict[str, pa.ChunkedArray], dict[str, list[str]]]:
+    def _parts(self, table: pa.Table, name: str = "data") -> Parts:
         """Return the values of numbers, categories and texts; a date gives some of each."""
-        numbers: dict[str, FloatArray] = {}
+        numbers: dict[str, FloatArray] = self._plain_numbers(table, name)
         categories: dict[str, pa.ChunkedArray] = {}
         texts: dict[str, list[str]] = {}
         for column in self.columns:
-            if column.kind == "ignored":
+            if column.kind in ("ignored", "number"):
                 continue
             values = _column(table, column.name, name)
-            if column.kind == "number":
-                numbers[column.name] = _floats(values, column.name, name)
-            elif column.kind == "category":
+            if column.kind == "category":
                 categories[column.name] = _strings(values)
             elif column.kind == "text":
                 texts[column.name] = ["" if text is None else text for text in _strings(values).to_pylist()]
@@ -309,6 +331,17 @@ class TableEncoding:
                 categories[f"month of {column.name}"] = _strings(pc.month(moment))
                 categories[f"weekday of {column.name}"] = _strings(pc.day_of_week(moment))
         return numbers, categories, texts
+
+    def _plain_numbers(self, table: pa.Table, name: str) -> dict[str, FloatArray]:
+        names = [column.name for column in self.columns if column.kind == "number"]
+        columns = [_column(table, column, name) for column in names]
+        found: list[FloatArray] = [np.empty(0)] * len(names)
+
+        def convert(j: int) -> None:
+            found[j] = _floats(columns[j], names[j], name)
+
+        in_threads(convert, range(len(names)))
+        return dict(zip(names, found, strict=True))
 
     # -- encoding -------------------------------------------------------------------------------------------------
 
@@ -329,28 +362,36 @@ class TableEncoding:
 
     def transform(self, table: pa.Table, name: str = "data") -> Any:
         """Return one row of features for each row of the table, dense or CSR."""
-        numbers, categories, texts = self._parts(table, name)
-        blocks: list[Any] = [*self._number_blocks(numbers, table.num_rows)]
+        return self._encoded(self._parts(table, name), table.num_rows)
+
+    def _encoded(self, parts: Parts, n: int) -> Any:
+        numbers, categories, texts = parts
+        blocks: list[Any] = [*self._number_blocks(numbers, n)]
         blocks += [self._one_hot(categories[column], levels) for column, levels in self.levels.items()]
         blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
         if self.is_sparse:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
-        return np.hstack([block.toarray() if is_sparse(block) else block for block in blocks])
+        dense = [block.toarray() if is_sparse(block) else block for block in blocks]
+        return dense[0] if len(dense) == 1 else np.hstack(dense)
 
     def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
         if not self.numbers:
             return
-        raw = np.empty((n, len(self.numbers)))
-        for j, name in enumerate(self.numbers):
-            raw[:, j] = numbers[name]
-        lacking = [j for j, (_, _, some) in enumerate(self.numbers.values()) if some]
-        missing = np.isnan(raw)
-        scaled = self._scaler().transform(raw)
-        if missing.any():
-            scaled[missing] = 0.0  # the mean
+        columns, scaler = [numbers[name] for name in self.numbers], self._scaler()
+        scaled = np.empty((n, len(columns)))
+
+        def fill(first: int) -> None:
+            part = scaled[first : first + STRIP]
+            part[:] = np.array([column[first : first + STRIP] for column in columns]).T
+            part[:] = scaler.transform(part)
+            part[np.isnan(part)] = 0.0  # the mean
+
+        # Columns become rows strip by strip, each of which stays in the cache.
+        in_threads(fill, range(0, n, STRIP))
         yield scaled if self.degree == 1 else self._polynomial().transform(scaled)
+        lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
         if lacking:
-            yield missing[:, lacking].astype(np.float64)
+            yield np.isnan(np.column_stack(lacking)).astype(np.float64)
 
     def _scaler(self) -> StandardScaler:
         from sklearn.preprocessing import StandardScaler

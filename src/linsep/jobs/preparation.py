@@ -87,8 +87,9 @@ def prepare(
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     try:
-        fitted = TableEncoding.fit(
+        fitted, X = TableEncoding.fit_transform(
             frame.drop_columns([column]),
+            data.name,
             kinds=kinds,
             degree=degree,
             target=column,
@@ -102,7 +103,7 @@ def prepare(
         for c in fitted.columns
         if c.kind == "ignored" and c.note != "asked for"
     ]
-    return Examples(data.name, fitted.transform(frame, data.name), y, fitted, [*notes, *aside])
+    return Examples(data.name, X, y, fitted, [*notes, *aside])
 
 
 def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
