@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from . import __version__, _core
-from .startup import defer, load_without
+from .startup import defer, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App, Parameter
@@ -560,21 +560,11 @@ def _hints(reading: Reading | None, kinds: dict[str, str] | None = None) -> Any:
     return Hints(delimiter, reading.header, reading.encoding, reading.missing, as_text)
 
 
-#: Whether this process is there for one command: then scikit-learn can be loaded without what no command uses.
-_own_process = False
-
-
-def _load_scikit_learn() -> None:
-    if _own_process:
-        load_without("sklearn.base", "pandas")
-
-
 def _load_meanwhile(*modules: str) -> None:
     """Import, in a thread, what a command needs after it has read its file; what fails there fails again here."""
 
     def load() -> None:
         with suppress(Exception):
-            _load_scikit_learn()
             for module in modules:
                 importlib.import_module(f".{module}", __package__)
 
@@ -582,7 +572,6 @@ def _load_meanwhile(*modules: str) -> None:
 
 
 def _read_model(path: Path) -> Any:
-    _load_scikit_learn()
     from .model_file import read
 
     return read(path)
@@ -687,9 +676,8 @@ def _note(message: object) -> None:
 
 def run() -> int:
     """Run the command of this process: `main`, started quickly."""
-    global _own_process
-    _own_process = True
     defer("scipy.stats")
+    leave_out("pandas")
     return main()
 
 

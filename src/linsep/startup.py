@@ -1,6 +1,6 @@
-"""A quick start of the command: what scikit-learn loads and no command uses is left for later, or out.
+"""A quick start of the command: what scikit-learn and pyarrow load, and no command uses, is left for later, or out.
 
-Half of a second, of which a small file's fit takes a hundredth. Only the process of a command does this, before
+It is more than half of the time that a small file takes. Only the process of a command does this, before
 anything else: a library that is imported leaves the import of others alone.
 """
 
@@ -11,7 +11,7 @@ import sys
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 
-__all__ = ["defer", "load_without"]
+__all__ = ["defer", "leave_out"]
 
 
 class _Later(MetaPathFinder):
@@ -44,12 +44,18 @@ def defer(name: str) -> None:
         sys.meta_path.insert(0, _Later(name))
 
 
-def load_without(name: str, optional: str) -> None:
-    """Import a module as if another, which it would also use, were not installed; afterwards that can be imported."""
-    if name in sys.modules or optional in sys.modules:
-        return
-    sys.modules[optional] = None  # type: ignore[assignment]  # Python's own way to say that there is none
-    try:
-        importlib.import_module(name)
-    finally:
-        del sys.modules[optional]
+class _Absent(MetaPathFinder):
+    """Finds that one package is not there."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == self.name:
+            raise ModuleNotFoundError(f"{name} is not used by this process", name=name)
+
+
+def leave_out(name: str) -> None:
+    """Let a package that others use if it is there seem not to be, unless it is imported already."""
+    if name not in sys.modules:
+        sys.meta_path.insert(0, _Absent(name))
