@@ -9,39 +9,40 @@ from __future__ import annotations
 import importlib.util
 import sys
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from threading import RLock
+from typing import Any
 
 __all__ = ["defer", "leave_out"]
-
-
-class _Later(MetaPathFinder):
-    """Finds one module, once, so that it is loaded when something of it is first used."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name != self.name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = importlib.util.LazyLoader(spec.loader)
-        return spec
 
 
 def defer(name: str) -> None:
     """Let a module be loaded when something of it is first used, and not when it is imported.
 
+    The standard library's `LazyLoader` loads at the second import, which asks for the module's ``__spec__``.
+
     Examples
     --------
     >>> defer("colorsys")
     >>> import colorsys
-    >>> type(colorsys).__name__, colorsys.rgb_to_hsv(0, 0, 0), type(colorsys).__name__
-    ('_LazyModule', (0.0, 0.0, 0), 'module')
+    >>> "rgb_to_hsv" in vars(colorsys), colorsys.rgb_to_hsv(0, 0, 0), "rgb_to_hsv" in vars(colorsys)
+    (False, (0.0, 0.0, 0), True)
     """
-    if name not in sys.modules:
-        sys.meta_path.insert(0, _Later(name))
+    spec = None if name in sys.modules else importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    module, loader, lock = importlib.util.module_from_spec(spec), spec.loader, RLock()
+
+    def load(attribute: str) -> Any:
+        with lock:
+            if vars(module).pop("__getattr__", None) is not None:
+                loader.exec_module(module)
+            return getattr(module, attribute)
+
+    vars(module)["__getattr__"] = load
+    sys.modules[name] = module
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, module)
 
 
 class _Absent(MetaPathFinder):

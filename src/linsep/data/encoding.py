@@ -18,7 +18,7 @@ from .sources import DataError
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+    from sklearn.preprocessing import PolynomialFeatures
 
 FloatArray = NDArray[np.float64]
 #: The values of numbers, categories and texts, by name.
@@ -59,6 +59,8 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
+    if _is_number(column.type) and given and not _is_constant(column):
+        return _infer_number(name, column, given)
     different = _count_distinct(column)
     if different <= 1 and (given == len(column) or not _is_number(column.type)):
         return Column(name, "ignored", "it has one value only" if given else "it has no values")
@@ -70,7 +72,7 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_boolean(kind):
         return Column(name, "category")
     if _is_number(kind):
-        return _infer_number(name, column, given, different)
+        return _infer_number(name, column, given)
     if _is_text(kind):
         return _infer_text(name, column, given, different)
     return Column(name, "ignored", f"its type, {kind}, has no encoding")
@@ -80,6 +82,11 @@ def _count_distinct(column: pa.ChunkedArray) -> int:
     if pa.types.is_nested(column.type):
         return len(column)
     return int(pc.count_distinct(column, mode="only_valid").as_py())
+
+
+def _is_constant(column: pa.ChunkedArray) -> bool:
+    ends = pc.min_max(column)
+    return bool(ends["min"].as_py() == ends["max"].as_py())
 
 
 def _is_number(kind: Any) -> bool:
@@ -95,12 +102,14 @@ def _is_text(kind: Any) -> bool:
     )
 
 
-def _infer_number(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
-    counts_up = pa.types.is_integer(column.type) and given == len(column) == different >= FEW
-    if counts_up and pc.max(column).as_py() - pc.min(column).as_py() == given - 1:
-        return Column(name, "ignored", "it numbers the rows")
-    if counts_up and name.lower().split("_")[-1] in ("id", "key", "index", "number", "no"):
-        return Column(name, "ignored", "it identifies the rows")
+def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
+    if not (pa.types.is_integer(column.type) and given == len(column) >= FEW):
+        return Column(name, "number")
+    ends = pc.min_max(column)
+    consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
+    called_so = name.lower().split("_")[-1] in ("id", "key", "index", "number", "no")
+    if (consecutive or called_so) and _count_distinct(column) == given:
+        return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
     return Column(name, "number")
 
 
@@ -377,14 +386,16 @@ class TableEncoding:
     def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
         if not self.numbers:
             return
-        columns, scaler = [numbers[name] for name in self.numbers], self._scaler()
+        columns = [numbers[name] for name in self.numbers]
+        mean, scale, _ = (np.array(part).reshape(-1, 1) for part in zip(*self.numbers.values(), strict=True))
         scaled = np.empty((n, len(columns)))
 
         def fill(first: int) -> None:
-            part = scaled[first : first + STRIP]
-            part[:] = np.array([column[first : first + STRIP] for column in columns]).T
-            part[:] = scaler.transform(part)
-            part[np.isnan(part)] = 0.0  # the mean
+            strip = np.array([column[first : first + STRIP] for column in columns])
+            strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
+            strip /= scale
+            strip[np.isnan(strip)] = 0.0  # the mean
+            scaled[first : first + STRIP] = strip.T
 
         # Columns become rows strip by strip, each of which stays in the cache.
         in_threads(fill, range(0, n, STRIP))
@@ -392,15 +403,6 @@ class TableEncoding:
         lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
         if lacking:
             yield np.isnan(np.column_stack(lacking)).astype(np.float64)
-
-    def _scaler(self) -> StandardScaler:
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler(copy=False)
-        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
-        scaler.mean_, scaler.scale_, scaler.var_ = mean, scale, scale**2
-        scaler.n_features_in_, scaler.n_samples_seen_ = len(mean), 1
-        return scaler
 
     def _polynomial(self) -> PolynomialFeatures:
         from sklearn.preprocessing import PolynomialFeatures
@@ -528,14 +530,18 @@ def _moments(numbers: Mapping[str, FloatArray]) -> dict[str, tuple[float, float,
     """Return mean, scale and whether some are missing, of every number."""
     from sklearn.preprocessing import StandardScaler
 
-    found = {}
-    for name, values in numbers.items():
-        missing = bool(np.isnan(values).any())
-        if np.isnan(values).all():
-            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
-        scaler = StandardScaler().fit(values.reshape(-1, 1))
-        found[name] = (float(scaler.mean_[0]), float(scaler.scale_[0]), missing)
-    return found
+    found: list[tuple[float, float, bool]] = [(0.0, 1.0, False)] * len(numbers)
+    names, columns = list(numbers), list(numbers.values())
+
+    def measure(j: int) -> None:
+        missing = np.isnan(columns[j])
+        if missing.all():
+            raise DataError(f"column {names[j]!r} has no numbers; leave it out with --ignore {names[j]!r}")
+        scaler = StandardScaler().fit(columns[j].reshape(-1, 1))
+        found[j] = float(scaler.mean_[0]), float(scaler.scale_[0]), bool(missing.any())
+
+    in_threads(measure, range(len(names)))
+    return dict(zip(names, found, strict=True))
 
 
 def _levels(values: pa.ChunkedArray) -> list[str]:
