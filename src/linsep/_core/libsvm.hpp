@@ -19,8 +19,9 @@ namespace linsep {
 enum class LibsvmFault : int { none, label, index, colon, value, order, range };
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-inline bool ends_token(const char *p, const char *end) { return p == end || is_blank(*p) || *p == '\n' || *p == '#'; }
+// One comparison settles the usual case: digits come after all of these, and a space is the first that is looked for.
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
+inline bool ends_token(const char *p, const char *end) { return p == end || *p == ' ' || *p == '\n' || is_blank(*p) || *p == '#'; }
 
 // Digits are read eight at a time where eight bytes are there to be looked at, as one number of 64 bits.
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -72,7 +73,11 @@ inline bool read_number(const char *&p, const char *end, double &value) {
     const char *const digits = q;
     std::uint64_t mantissa = 0;
     constexpr int most = 20;  // with more digits than 19 the mantissa overflows, and is not used
-    int seen = read_digits(q, end, mantissa, most), places = 0;
+    int seen = 1, places = 0;
+    if (end - q > 1 && is_digit(*q) && q[1] == '.')  // as in 0.25, the form of most values
+        mantissa = static_cast<std::uint64_t>(*q++ - '0');
+    else
+        seen = read_digits(q, end, mantissa, most);
     if (q != end && *q == '.') {
         ++q;
         places = read_digits(q, end, mantissa, most);
