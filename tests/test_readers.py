@@ -92,8 +92,11 @@ def test_what_others_wrote_is_read_as_they_meant_it(frame, tmp_path, name):
     assert_same(Table("all", pa.concat_tables(parts)), frame[list(types)])
 
 
-def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch):
+@pytest.mark.parametrize("whole", [0, 1 << 20])
+def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch, whole):
     monkeypatch.setattr("linsep.data.csv_text.BLOCK", 1 << 12)
+    monkeypatch.setattr("linsep.data.csv_text.WHOLE", whole)
+    monkeypatch.setattr("linsep.data.csv_text.ROWS", 700)
     frame = pd.DataFrame({"a": np.arange(5000), "b": np.arange(5000) / 7})
     frame.to_csv(tmp_path / "long.csv", index=False)
     parts = list(stream(tmp_path / "long.csv", types={"a": pa.float64(), "b": pa.float64()}))
@@ -185,45 +188,39 @@ tokens = st.one_of(
 lines = st.tuples(numbers, st.lists(tokens, max_size=6)).map(lambda pair: " ".join([pair[0], *pair[1]]))
 
 
-@given(st.lists(lines, max_size=5), st.sampled_from(["\n", "\r\n", "\n\n"]))
-def test_the_compiled_parser_is_the_plain_one(rows, newline):
-    text = np.frombuffer(newline.join(rows).encode(), dtype=np.uint8)
-    fast, plain = _kernels.LibsvmText(text, 2), reference.LibsvmText(text, 1)
-    assert (fast.fault, fast.place) == (plain.fault, plain.place)
+def parsed_by(kernels, text, threads=1):
+    """What a parser finds, and the arrays that it fills."""
+    parsed = kernels.LibsvmText(text, threads)
+    labels, values = np.full(parsed.lines, np.nan), np.full(parsed.colons, np.nan)
+    columns, start = np.full(parsed.colons, -7, np.int32), np.full(parsed.lines + 1, -7, np.int32)
+    parsed.parse(labels, values, columns, start)
+    filled = labels[: parsed.n], values[: parsed.stored], columns[: parsed.stored], start[: parsed.n + 1]
+    return parsed, () if parsed.fault else filled
+
+
+@given(st.lists(lines, max_size=5), st.sampled_from(["\n", "\r\n", "\n\n"]), st.sampled_from(["", "\n"]))
+def test_the_compiled_parser_is_the_plain_one(rows, newline, end):
+    text = np.frombuffer((newline.join(rows) + end).encode(), dtype=np.uint8)
+    (fast, arrays), (plain, expected) = parsed_by(_kernels, text, 2), parsed_by(reference, text)
+    assert (fast.fault, fast.place, fast.lines, fast.colons) == (plain.fault, plain.place, plain.lines, plain.colons)
     if plain.fault:
         return
     assert (fast.n, fast.stored, fast.lowest, fast.highest) == (plain.n, plain.stored, plain.lowest, plain.highest)
-    arrays = []
-    for parsed in (fast, plain):
-        into = (
-            np.empty(parsed.n),
-            np.empty(parsed.stored),
-            np.empty(parsed.stored, np.int32),
-            np.empty(parsed.n + 1, int),
-        )
-        into = (*into[:3], into[3].astype(np.int32))
-        parsed.fill(0, *into)
-        arrays.append(into)
-    for one, other in zip(*arrays, strict=True):
+    for one, other in zip(arrays, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_parsing_does_not_depend_on_threads():
-    text = np.frombuffer(b"".join(b"%d 1:%d 5:.25\n" % (i % 2, i) for i in range(600_000)), dtype=np.uint8)
-    results = []
-    for threads in (1, 2, 3):
-        parsed = _kernels.LibsvmText(text, threads)
-        into = (
-            np.empty(parsed.n),
-            np.empty(parsed.stored),
-            np.empty(parsed.stored, np.int32),
-            np.empty(parsed.n + 1, "i4"),
-        )
-        parsed.fill(1, *into)
-        results.append(into)
+@pytest.mark.parametrize("line", [b"%d 1:%d 5:.25\n", b"\n%d qid:4 1:%d 5:.25 # a:b:c\n"])
+def test_parsing_does_not_depend_on_threads(line):
+    text = np.frombuffer(b"".join(line % (i % 2, i) for i in range(200_000)), dtype=np.uint8)
+    results = [parsed_by(_kernels, text, threads)[1] for threads in (1, 2, 3)]
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
-    assert results[0][1][-2:].tolist() == [599_999.0, 0.25]
+    labels, values, columns, start = results[0]
+    np.testing.assert_array_equal(labels, np.arange(200_000) % 2)
+    np.testing.assert_array_equal(values.reshape(-1, 2), np.column_stack([np.arange(200_000), np.full(200_000, 0.25)]))
+    np.testing.assert_array_equal(columns, np.tile([1, 5], 200_000))
+    np.testing.assert_array_equal(start, np.arange(0, 400_001, 2))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and 
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json as json_format
 import os
@@ -16,16 +17,19 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from . import __version__, _core
+from .startup import defer, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App, Parameter
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "main", "run"]
 
 #: Packages that only some commands need, and the extra that brings them.
 EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
@@ -207,25 +211,31 @@ def fit(
     json
         Print the outcome for a program instead.
     """
-    from .jobs import summaries, training
+    from .jobs import training
     from .jobs.preparation import prepare
-    from .model_file import save
 
+    _load_meanwhile("jobs.summaries", "model_file")
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
     chosen = training.parse_C(C)
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
         hints = _hints(reading, kinds)
         examples = prepare(data, target, hints=hints, kinds=kinds, degree=degree, keep_frame=chosen is None)
+        from .data_hash import data_hash
+        from .jobs import summaries
+        from .model_file import save
+
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
             chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
         waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
-        model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
-        if output is not None:
-            save(model, output, data=(examples.X, examples.y), encoding=examples.encoding.to_dict())
+        with ThreadPoolExecutor(1) as pool:
+            hashed = None if output is None else pool.submit(data_hash, examples.X, examples.y)
+            model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+        if output is not None and hashed is not None:
+            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
         waiting.on("looking for what is suspicious")
         doubts = training.doubts(examples, model)
     for note in (*examples.notes, *doubts):
@@ -234,7 +244,7 @@ def fit(
     if json:
         _print_json(record)
     else:
-        print(summaries.fit_text(examples, model, scores, output))
+        print(summaries.fit_text(examples, model, scores, output, record["training_accuracy"]))
     return 0 if record["proven"] else 1
 
 
@@ -656,6 +666,17 @@ def _hints(reading: Reading | None, kinds: dict[str, str] | None = None) -> Any:
     return Hints(delimiter, reading.header, reading.encoding, reading.missing, as_text)
 
 
+def _load_meanwhile(*modules: str) -> None:
+    """Import, in a thread, what a command needs after it has read its file; what fails there fails again here."""
+
+    def load() -> None:
+        with suppress(Exception):
+            for module in modules:
+                importlib.import_module(f".{module}", __package__)
+
+    threading.Thread(target=load, daemon=True).start()
+
+
 def _read_model(path: Path) -> Any:
     from .model_file import read
 
@@ -758,6 +779,13 @@ def _note(message: object) -> None:
 
 
 # -- the entry point ----------------------------------------------------------------------------------------------
+
+
+def run() -> int:
+    """Run the command of this process: `main`, started quickly."""
+    defer("scipy.stats")
+    leave_out("pandas")
+    return main()
 
 
 def main() -> int:

@@ -130,7 +130,7 @@ def save(
     model: Any,
     path: str | os.PathLike[str],
     *,
-    data: tuple[Any, ...] | None = None,
+    data: tuple[Any, ...] | Mapping[str, Any] | None = None,
     threshold: float | None = None,
     encoding: Mapping[str, Any] | None = None,
 ) -> None:
@@ -144,7 +144,7 @@ def save(
     model : estimator of linsep
         Fitted. A loss, solver or rule of your own cannot be written down, and raises `ModelFileError`.
     path : str or path
-    data : tuple (X, y) or (X, y, sample_weight), optional
+    data : tuple (X, y) or (X, y, sample_weight), or the `data_hash` of these, optional
         What the model was fitted on: its hash is stored, so that `linsep.verify` recognises every changed bit. Without
         it, the certificate's own fingerprint (sizes and lengths) is what there is.
     threshold : float, optional
@@ -218,7 +218,10 @@ def read(path: str | os.PathLike[str]) -> ModelFile:
 
 
 def _document(
-    model: Any, data: tuple[Any, ...] | None, threshold: float | None, encoding: Mapping[str, Any] | None
+    model: Any,
+    data: tuple[Any, ...] | Mapping[str, Any] | None,
+    threshold: float | None,
+    encoding: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     name = type(model).__name__
     if getattr(estimators, name, None) is not type(model):
@@ -242,7 +245,7 @@ def _document(
         "objective": str(model.objective_),
         "fitted": _fitted(model),
         "certificate": _certificate(model),
-        "data": known.get("data") if data is None else data_hash(*data),
+        "data": known.get("data") if data is None else dict(data) if isinstance(data, Mapping) else data_hash(*data),
         "encoding": known.get("encoding") if encoding is None else _json_object(encoding),
         "seed": int(seed) if isinstance(seed, int | np.integer) and not isinstance(seed, bool) else None,
         "versions": _versions(),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,6 +29,7 @@ __all__ = [
     "Sums",
     "conjugate_sum",
     "gram_descent",
+    "in_threads",
     "interleaved",
     "is_sparse",
     "kernels_in_use",
@@ -123,6 +125,17 @@ def threads() -> int:
 def _threads(n: int) -> int:
     """How many threads may share a sum over n examples."""
     return threads() if n >= IN_ONE_PIECE else 1
+
+
+def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:
+    """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL."""
+    if threads() == 1 or len(items) == 1:
+        for item in items:
+            body(item)
+        return
+    with ThreadPoolExecutor(threads()) as pool:
+        for _ in pool.map(body, items):
+            pass
 
 
 def warn_if_slow() -> None:
@@ -287,6 +300,19 @@ class Rows:
                 reference.squared_norms(self.X, norms)
             self._norms = norms  # now that it is filled: another thread may be asking
         return self._norms
+
+    def groups(self, codes: IntArray, most: int) -> tuple[IntArray, IntArray] | None:
+        """Number the different pairs of row and code: the number of each row, and the row where each comes first.
+
+        None where they are more than `most`. See `reference.group_rows`.
+        """
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
+        group, first = np.empty(self.n, dtype=np.int64), np.empty(most, dtype=np.int64)
+        if _compiled is not None:
+            count = _compiled.group_rows(self._handle, codes, group, first, threads())
+        else:
+            count = reference.group_rows(self.X, codes, group, first, 1)
+        return (group, first[:count]) if count else None
 
     def stochastic_steps(
         self,
@@ -527,7 +553,7 @@ def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: Floa
 
 
 def libsvm_text(text: NDArray[np.uint8]) -> Any:
-    """Return LIBSVM text parsed: `n` rows, `stored` entries, or a `fault` at a `place`; see `reference.LibsvmText`."""
+    """Return LIBSVM text ready to be parsed, and how much room that takes; see `reference.LibsvmText`."""
     return _compiled.LibsvmText(text, threads()) if _compiled is not None else reference.LibsvmText(text, 1)
 
 

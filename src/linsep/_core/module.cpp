@@ -25,6 +25,7 @@
 #include "objective.hpp"
 #include "planes.hpp"
 #include "products.hpp"
+#include "repeats.hpp"
 #include "rows.hpp"
 #include "stochastic.hpp"
 
@@ -111,6 +112,7 @@ bool has_repeated_entries(const Handle &X, std::size_t threads) {
             std::vector<std::uint32_t> last(rows.d, 0);
             const std::size_t first = rows.n * part / threads, end = rows.n * (part + 1) / threads;
             for (std::size_t i = first; i < end && !found[part]; ++i) {
+                if (rows.row(i).columns_increase()) continue;
                 const auto mark = static_cast<std::uint32_t>(i - first + 1);
                 bool repeated = false;
                 rows.row(i).each_column([&](std::size_t j) {
@@ -121,6 +123,15 @@ bool has_repeated_entries(const Handle &X, std::size_t threads) {
             }
         });
         return std::any_of(found.begin(), found.end(), [](char one) { return one != 0; });
+    });
+}
+
+std::size_t bind_group_rows(const Handle &X, Vector<const std::int64_t> codes, Vector<std::int64_t> group,
+                            Vector<std::int64_t> first, std::size_t threads) {
+    return X.visit([&](const auto &rows) {
+        require(codes.shape(0) == rows.n && group.shape(0) == rows.n, "shapes do not match");
+        nb::gil_scoped_release release;
+        return group_rows(rows, codes.data(), group.data(), first.data(), first.shape(0), threads);
     });
 }
 
@@ -307,7 +318,7 @@ std::size_t bind_dual_pass(const Handle &X, Vector<const double> y, Vector<const
                            std::uint64_t seed, Vector<double> alpha, Vector<double> w, Vector<double> slopes) {
     return X.visit([&](const auto &rows) {
         require(y.shape(0) == rows.n && c.shape(0) == rows.n && q.shape(0) == rows.n && alpha.shape(0) == rows.n &&
-                    w.shape(0) == rows.d && b.shape(0) == 1 && order.shape(0) <= rows.n && active <= order.shape(0) && slopes.shape(0) == 3,
+                    w.shape(0) == rows.d && b.shape(0) == 1 && active <= order.shape(0) && slopes.shape(0) == 3,
                 "shapes do not match");
         require_rows(order.data(), active, rows.n);
         return with_dual_loss(loss, [&](auto chosen) {
@@ -389,36 +400,41 @@ void bind_compression(nb::module_ &m) {
 }
 
 template <class T, class I>
-void bind_libsvm_fill(LibsvmText &text, std::int32_t base, Vector<double> labels, Vector<T> values, Vector<I> columns,
-                      Vector<I> start) {
-    require(labels.shape(0) == text.n && start.shape(0) == text.n + 1 && values.shape(0) == text.stored &&
-                columns.shape(0) == text.stored && text.fault == LibsvmFault::none,
-            "shapes do not match");
+void bind_libsvm_parse(LibsvmText &text, Vector<double> labels, Vector<T> values, Vector<I> columns, Vector<I> start) {
+    require(labels.shape(0) >= text.lines && start.shape(0) >= text.lines + 1 && values.shape(0) >= text.colons &&
+                columns.shape(0) >= text.colons && text.n == 0,
+            "not enough room, or parsed already");
     nb::gil_scoped_release release;
-    text.fill(base, labels.data(), values.data(), columns.data(), start.data());
+    text.parse(labels.data(), values.data(), columns.data(), start.data());
+}
+
+template <class T, class I>
+void def_libsvm_parse(nb::class_<LibsvmText> &text) {
+    text.def("parse", &bind_libsvm_parse<T, I>, "labels"_a.noconvert(), "values"_a.noconvert(), "columns"_a.noconvert(),
+             "start"_a.noconvert());
 }
 
 void bind_libsvm(nb::module_ &m) {
-    nb::class_<LibsvmText>(m, "LibsvmText")
-        .def("__init__",
-             [](LibsvmText *self, Vector<const std::uint8_t> text, std::size_t threads) {
-                 nb::gil_scoped_release release;
-                 new (self) LibsvmText(reinterpret_cast<const char *>(text.data()), text.shape(0), threads);
-             }, "text"_a.noconvert(), "threads"_a)
+    auto text = nb::class_<LibsvmText>(m, "LibsvmText");
+    text.def(
+            "__init__",
+            [](LibsvmText *self, Vector<const std::uint8_t> text, std::size_t threads) {
+                nb::gil_scoped_release release;
+                new (self) LibsvmText(reinterpret_cast<const char *>(text.data()), text.shape(0), threads);
+            },
+            "text"_a.noconvert(), "threads"_a, nb::keep_alive<1, 2>())
+        .def_ro("lines", &LibsvmText::lines)
+        .def_ro("colons", &LibsvmText::colons)
         .def_ro("n", &LibsvmText::n)
         .def_ro("stored", &LibsvmText::stored)
         .def_ro("lowest", &LibsvmText::lowest)
         .def_ro("highest", &LibsvmText::highest)
         .def_prop_ro("fault", [](const LibsvmText &text) { return static_cast<int>(text.fault); })
-        .def_ro("place", &LibsvmText::place)
-        .def("fill", &bind_libsvm_fill<float, std::int32_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
-             "columns"_a.noconvert(), "start"_a.noconvert())
-        .def("fill", &bind_libsvm_fill<double, std::int32_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
-             "columns"_a.noconvert(), "start"_a.noconvert())
-        .def("fill", &bind_libsvm_fill<float, std::int64_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
-             "columns"_a.noconvert(), "start"_a.noconvert())
-        .def("fill", &bind_libsvm_fill<double, std::int64_t>, "base"_a, "labels"_a.noconvert(), "values"_a.noconvert(),
-             "columns"_a.noconvert(), "start"_a.noconvert());
+        .def_ro("place", &LibsvmText::place);
+    def_libsvm_parse<float, std::int32_t>(text);
+    def_libsvm_parse<double, std::int32_t>(text);
+    def_libsvm_parse<float, std::int64_t>(text);
+    def_libsvm_parse<double, std::int64_t>(text);
 }
 
 }  // namespace
@@ -432,6 +448,8 @@ NB_MODULE(LINSEP_MODULE, m) {
     bind_csr<float, std::int64_t>(m);
     bind_csr<double, std::int64_t>(m);
     m.def("has_repeated_entries", &has_repeated_entries, "X"_a, "threads"_a);
+    m.def("group_rows", &bind_group_rows, "X"_a, "codes"_a.noconvert(), "group"_a.noconvert(), "first"_a.noconvert(),
+          "threads"_a);
     m.def("matvec", &bind_matvec, "X"_a, "w"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatvec", &bind_rmatvec, "X"_a, "u"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("matmat", &bind_matmat, "X"_a, "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a);

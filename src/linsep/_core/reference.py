@@ -459,13 +459,34 @@ def sprung_line_search(
     return t
 
 
+def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, threads: int) -> int:
+    """Number the different pairs of row and code in the order in which they come; return how many there are.
+
+    ``group[i]`` is the number of row i's pair, ``first[g]`` where pair g comes first. 0 where `first` has no room.
+    """
+    numbers: dict[tuple[Any, ...], int] = {}
+    for i, code in enumerate(codes.tolist()):
+        x = X[[i]]
+        parts = (x.indices.tobytes(), x.data.tobytes()) if is_sparse(X) else (x.tobytes(),)
+        pair = (code, *parts)
+        if pair not in numbers:
+            if len(numbers) == len(first):
+                return 0
+            numbers[pair] = len(numbers)
+            first[numbers[pair]] = i
+        group[i] = numbers[pair]
+    return len(numbers)
+
+
 class LibsvmText:
     """LIBSVM text, "label index:value …" a line, parsed into the three arrays of a CSR matrix.
 
     Attributes
     ----------
+    lines, colons : int
+        How much room to make: there are no more rows and entries than these.
     n, stored : int
-        Rows and entries.
+        Rows and entries, once it is parsed; so are the following.
     lowest, highest : int
         Column numbers as written; `highest` is −1 where there are none.
     fault, place : int
@@ -474,25 +495,39 @@ class LibsvmText:
     Examples
     --------
     >>> text = LibsvmText(np.frombuffer(b"+1 1:0.5 3:2 # a comment", dtype=np.uint8), 1)
+    >>> labels, values = np.empty(text.lines), np.empty(text.colons)
+    >>> columns, start = np.empty(text.colons, np.int32), np.empty(text.lines + 1, np.int32)
+    >>> text.parse(labels, values, columns, start)
     >>> text.n, text.stored, text.lowest, text.highest, text.fault
     (1, 2, 1, 3, 0)
+    >>> values, columns, start
+    (array([0.5, 2. ]), array([1, 3], dtype=int32), array([0, 2], dtype=int32))
     """
 
     LABEL, INDEX, COLON, VALUE, ORDER, RANGE = range(1, 7)
 
     def __init__(self, text: NDArray[np.uint8], threads: int) -> None:
+        self._text = text.tobytes()
+        self.lines = self._text.count(b"\n") + bool(self._text and self._text[-1:] != b"\n")
+        self.colons = self._text.count(b":")
+        self.n, self.stored = 0, 0
         self.lowest, self.highest, self.fault, self.place = 2**63 - 1, -1, 0, 0
         self._labels: list[float] = []
         self._values: list[float] = []
         self._columns: list[int] = []
         self._start = [0]
+
+    def parse(self, labels: Any, values: Any, columns: Any, start: Any) -> None:
+        """Fill the arrays from their beginning: columns as they are numbered in the text, `start` of every row."""
         begin = 0
-        for line in text.tobytes().split(b"\n"):
+        for line in self._text.split(b"\n"):
             self._read_line(line, begin)
             begin += len(line) + 1
             if self.fault:
                 return
         self.n, self.stored = len(self._labels), len(self._values)
+        labels[: self.n], values[: self.stored] = self._labels, self._values
+        columns[: self.stored], start[: self.n + 1] = self._columns, self._start
 
     def _read_line(self, line: bytes, begin: int) -> None:
         tokens = [(found.group(), begin + found.start()) for found in re.finditer(rb"\S+", line.partition(b"#")[0])]
@@ -531,11 +566,6 @@ class LibsvmText:
         if int(index) <= before:
             return self.ORDER
         return self.VALUE if number is None else 0
-
-    def fill(self, base: int, labels: Any, values: Any, columns: Any, start: Any) -> None:
-        """Copy into arrays of the right size, the column numbers lowered by `base`."""
-        labels[:], values[:], start[:] = self._labels, self._values, self._start
-        columns[:] = np.asarray(self._columns, dtype=np.int64) - base
 
 
 def _finite(token: bytes) -> float | None:

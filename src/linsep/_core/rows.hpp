@@ -4,9 +4,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <variant>
 
 namespace linsep {
+
+// One step of a row's hash: every bit of what comes in reaches the high bits by the product, and the low ones by the shift.
+template <class T>
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t column, T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    hash = (hash ^ bits ^ (column * 0xD6E8FEB86659FD93)) * 0x9E3779B97F4A7C15;
+    return hash ^ (hash >> 32);
+}
 
 // Vectors that meet a row are double whatever the row holds, so that float data lose nothing in the sums.
 template <class T>
@@ -43,6 +53,11 @@ struct DenseRow {
     void fetch() const {
         for (std::size_t k = 0; k < d; k += line) __builtin_prefetch(x + k, 0, 2);
     }
+    std::uint64_t hash(std::uint64_t seed) const {
+        for (std::size_t j = 0; j < d; ++j) seed = mixed(seed, 0, x[j]);
+        return seed;
+    }
+    bool same(const DenseRow &other) const { return std::equal(x, x + d, other.x); }
     // Adds c x xᵀ to the lower triangle of a matrix with rows of that width.
     void add_square_to(double *sum, std::size_t width, double c) const {
         for (std::size_t j = 0; j < d; ++j)
@@ -121,6 +136,13 @@ struct SparseRow {
     std::size_t column(std::size_t k) const { return static_cast<std::size_t>(j[k]); }
     double value(std::size_t k) const { return static_cast<double>(x[k]); }
     void fetch() const { fetch(0, size); }
+    std::uint64_t hash(std::uint64_t seed) const {
+        for (std::size_t k = 0; k < size; ++k) seed = mixed(seed, static_cast<std::uint64_t>(j[k]) + 1, x[k]);
+        return seed;
+    }
+    bool same(const SparseRow &other) const {
+        return size == other.size && std::equal(j, j + size, other.j) && std::equal(x, x + size, other.x);
+    }
     void add_square_to(double *sum, std::size_t width, double c) const {
         const bool sorted = std::is_sorted(j, j + size);
         for (std::size_t k = 0; k < size; ++k) {

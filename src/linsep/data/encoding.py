@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from .._core import is_sparse
+from .._core import in_threads, is_sparse
 from .sources import DataError
 
+# scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import PolynomialFeatures
+
 FloatArray = NDArray[np.float64]
+#: The values of numbers, categories and texts, by name.
+Parts = tuple[dict[str, FloatArray], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
 __all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer"]
 
@@ -26,6 +31,8 @@ KINDS = ("number", "category", "date", "text", "ignored")
 MISSING, OTHER = "(missing)", "(other)"
 #: A column of text has at least so many words a row, on average.
 WORDS = 3
+#: Rows that are turned from columns into rows at a time.
+STRIP = 1 << 12
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 
@@ -52,6 +59,8 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
+    if _is_number(column.type) and given and not _is_constant(column):
+        return _infer_number(name, column, given)
     different = _count_distinct(column)
     if different <= 1 and (given == len(column) or not _is_number(column.type)):
         return Column(name, "ignored", "it has one value only" if given else "it has no values")
@@ -63,7 +72,7 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_boolean(kind):
         return Column(name, "category")
     if _is_number(kind):
-        return _infer_number(name, column, given, different)
+        return _infer_number(name, column, given)
     if _is_text(kind):
         return _infer_text(name, column, given, different)
     return Column(name, "ignored", f"its type, {kind}, has no encoding")
@@ -73,6 +82,11 @@ def _count_distinct(column: pa.ChunkedArray) -> int:
     if pa.types.is_nested(column.type):
         return len(column)
     return int(pc.count_distinct(column, mode="only_valid").as_py())
+
+
+def _is_constant(column: pa.ChunkedArray) -> bool:
+    ends = pc.min_max(column)
+    return bool(ends["min"].as_py() == ends["max"].as_py())
 
 
 def _is_number(kind: Any) -> bool:
@@ -88,12 +102,14 @@ def _is_text(kind: Any) -> bool:
     )
 
 
-def _infer_number(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
-    counts_up = pa.types.is_integer(column.type) and given == len(column) == different >= FEW
-    if counts_up and pc.max(column).as_py() - pc.min(column).as_py() == given - 1:
-        return Column(name, "ignored", "it numbers the rows")
-    if counts_up and name.lower().split("_")[-1] in ("id", "key", "index", "number", "no"):
-        return Column(name, "ignored", "it identifies the rows")
+def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
+    if not (pa.types.is_integer(column.type) and given == len(column) >= FEW):
+        return Column(name, "number")
+    ends = pc.min_max(column)
+    consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
+    called_so = name.lower().split("_")[-1] in ("id", "key", "index", "number", "no")
+    if (consecutive or called_so) and _count_distinct(column) == given:
+        return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
     return Column(name, "number")
 
 
@@ -260,6 +276,27 @@ class TableEncoding:
         target, header, missing
             Kept for those who read the encoding.
         """
+        said = dict(kinds=kinds, degree=degree, target=target, header=header, missing=missing)
+        return cls._decided(table, **said)._fitted(table)[0]  # type: ignore[arg-type]
+
+    @classmethod
+    def fit_transform(cls, table: pa.Table, name: str = "data", **said: Any) -> tuple[TableEncoding, Any]:
+        """Return what `fit` does, and its `transform` of the same rows."""
+        encoding, parts = cls._decided(table, **said)._fitted(table)
+        return encoding, encoding._encoded(parts, table.num_rows)
+
+    @classmethod
+    def _decided(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        degree: int = 1,
+        target: str | None = None,
+        header: bool = True,
+        missing: tuple[str, ...] = (),
+    ) -> TableEncoding:
+        """Return what each column is, nothing fitted yet."""
         if degree < 1:
             raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
         kinds = dict(kinds or {})
@@ -272,15 +309,15 @@ class TableEncoding:
             else infer(name, table[name])
             for name in table.column_names
         ]
-        empty = cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
-        return empty._fitted(table)
+        return cls(tuple(columns), {}, {}, {}, degree, target, header, missing)
 
     def refit(self, table: pa.Table) -> TableEncoding:
         """Return the same columns, encoded by what other training rows show."""
-        return replace(self, numbers={}, levels={}, words={})._fitted(table)
+        return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
 
-    def _fitted(self, table: pa.Table) -> TableEncoding:
-        numbers, categories, texts = self._parts(table)
+    def _fitted(self, table: pa.Table) -> tuple[TableEncoding, Parts]:
+        """Return what the values of the columns say, and these values."""
+        numbers, categories, texts = parts = self._parts(table)
         columns = {column.name: column for column in self.columns}
         levels = {name: kept for name, values in categories.items() if (kept := _levels(values))}
         words = {name: found for name, values in texts.items() if (found := _vocabulary(values))}
@@ -290,22 +327,19 @@ class TableEncoding:
         moments = _moments(numbers)
         if not (moments or levels or words):
             raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
-        return replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+        fitted = replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+        return fitted, parts
 
-    def _parts(
-        self, table: pa.Table, name: str = "data"
-    ) -> tuple[dict[str, FloatArray], dict[str, pa.ChunkedArray], dict[str, list[str]]]:
+    def _parts(self, table: pa.Table, name: str = "data") -> Parts:
         """Return the values of numbers, categories and texts; a date gives some of each."""
-        numbers: dict[str, FloatArray] = {}
+        numbers: dict[str, FloatArray] = self._plain_numbers(table, name)
         categories: dict[str, pa.ChunkedArray] = {}
         texts: dict[str, list[str]] = {}
         for column in self.columns:
-            if column.kind == "ignored":
+            if column.kind in ("ignored", "number"):
                 continue
             values = _column(table, column.name, name)
-            if column.kind == "number":
-                numbers[column.name] = _floats(values, column.name, name)
-            elif column.kind == "category":
+            if column.kind == "category":
                 categories[column.name] = _strings(values)
             elif column.kind == "text":
                 texts[column.name] = ["" if text is None else text for text in _strings(values).to_pylist()]
@@ -315,6 +349,17 @@ class TableEncoding:
                 categories[f"month of {column.name}"] = _strings(pc.month(moment))
                 categories[f"weekday of {column.name}"] = _strings(pc.day_of_week(moment))
         return numbers, categories, texts
+
+    def _plain_numbers(self, table: pa.Table, name: str) -> dict[str, FloatArray]:
+        names = [column.name for column in self.columns if column.kind == "number"]
+        columns = [_column(table, column, name) for column in names]
+        found: list[FloatArray] = [np.empty(0)] * len(names)
+
+        def convert(j: int) -> None:
+            found[j] = _floats(columns[j], names[j], name)
+
+        in_threads(convert, range(len(names)))
+        return dict(zip(names, found, strict=True))
 
     # -- encoding -------------------------------------------------------------------------------------------------
 
@@ -335,42 +380,49 @@ class TableEncoding:
 
     def transform(self, table: pa.Table, name: str = "data") -> Any:
         """Return one row of features for each row of the table, dense or CSR."""
-        numbers, categories, texts = self._parts(table, name)
-        blocks: list[Any] = [*self._number_blocks(numbers, table.num_rows)]
+        return self._encoded(self._parts(table, name), table.num_rows)
+
+    def _encoded(self, parts: Parts, n: int) -> Any:
+        numbers, categories, texts = parts
+        blocks: list[Any] = [*self._number_blocks(numbers, n)]
         blocks += [self._one_hot(categories[column], levels) for column, levels in self.levels.items()]
         blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
         if self.is_sparse:
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
-        return np.hstack([block.toarray() if is_sparse(block) else block for block in blocks])
+        dense = [block.toarray() if is_sparse(block) else block for block in blocks]
+        return dense[0] if len(dense) == 1 else np.hstack(dense)
 
     def _number_blocks(self, numbers: Mapping[str, FloatArray], n: int) -> Iterable[FloatArray]:
         if not self.numbers:
             return
-        raw = np.empty((n, len(self.numbers)))
-        for j, name in enumerate(self.numbers):
-            raw[:, j] = numbers[name]
-        lacking = [j for j, (_, _, some) in enumerate(self.numbers.values()) if some]
-        missing = np.isnan(raw)
-        scaled = self._scaler().transform(raw)
-        if missing.any():
-            scaled[missing] = 0.0  # the mean
-        yield scaled if self.degree == 1 else self._polynomial().transform(scaled)
-        if lacking:
-            yield missing[:, lacking].astype(np.float64)
+        columns = [numbers[name] for name in self.numbers]
+        mean, scale, _ = (np.array(part).reshape(-1, 1) for part in zip(*self.numbers.values(), strict=True))
+        scaled = np.empty((n, len(columns)))
 
-    def _scaler(self) -> StandardScaler:
-        scaler = StandardScaler(copy=False)
-        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
-        scaler.mean_, scaler.scale_, scaler.var_ = mean, scale, scale**2
-        scaler.n_features_in_, scaler.n_samples_seen_ = len(mean), 1
-        return scaler
+        def fill(first: int) -> None:
+            strip = np.array([column[first : first + STRIP] for column in columns])
+            strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
+            strip /= scale
+            strip[np.isnan(strip)] = 0.0  # the mean
+            scaled[first : first + STRIP] = strip.T
+
+        # Columns become rows strip by strip, each of which stays in the cache.
+        in_threads(fill, range(0, n, STRIP))
+        yield scaled if self.degree == 1 else self._polynomial().transform(scaled)
+        lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
+        if lacking:
+            yield np.isnan(np.column_stack(lacking)).astype(np.float64)
 
     def _polynomial(self) -> PolynomialFeatures:
+        from sklearn.preprocessing import PolynomialFeatures
+
         return PolynomialFeatures(self.degree, include_bias=False).fit(np.zeros((1, len(self.numbers))))
 
     @staticmethod
     def _one_hot(values: pa.ChunkedArray, levels: Sequence[str]) -> Any:
         """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
+        from sklearn.preprocessing import OneHotEncoder
+
         codes = pc.index_in(values, value_set=pa.array(levels, type=pa.string()))
         fallback = levels.index(OTHER) if OTHER in levels else -1
         lacking = levels.index(MISSING) if MISSING in levels else -1
@@ -379,6 +431,8 @@ class TableEncoding:
         return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
 
     def _tf_idf(self, column: str) -> TfidfVectorizer:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         words, idf = self.words[column]
         vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
         vectorizer.idf_ = np.array(idf)
@@ -491,14 +545,20 @@ def _moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.Chun
 
 def _moments(numbers: Mapping[str, FloatArray]) -> dict[str, tuple[float, float, bool]]:
     """Return mean, scale and whether some are missing, of every number."""
-    found = {}
-    for name, values in numbers.items():
-        missing = bool(np.isnan(values).any())
-        if np.isnan(values).all():
-            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
-        scaler = StandardScaler().fit(values.reshape(-1, 1))
-        found[name] = (float(scaler.mean_[0]), float(scaler.scale_[0]), missing)
-    return found
+    from sklearn.preprocessing import StandardScaler
+
+    found: list[tuple[float, float, bool]] = [(0.0, 1.0, False)] * len(numbers)
+    names, columns = list(numbers), list(numbers.values())
+
+    def measure(j: int) -> None:
+        missing = np.isnan(columns[j])
+        if missing.all():
+            raise DataError(f"column {names[j]!r} has no numbers; leave it out with --ignore {names[j]!r}")
+        scaler = StandardScaler().fit(columns[j].reshape(-1, 1))
+        found[j] = float(scaler.mean_[0]), float(scaler.scale_[0]), bool(missing.any())
+
+    in_threads(measure, range(len(names)))
+    return dict(zip(names, found, strict=True))
 
 
 def _levels(values: pa.ChunkedArray) -> list[str]:
@@ -514,6 +574,8 @@ def _levels(values: pa.ChunkedArray) -> list[str]:
 
 def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:
     """Return the words and their idf; None where no word occurs twice."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     try:
         vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2 if len(texts) > FEW else 1).fit(texts)
     except ValueError:  # an empty vocabulary

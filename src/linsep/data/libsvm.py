@@ -53,6 +53,10 @@ def parse_libsvm(
     """
     content = np.frombuffer(text, dtype=np.uint8)
     parsed = _core.libsvm_text(content)
+    dtype = np.int32 if parsed.colons <= np.iinfo(np.int32).max else np.int64
+    labels, values = np.empty(parsed.lines), np.empty(parsed.colons)
+    columns, start = np.empty(parsed.colons, dtype=dtype), np.empty(parsed.lines + 1, dtype=dtype)
+    parsed.parse(labels, values, columns, start)
     if parsed.fault:
         raise DataError(_complaint(content, name, parsed.fault, parsed.place, line))
     if base is None:
@@ -62,11 +66,10 @@ def parse_libsvm(
     width = max(parsed.highest + 1 - base, 0) if n_features is None else n_features
     if parsed.highest - base >= width:
         raise DataError(f"{name}: column number {parsed.highest} occurs, but there are only {width}")
-    dtype = np.int32 if max(parsed.stored, width) <= np.iinfo(np.int32).max else np.int64
-    labels, values = np.empty(parsed.n), np.empty(parsed.stored)
-    columns, start = np.empty(parsed.stored, dtype=dtype), np.empty(parsed.n + 1, dtype=dtype)
-    parsed.fill(base, labels, values, columns, start)
-    return sparse.csr_array((values, columns, start), shape=(len(labels), width)), labels, base
+    values, columns = values[: parsed.stored], columns[: parsed.stored]
+    columns -= base
+    X = sparse.csr_array((values, columns, start[: parsed.n + 1]), shape=(parsed.n, width))
+    return X, labels[: parsed.n], base
 
 
 def _complaint(content: NDArray[np.uint8], name: str, fault: int, place: int, line: int) -> str:

@@ -43,7 +43,7 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
     estimator.support_ = np.flatnonzero(signed.any(axis=0))
     estimator.support_vectors_ = problems[0].rows.X[estimator.support_]
     estimator.dual_coef_ = signed[:, estimator.support_]
-    codes = _codes(problems)[estimator.support_]
+    codes = codes_of(problems)[estimator.support_]
     estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
 
 
@@ -58,7 +58,7 @@ def _dual(problem: Problem, result: Result, z: FloatArray) -> FloatArray | None:
     return None if alpha is None else np.where(alpha > NEGLIGIBLE * c, alpha, 0.0) * problem.y
 
 
-def _codes(problems: list[Problem]) -> NDArray[np.int64]:
+def codes_of(problems: list[Problem]) -> NDArray[np.int64]:
     """Return the position of each example's class."""
     if len(problems) == 1:
         return (problems[0].y > 0).astype(np.int64)

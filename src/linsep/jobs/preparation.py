@@ -102,8 +102,9 @@ def prepare(
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     try:
-        fitted = TableEncoding.fit(
+        fitted, X = TableEncoding.fit_transform(
             frame.drop_columns([column]),
+            data.name,
             kinds=kinds,
             degree=degree,
             target=column,
@@ -117,7 +118,6 @@ def prepare(
         for c in fitted.columns
         if c.kind == "ignored" and c.note != "asked for"
     ]
-    X = fitted.transform(frame, data.name)
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
 

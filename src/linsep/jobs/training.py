@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from ..data.sources import DataError
-from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 from ..suspects import Suspect, suspects
 from .preparation import Examples
 
@@ -63,6 +60,9 @@ def estimator(
     >>> type(estimator("hinge")).__name__
     'LinearSVC'
     """
+    # Here, because these load scikit-learn, which can be done while a file is read.
+    from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
+
     if loss not in LOSSES:
         raise DataError(f"--loss {loss} is not known; use one of {', '.join(LOSSES)}")
     shared: dict[str, Any] = dict(class_weight="balanced" if balanced else None, random_state=seed)
@@ -84,6 +84,8 @@ def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list
 
     Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
     """
+    from sklearn.model_selection import StratifiedKFold
+
     if "C" not in model.get_params():
         raise DataError("--C auto would be ignored: the perceptron has no penalty")
     least = int(np.unique(examples.y, return_counts=True)[1].min())
@@ -96,6 +98,8 @@ def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list
 
 def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDArray[np.int64]) -> list[float]:
     """Return the accuracy on a fold's test rows for each C, each fit starting where the one before ended."""
+    from sklearn.base import clone
+
     X_train, X_test = examples.split(train, test)
     path = clone(model).set_params(warm_start=True)
     return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]

@@ -1,0 +1,131 @@
+"""Rows that occur again and again: solved as one row each, with the sum of their weights.
+
+A weight of 2 is the same as two rows, so that nothing changes but the time it takes. The optimum, the value of every
+plane and the duality gap are those of all rows, and the dual variable of a group is shared out by weight:
+αᵢ = cᵢ · α_g / c_g, where c_g = Σ cᵢ over the rows of group g.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from ..duality import bound
+from ..problem import Problem
+from .newton import Newton
+from .result import Result, Start
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Repeats", "find_repeats"]
+
+#: Smaller data are fitted before their repeats are found.
+WORTH = 1_000_000
+#: How many rows are looked at to tell whether there are repeats at all.
+SAMPLE = 8192
+#: Newton steps that may be taken to make the certificate small.
+FINISHING = 5
+#: Merging is worth it if it leaves no more than this share of the rows.
+SHARE = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Which rows are the same, label included.
+
+    Attributes
+    ----------
+    group : array of shape (n,)
+        The number of each row's group.
+    first : array
+        One row of each group.
+    rows : Rows
+        These rows.
+    """
+
+    group: IntArray
+    first: IntArray
+    rows: Rows
+
+    def merged(self, problem: Problem) -> Problem:
+        """Return the problem with one row a group."""
+        weight = np.bincount(self.group, problem.sample_weight, len(self.first)).astype(np.float64)
+        return replace(problem, rows=self.rows, y=problem.y[self.first], sample_weight=weight)
+
+    def spread(self, result: Result, problem: Problem, merged: Problem) -> Result:
+        """Return the merged problem's result as that of the whole one."""
+        result = _finished(result, merged)
+        result.history.reason = f"{len(self.group):,} rows merged into {len(self.first):,} different ones"
+        alpha = None if result.alpha is None else self._shares(result.alpha, problem, merged)
+        return replace(result, alpha=alpha, last=replace(result.last, alpha=alpha))
+
+    def _shares(self, alpha: FloatArray, problem: Problem, merged: Problem) -> FloatArray:
+        assert merged.sample_weight is not None
+        # α/c first: at a bound that is exactly one, and stays one.
+        c = merged.weight_of_loss * merged.sample_weight
+        share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
+        return share * problem.weight_of_loss * (1.0 if problem.sample_weight is None else problem.sample_weight)
+
+
+def _finished(result: Result, merged: Problem) -> Result:
+    """Return a plane whose own dual point proves as much as the solver's did, where a few Newton steps find one.
+
+    A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is
+    near enough to the optimum. The steps take a pass over the merged rows each, which are few.
+    """
+    smooth = merged.loss.smooth and merged.loss.defines("curvature") and merged.penalty.l1 == 0
+    if result.alpha is None or result.proof is None or not smooth or result.interrupted:
+        return result
+    tol = result.proof.relative_gap
+    own = bound(merged.evaluate(result.w, result.b, split=merged.fit_intercept))
+    if own.relative_gap <= tol:
+        return result
+    better = Newton(tol=tol, max_iter=FINISHING).solve(merged, start=Start(result.w, result.b))
+    if better.proof is None or not better.converged:
+        return result
+    return replace(result, w=better.w, b=better.b, proof=better.proof, alpha=None)
+
+
+def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats | None:
+    """Return which rows of the same class are equal; None where merging them would not be worth its while.
+
+    Parameters
+    ----------
+    rows : Rows
+    codes : array of int
+        The class of each.
+    worth : int
+        How many stored numbers there must be.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([[1.0], [2.0], [1.0], [1.0], [1.0]]))
+    >>> found = find_repeats(rows, np.array([0, 0, 0, 1, 0]), worth=0)
+    >>> found.group, found.first
+    (array([0, 1, 0, 2, 0]), array([0, 1, 3]))
+    """
+    if rows.stored < worth or not _likely(rows, codes):
+        return None
+    found = rows.groups(codes, int(SHARE * rows.n))
+    if found is None:
+        return None
+    group, first = found
+    return Repeats(group, first, Rows(rows.X[first], tidy=True))
+
+
+def _likely(rows: Rows, codes: IntArray) -> bool:
+    """Whether a sample of the rows has as many equal pairs as if half of all rows were to come twice.
+
+    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal.
+    """
+    m = min(rows.n, SAMPLE)
+    chosen = np.sort(np.random.default_rng(0).choice(rows.n, m, replace=False))
+    found = Rows(rows.X[chosen], tidy=True).groups(codes[chosen], m)
+    if found is None:
+        return False
+    sizes = np.bincount(found[0])
+    return bool(2 * rows.n * (sizes * (sizes - 1)).sum() >= m * m / 2)
