@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ._core import is_sparse
 from .checking import read_data
 from .statement import plain
 
-__all__ = ["data_hash", "differs"]
+__all__ = ["RowsHash", "data_hash", "differs", "hash_of_codes"]
 
 #: How many numbers of X are hashed in one go.
 CHUNK = 2**20
@@ -63,21 +64,58 @@ def _sha256(content: bytes) -> str:
 
 
 def _hash_of_rows(X: Any) -> str:
-    lengths, columns, values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+    rows = RowsHash()
     n, d = X.shape
     size = max(1, n if is_sparse(X) else CHUNK // max(1, d))
     for first in range(0, n, size):
-        rows = sparse.csr_matrix(X[first : first + size], dtype=np.float64, copy=True)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        lengths.update(np.diff(rows.indptr).astype("<i8").tobytes())
-        columns.update(rows.indices.astype("<i8").tobytes())
-        values.update(rows.data.astype("<f8").tobytes())
-    return _sha256(lengths.digest() + columns.digest() + values.digest())
+        rows.add(X[first : first + size])
+    return rows.digest()
+
+
+class RowsHash:
+    """The hash of X, from its rows some at a time.
+
+    Examples
+    --------
+    >>> X, rows = np.array([[0.0, 1.0], [2.0, 3.0]]), RowsHash()
+    >>> for row in X:
+    ...     rows.add(row[None, :])
+    >>> rows.digest() == data_hash(X, [0, 1])["X"]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._lengths, self._columns, self._values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+
+    def add(self, X: Any) -> None:
+        """Go on with the next rows."""
+        if not is_sparse(X) and X.size and np.all(X):  # nothing to leave out
+            n, d = X.shape
+            lengths, columns, values = np.full(n, d), np.tile(np.arange(d), n), X
+        else:
+            rows = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
+            lengths, columns, values = np.diff(rows.indptr), rows.indices, rows.data
+        self._lengths.update(np.ascontiguousarray(lengths, dtype="<i8").data)
+        self._columns.update(np.ascontiguousarray(columns, dtype="<i8").data)
+        self._values.update(np.ascontiguousarray(values, dtype="<f8").data)
+
+    def digest(self) -> str:
+        """Return the hash of all rows so far."""
+        return _sha256(self._lengths.digest() + self._columns.digest() + self._values.digest())
 
 
 def _hash_of_labels(labels: NDArray[Any]) -> str:
     different, codes = np.unique(labels, return_inverse=True)
+    return hash_of_codes(different, [codes.reshape(-1)])
+
+
+def hash_of_codes(classes: ArrayLike, codes: Iterable[NDArray[np.int64]]) -> str:
+    """Return the hash of labels, given as places among the classes, which are in order; some at a time."""
     # 1, 1.0 and True are the same label.
-    names = [name if isinstance(name, str) else float(name) for name in map(plain, different.tolist())]
-    return _sha256(json.dumps(names).encode() + codes.reshape(-1).astype("<i8").tobytes())
+    names = [name if isinstance(name, str) else float(name) for name in map(plain, np.asarray(classes).tolist())]
+    found = hashlib.sha256(json.dumps(names).encode())
+    for part in codes:
+        found.update(np.ascontiguousarray(part, dtype="<i8").data)
+    return found.hexdigest()

@@ -207,7 +207,7 @@ def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
 def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
     """Yield the file a block at a time, with the types that are given."""
     row = 0
-    with blame(source.name), source.open() as stream:
+    with blame(source.name), source.open(mapped=False) as stream:
         try:
             options = _options(source, dialect, types, b'"' in source.head)
             for batch in arrow_csv.open_csv(stream, **options):
