@@ -211,9 +211,9 @@ def fit(
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
     chosen = training.parse_C(C)
     if max_memory is not None:
-        settings = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed, degree=degree, kinds=kinds)
-        settings |= dict(output=output, scratch=scratch, resume=resume, hints=_hints(reading, kinds))
-        return _fit_in_parts(data, target, chosen, max_memory, settings, json)
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed, degree=degree)
+        asked |= dict(kinds=kinds, output=output, scratch=scratch, resume=resume, hints=_hints(reading, kinds))
+        return _fit_in_parts(data, target, chosen, max_memory, asked, json)
     if scratch is not None or not resume:
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     with _Waiting() as waiting:
@@ -643,7 +643,7 @@ class _Waiting:
         self._status: Any = None
         self._timer: threading.Timer | None = None
         self._told = 0.0
-        self._what_began = "", 0.0
+        self._what_began = "", 0.0, 0
 
     def __enter__(self) -> _Waiting:
         return self
@@ -684,10 +684,10 @@ class _Waiting:
         """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""
         now = time.monotonic()
         if what != self._what_began[0]:
-            self._what_began = what, now
+            self._what_began = what, now, done
         if now - self._told > 0.5 and now - self._began > self._patience:
             self._told = now
-            rate = done / max(now - self._what_began[1], 1e-3)
+            rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3) or done / self._patience
             text = f"{what}: {done:,} rows, {rate:,.0f} a second"
             if total:
                 text = f"{what}: {done:,} of {total:,} rows, {rate:,.0f} a second, {(total - done) / rate:,.0f} s left"

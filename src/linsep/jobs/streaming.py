@@ -25,6 +25,8 @@ from ..parted_claim import certify_parts
 from ..solvers.metric import FACTORED
 from ..solvers.result import Result, Start
 from ..solvers.sampling import gather
+from ..solvers.streamed_dual import StreamedDual
+from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
 from .memory import Budget
 from .preparation import CLASSES, Encoding, labels, target_column, types_said
@@ -244,17 +246,26 @@ class _Fit:
             watched.rows.say(f"pass {passes + 1}{which}, gap {gap:.1e}")  # type: ignore[attr-defined]
 
         solver = self._solver(problem, tol)
-        result = solver.solve(watched, place, sample=sample, told=told)
+        result, duals = solver.solve(watched, place, sample=sample, told=told)
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
-        return result, certify_parts(watched, result, self.model._statement(), self.model.classes_, tol, None)
+        return result, certify_parts(watched, result, self.model._statement(), self.model.classes_, tol, duals)
 
     def _solver(self, problem: PartedProblem, tol: float) -> Any:
-        d, loss, _penalty = problem.rows.d, problem.loss, problem.penalty
-        if loss.smooth and d <= min(FACTORED, self.budget.features):
+        """Return the method that suits the problem and the room; raise where none does."""
+        d, loss, penalty = problem.rows.d, problem.loss, problem.penalty
+        few = d <= min(FACTORED, self.budget.features)
+        if loss.smooth and few:
             return StreamedNewton(tol)
-        raise DataError(f"{loss} on {d} features")
+        if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:
+            return StreamedMultipliers(tol) if few else StreamedDual(tol)
+        what = f"{problem.formula} on {d:,} features"
+        if loss.smooth and d <= FACTORED:
+            raise DataError(f"{what} takes --max-memory {self.budget.enough_for(d) / 1e6:,.0f}MB")
+        raise DataError(
+            f"{what} takes its data into memory: leave out --max-memory, or say --l1-ratio 0 and a finite --C"
+        )
 
     def _measure(self, scratch: Scratch, classes: NDArray[Any]) -> float:
         """Return the accuracy on the rows, and hash them for the model file."""

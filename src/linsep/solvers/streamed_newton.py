@@ -48,9 +48,9 @@ class StreamedNewton:
 
     def solve(
         self, problem: PartedProblem, workspace: Workspace, *, sample: Block | None = None, told: Told | None = None
-    ) -> Result:
-        """Minimise, from where the workspace says that an earlier run was, or from where the sample leads."""
-        return _Run(self, problem, workspace, told).result(sample)
+    ) -> tuple[Result, None]:
+        """Minimise; the dual variables behind the proof follow from the plane."""
+        return _Run(self, problem, workspace, told).result(sample), None
 
 
 class _Run:
