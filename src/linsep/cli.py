@@ -353,6 +353,7 @@ def verify(
     data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
+    scratch: Path | None = None,
     reading: Annotated[Reading | None, Parameter(name="*")] = None,
     json: bool = False,
 ) -> int:
@@ -368,19 +369,26 @@ def verify(
         The file it was trained on.
     target
         The column with the labels; without it the one that the model was trained on.
+    scratch
+        The folder for the encoded rows of a long file, which is not taken into memory.
     json
         Print the outcome for a program instead.
     """
     from .data.encoding import from_dict
-    from .jobs import summaries
+    from .jobs import checking_streams, summaries
     from .jobs.preparation import encoded
     from .verification import verify as check
 
+    found = _read_model(model)
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(_read_model(model).encoding), target, _hints(reading))
-        waiting.on("verifying")
-        outcome = check(model, examples.X, examples.y)
+        if checking_streams.is_long(found.model, data):
+            hints = _hints(reading)
+            outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
+        else:
+            examples = encoded(data, from_dict(found.encoding), target, _hints(reading))
+            waiting.on("verifying")
+            outcome = check(model, examples.X, examples.y)
     if json:
         _print_json(summaries.verification_record(outcome))
     else:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ._core import is_sparse
+from .blocked import BlockedMatrix
 from .checking import read_data
 from .statement import plain
 
@@ -65,6 +66,10 @@ def _sha256(content: bytes) -> str:
 
 def _hash_of_rows(X: Any) -> str:
     rows = RowsHash()
+    if isinstance(X, BlockedMatrix):
+        for _, block in X.blocks(CHUNK):
+            rows.add(block)
+        return rows.digest()
     n, d = X.shape
     size = max(1, n if is_sparse(X) else CHUNK // max(1, d))
     for first in range(0, n, size):

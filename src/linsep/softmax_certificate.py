@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
-from ._core import Rows
+from .blocked import rows_of
 from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
 from .duality import Bound, share
 from .enclosure import (
@@ -299,7 +299,7 @@ class _Check:
             by_class = statement.class_weights(codes, claim.classes, s)[codes]
             s = by_class if s is None else s * by_class
         K = len(claim.classes)
-        problem = SoftmaxProblem(Rows(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
+        problem = SoftmaxProblem(rows_of(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
         if difference := claim.differs(problem):
             raise ClaimError(difference)
         self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")
