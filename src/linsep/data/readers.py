@@ -210,8 +210,7 @@ def _arrow_batches(source: Source, size: int | None, columns: list[str] | None) 
         file = parquet.ParquetFile(content, pre_buffer=False, buffer_size=BUFFER)
         width = 8 * len(columns or file.schema_arrow.names)
         rows = ROWS if size is None else max(64, min(ROWS, size // max(1, width)))
-        # As many threads as there are would each hold a row group's column.
-        yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=size is None)
+        yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=True)
         return
     if source.head.startswith(b"\xff\xff\xff\xff"):
         batches: Any = ipc.open_stream(content)

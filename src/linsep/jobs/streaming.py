@@ -28,6 +28,7 @@ from ..solvers.sampling import gather
 from ..solvers.streamed_dual import StreamedDual
 from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
+from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from .memory import Budget
 from .preparation import CLASSES, Encoding, labels, target_column, types_said
 from .summaries import Facts
@@ -209,6 +210,8 @@ class _Fit:
         weight = None
         if self.request.balanced:
             weight = scratch.counts.sum() / (len(classes) * scratch.counts.astype(np.float64))
+        if getattr(model, "_at_once", lambda: False)():
+            return self._learn_at_once(scratch, weight)
         shared = dict(loss=statement.loss, penalty=statement.penalty, C=statement.C, class_weight=weight)
         positive = [1] if len(classes) == 2 else range(len(classes))
         problems = [PartedProblem(scratch, k, **shared) for k in positive]
@@ -232,6 +235,24 @@ class _Fit:
         model.dual_gap_ = float(model.certificate_.relative_gap)
         return any(result.interrupted for result, _ in found)
 
+    def _learn_at_once(self, scratch: Scratch, weight: NDArray[np.float64] | None) -> bool:
+        """Fit the planes of all classes together, by softmax."""
+        statement, K = self.model._statement(), len(self.model.classes_)
+        if statement.penalty.l1 > 0:
+            raise DataError("--l1-ratio with more than two classes takes a --loss other than logistic")
+        room = K * 8 * (scratch.d + 1) ** 2 * 3
+        if scratch.d <= FACTORED and room > self.budget.free // 2:
+            enough = (self.budget.limit + 2 * room - self.budget.free) / 1e6
+            raise DataError(f"{K} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
+        rows = _Watched(scratch, self.progress, "")
+        problem = PartedSoftmax(rows, K, statement.penalty, statement.C, weight, statement.fit_intercept)
+        sample = self._sample(scratch) or gather(scratch, scratch.n, np.random.default_rng(0))
+        told = _teller(rows, "")
+        found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
+        found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
+        self.model._store_softmax(problem, found)
+        return found.interrupted
+
     def _sample(self, scratch: Scratch) -> Block | None:
         """Return examples to begin with; None where there are too few of them to be worth it."""
         a_row = 12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d
@@ -240,11 +261,8 @@ class _Fit:
 
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
-        watched = replace(problem, rows=_Watched(rows, self.progress, which))
-
-        def told(passes: int, gap: float) -> None:
-            watched.rows.say(f"pass {passes + 1}{which}, gap {gap:.1e}")  # type: ignore[attr-defined]
-
+        blocks = _Watched(rows, self.progress, which)
+        watched, told = replace(problem, rows=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
         result, duals = solver.solve(watched, place, sample=sample, told=told)
         if result.proof is None:
@@ -303,6 +321,10 @@ class _Watched:
         for block in self._blocks:
             yield block
             self._progress(self._what, block.first + block.rows.n, self.n)
+
+
+def _teller(blocks: _Watched, which: str) -> Callable[[int, float], None]:
+    return lambda passes, gap: blocks.say(f"pass {passes + 1}{which}, gap {gap:.1e}")
 
 
 def _check_classes(count: int, rows: int, where: str, least: int = 0) -> None:
