@@ -78,10 +78,10 @@ class ScratchWriter:
         with disk_errors(self.folder):
             self._sparse = is_sparse(X)
             if self._sparse:
-                for part, dtype in ((X.indptr, "<i8"), (X.indices, "<i4"), (X.data, "<f8")):
-                    self._rows.write(np.ascontiguousarray(part, dtype=dtype).data)
-                if len(X.indices) % 2:
-                    self._rows.write(bytes(4))  # what follows stays aligned
+                self._rows.write(np.ascontiguousarray(X.indptr, dtype="<i8").data)
+                self._rows.write(np.ascontiguousarray(X.indices, dtype="<i4").data)
+                self._rows.write(bytes(4 * (len(X.indices) % 2)))  # what follows stays aligned
+                self._rows.write(np.ascontiguousarray(X.data, dtype="<f8").data)
             else:
                 self._rows.write(np.ascontiguousarray(X, dtype="<f8").data)
             self._codes.write(np.ascontiguousarray(codes, dtype="<i2").data)

@@ -23,7 +23,7 @@ from .preparation import hints_of, labels, needs, target_column
 __all__ = ["is_long", "verify_in_parts"]
 
 #: Files with more bytes than this are not taken into memory.
-LONG = 20 * 10**6
+LONG = 100 * 10**6
 #: Bytes of a block.
 BLOCK = 16 * 10**6
 

@@ -15,6 +15,7 @@ from ..duality import Bound
 from ..history import History
 from ..parted import Block, PartedPoint, PartedProblem
 from ._checks import check_count
+from .least_squares import WELL_CONDITIONED
 from .metric import ScaledFactor
 from .newton import Newton
 from .proximal_newton import ProximalNewton
@@ -73,12 +74,13 @@ class _Run:
                     message = f"the duality gap is {point.bound.relative_gap:.1e}"
                     break
                 step, slope = self._direction(point)
-                if problem.loss.quadratic and np.isinf(problem.C):  # P − P* = ½ gᵀH⁻¹g
-                    proof = Bound(point.objective, point.objective + 0.5 * slope)
-                    if proof.relative_gap <= 1e-3 * method.tol:
-                        still, message = True, f"a step gains no more than {-slope:.1e}"
-                        break
-                    proof = None
+                if problem.loss.quadratic and np.isinf(problem.C) and -slope <= 1e-3 * method.tol * point.objective:
+                    proof, still, message = (
+                        _quadratic_proof(point, slope),
+                        True,
+                        f"a step gains no more than {-slope:.1e}",
+                    )
+                    break
                 new = self._line_search(k + 1, point, step, slope)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
                 if np.isinf(problem.C) and not problem.loss.quadratic and -slope <= method.tol * point.objective:
@@ -154,6 +156,16 @@ class _Run:
                 return new
             t *= 0.5
         return None
+
+
+def _quadratic_proof(point: PartedPoint, slope: float) -> Bound:
+    """P − P* = ½ gᵀH⁻¹g of a quadratic without a penalty; nothing where H is singular, or nearly so."""
+    assert point.hessian is not None
+    size = point.problem.rows.d + point.problem.fit_intercept
+    H = np.tril(point.hessian[:size, :size])
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    least = float(np.linalg.eigvalsh(H * scale[:, None] * scale, UPLO="L")[0])
+    return Bound(point.objective, point.objective + 0.5 * slope if least > WELL_CONDITIONED else 0.0)
 
 
 def _proximal_step(H: FloatArray, g: FloatArray, w: FloatArray, l1: float) -> FloatArray:
