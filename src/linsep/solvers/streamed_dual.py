@@ -24,6 +24,8 @@ __all__ = ["StreamedDual"]
 
 #: Passes over a block while it is in memory.
 INNER = 3
+#: How loose the intercept's spring is at first, and by what Σ αᵢ yᵢ is to fall in a pass for it to stay so.
+LOOSE, FALLS = 2.0, 0.7
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,12 @@ class _Run:
         self.method, self.problem, self.workspace, self.told = method, problem, workspace, told
         self.alpha = workspace.vector("duals")
         self.w, self.b, self.passes = np.zeros(problem.rows.d), np.zeros(1), 0
-        # A column as long as an average row: b then moves about as fast as the weights.
-        mean = problem.weighted_squares / problem.total_weight
-        self.constant = mean if problem.fit_intercept else 0.0
-        self.balance = 0.0  # Σ αᵢ yᵢ
-        self.estimate = np.inf
+        # b is on a spring: b = b̄ + constant · Σ αᵢ yᵢ. A stiff one would make every block balance by itself, against
+        # the others; a loose one lets b be wrong for long. It begins loose, and is tightened as need be.
+        self.largest = problem.weighted_squares / problem.total_weight if problem.fit_intercept else 0.0
+        self.constant = LOOSE * self.largest / problem.rows.n
+        self.balance, self.before = 0.0, np.inf  # Σ αᵢ yᵢ, and what it was a pass ago
+        self.estimate, self.primal = np.inf, np.inf
         self.history = History()
 
     def result(self, sample: Block | None) -> Result:
@@ -121,7 +124,8 @@ class _Run:
     def _pass(self) -> None:
         """Visit every block once, and each of its examples a few times."""
         self.passes += 1
-        if self.problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
+        if self.problem.fit_intercept:  # let b̄ follow b
+            self._tighten()
             self.b += self.constant * self.balance
         estimate = 0.0
         for k, part in enumerate(self.problem):
@@ -154,6 +158,14 @@ class _Run:
             self.balance += float(alpha @ one.y) - before
         self.estimate = self.problem.penalty.l2 * estimate
 
+    def _tighten(self) -> None:
+        """Make the spring stiffer where Σ αᵢ yᵢ costs too much and does not fall by itself, else looser."""
+        now, l2 = abs(self.balance), self.problem.penalty.l2
+        costs = l2 * now * (1.0 + abs(float(self.b[0]))) > 0.2 * self.method.tol * self.primal
+        factor = 2.0 if costs and now > FALLS * self.before else 0.8
+        self.constant = min(factor * self.constant, self.largest)
+        self.before = now
+
     def _measure(self) -> Bound:
         """Return what is proven at this point: P(w, b) and D(α), the classes made to balance."""
         if self.problem.loss.smooth:  # α follows from the plane, and needs no room in a file
@@ -163,6 +175,7 @@ class _Run:
                 proof = point.exact_bound()
         else:
             proof, value, mistakes = self._measure_duals()
+        self.primal = min(self.primal, proof.primal)
         note(self.history, self.problem, self.passes, proof, value, mistakes)
         if self.told is not None:
             self.told(self.passes, proof.relative_gap)
