@@ -71,10 +71,10 @@ def larger_than_memory(data: Path, place: Path, size: float, limit: str, losses:
         common = ("fit", path, "--target", "kind", "--loss", loss, "--json", "-o")
         part = measured(COMMAND, *common, place / "parts.json", "--max-memory", limit)
         whole = measured(COMMAND, *common, place / "whole.json")
-        objectives = [run[2]["certificate"]["primal"] for run in (part, whole)]
+        ours, theirs = (run[2]["certificate"]["primal"] for run in (part, whole))
         print(
             f"{loss:14} in {limit}: {part[0]:6.1f} s, peak {part[1]:5.0f} MB; in memory: {whole[0]:6.1f} s, peak "
-            f"{whole[1]:6.0f} MB; ratio of times {part[0] / whole[0]:.2f}; objective {objectives[0] / objectives[1] - 1:+.1e}"
+            f"{whole[1]:6.0f} MB; ratio of times {part[0] / whole[0]:.2f}; objective {ours / theirs - 1:+.1e}"
         )
 
 

@@ -82,7 +82,7 @@ def test_too_many_values_or_words_are_refused_with_what_to_do():
     table = pa.table({"town": [f"t{k}" for k in rng.integers(0, 2000, 9000)], "x": rng.standard_normal(9000)})
     with pytest.raises(DataError, match=r"'town' has too many different values.*--max-memory"):
         counted(table, 1000, room=50_000)
-    with pytest.raises(DataError, match=r"'town' has 2,000 different words, too many.*--max-memory"):
+    with pytest.raises(DataError, match=r"'town' has [0-9,]+ different words, too many.*--max-memory"):
         counted(table, 1000, {"town": "text"}, room=50_000)
 
 

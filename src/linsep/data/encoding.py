@@ -70,6 +70,8 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
 
 
 def _count_distinct(column: pa.ChunkedArray) -> int:
+    if pa.types.is_null(column.type):
+        return 0
     if pa.types.is_nested(column.type):
         return len(column)
     return int(pc.count_distinct(column, mode="only_valid").as_py())
