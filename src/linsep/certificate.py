@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import losses
-from ._core import Rows
+from .blocked import rows_of
 from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
 from .claim import Claim, Fingerprint, certify, digest, rounding
 from .dual_point import DualPoint, enclosed_bound, feasible_dual
@@ -290,7 +290,7 @@ class _Check:
             by_class = statement.class_weights(codes, claim.classes, s)[codes]
             s = by_class if s is None else s * by_class
         y = np.where(codes == claim.positive, 1.0, -1.0)
-        problem = statement.problem(Rows(X), y, s)
+        problem = statement.problem(rows_of(X), y, s)
         difference = claim.data.differs(Fingerprint.of(problem))
         if difference:
             raise ClaimError(difference)

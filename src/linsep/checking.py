@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .blocked import BlockedMatrix
 from .duality import share
 from .enclosure import Interval
 
@@ -72,7 +73,8 @@ def read_data(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[An
     """Return the data as a fit reads them."""
     from sklearn.utils import check_array, column_or_1d  # here, because a certificate is no reason to load all of it
 
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    if not isinstance(X, BlockedMatrix):  # whoever wrote its blocks has looked at them
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     labels = column_or_1d(np.asarray(y), dtype=None)
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y {len(labels)} labels: give each row its label")

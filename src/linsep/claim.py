@@ -14,6 +14,7 @@ from ._core import length
 from .dual_point import DualPoint, enclosed_bound, largest_shares
 from .duality import Bound, balanced, bound, dual_bound, penalised, weights
 from .enclosure import ULPS, U, gamma
+from .parted import PartedProblem
 from .problem import Problem
 from .statement import Statement, plain
 
@@ -42,6 +43,13 @@ class Fingerprint:
         everything, difference = float(norms.sum()), float(np.einsum("i,i->", norms, problem.y))
         halves = (everything + difference) / 2, (everything - difference) / 2
         return cls(problem.rows.n, problem.rows.d, *halves, problem.total_weight)
+
+    @classmethod
+    def of_parts(cls, problem: PartedProblem) -> Self:
+        """Return the same of a problem in parts."""
+        squares = problem.rows.squares
+        positive = float(squares[problem.positive])
+        return cls(problem.rows.n, problem.rows.d, positive, float(squares.sum()) - positive, problem.total_weight)
 
     def differs(self, other: Fingerprint) -> str:
         """Return in what the other's data differ, or nothing."""
@@ -150,14 +158,14 @@ def digest(w: FloatArray, b: float) -> str:
     return sha.hexdigest()[:32]
 
 
-def rounding(problem: Problem, w: FloatArray, b: float, found: Bound) -> float:
+def rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: Bound) -> float:
     """Return what rounding may have added to P − D, from the sizes of things: no pass over the data.
 
     With A ≥ Σ αᵢ ‖xᵢ‖ and a ≥ Σ αᵢ, each sum of the fit is off by at most γ_(n+d) times its terms' sizes:
     P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ.
     """
     loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
-    squares = problem.mean(problem.rows.squared_norms()) * W
+    squares = problem.weighted_squares
     # |ℓ'| ≤ the steepest slope, and ℓ'² ≤ 2Lℓ where ℓ ≥ 0 has curvature at most L; then Cauchy and Schwarz.
     most = float(np.abs(loss.slopes).max()) * C * np.sqrt(W)
     if np.isfinite(loss.max_curvature):

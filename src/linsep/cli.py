@@ -171,6 +171,9 @@ def fit(
     text: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
     seed: int = 0,
+    max_memory: str | None = None,
+    scratch: Path | None = None,
+    resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
     reading: Annotated[Reading | None, Parameter(name="*")] = None,
     json: bool = False,
 ) -> int:
@@ -208,6 +211,12 @@ def fit(
         Columns to leave out.
     seed
         Of everything random.
+    max_memory
+        512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
+    scratch
+        With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
+    resume
+        With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     json
         Print the outcome for a program instead.
     """
@@ -217,6 +226,12 @@ def fit(
     _load_meanwhile("jobs.summaries", "model_file")
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
     chosen = training.parse_C(C)
+    if max_memory is not None:
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed, degree=degree)
+        asked |= dict(kinds=kinds, output=output, scratch=scratch, resume=resume, hints=_hints(reading, kinds))
+        return _fit_in_parts(data, target, chosen, max_memory, asked, json)
+    if scratch is not None or not resume:
+        raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
         hints = _hints(reading, kinds)
@@ -240,12 +255,42 @@ def fit(
         doubts = training.doubts(examples, model)
     for note in (*examples.notes, *doubts):
         _note(note)
-    record = summaries.fit_record(examples, model, scores, doubts, output)
+    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
+
+
+def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
+    from .jobs import summaries
+
+    record = summaries.fit_record(facts, model, scores, output)
     if json:
         _print_json(record)
     else:
-        print(summaries.fit_text(examples, model, scores, output, record["training_accuracy"]))
+        print(summaries.fit_text(facts, model, scores, output))
     return 0 if record["proven"] else 1
+
+
+def _fit_in_parts(
+    data: str, target: str | None, C: float | None, max_memory: str, settings: dict[str, Any], json: bool
+) -> int:
+    """Fit a file larger than memory."""
+    from .jobs import memory, streaming
+    from .model_file import save
+
+    if C is None:
+        raise ValueError("--C auto takes its data into memory: give C as a number, or leave out --max-memory")
+    request = streaming.Request(data, target, memory.parse_size(max_memory), C=C, **settings)
+    output = request.output
+    with _Waiting() as waiting:
+        found = streaming.fit_in_parts(request, waiting.share)
+        if output is not None:
+            save(found.model, output, encoding=found.facts.encoding.to_dict())
+    for note in found.facts.notes:
+        _note(note)
+    if found.interrupted and found.folder.lasting:
+        _note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")
+    else:
+        found.folder.remove()
+    return _print_fit(found.facts, found.model, [], output, json)
 
 
 def predict(
@@ -333,6 +378,7 @@ def verify(
     data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
     target: str | None = None,
+    scratch: Path | None = None,
     reading: Annotated[Reading | None, Parameter(name="*")] = None,
     json: bool = False,
 ) -> int:
@@ -348,19 +394,26 @@ def verify(
         The file it was trained on.
     target
         The column with the labels; without it the one that the model was trained on.
+    scratch
+        The folder for the encoded rows of a long file, which is not taken into memory.
     json
         Print the outcome for a program instead.
     """
     from .data.encoding import from_dict
-    from .jobs import summaries
+    from .jobs import checking_streams, summaries
     from .jobs.preparation import encoded
     from .verification import verify as check
 
+    found = _read_model(model)
     with _Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(_read_model(model).encoding), target, _hints(reading))
-        waiting.on("verifying")
-        outcome = check(model, examples.X, examples.y)
+        if checking_streams.is_long(found.model, data):
+            hints = _hints(reading)
+            outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
+        else:
+            examples = encoded(data, from_dict(found.encoding), target, _hints(reading))
+            waiting.on("verifying")
+            outcome = check(model, examples.X, examples.y)
     if json:
         _print_json(summaries.verification_record(outcome))
     else:
@@ -726,6 +779,7 @@ class _Waiting:
         self._status: Any = None
         self._timer: threading.Timer | None = None
         self._told = 0.0
+        self._what_began = "", 0.0, 0
 
     def __enter__(self) -> _Waiting:
         return self
@@ -759,6 +813,24 @@ class _Waiting:
                 self._what = f"{count:,} rows, {count / (now - self._began):,.0f} a second"
                 if self._status is not None:
                     self._status.update(self._what)
+                    return
+            self._show()
+
+    def share(self, what: str, done: int, total: int) -> None:
+        """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""
+        now = time.monotonic()
+        if what != self._what_began[0]:
+            self._what_began = what, now, done
+        if now - self._told > 0.5 and now - self._began > self._patience:
+            self._told = now
+            rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3) or done / self._patience
+            text = f"{what}: {done:,} rows, {rate:,.0f} a second"
+            if total:
+                text = f"{what}: {done:,} of {total:,} rows, {rate:,.0f} a second, {(total - done) / rate:,.0f} s left"
+            with self._lock:
+                self._what = text
+                if self._status is not None:
+                    self._status.update(text)
                     return
             self._show()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ._core import is_sparse
+from .blocked import BlockedMatrix
 from .checking import read_data
 from .statement import plain
 
-__all__ = ["data_hash", "differs"]
+__all__ = ["RowsHash", "data_hash", "differs", "hash_of_codes"]
 
 #: How many numbers of X are hashed in one go.
 CHUNK = 2**17
@@ -65,22 +66,49 @@ def _sha256(content: bytes) -> str:
 
 
 def _hash_of_rows(X: Any) -> str:
-    """Hash the lengths of the rows, their columns and their values, the zeros left out.
+    rows = RowsHash()
+    if isinstance(X, BlockedMatrix):
+        for _, block in X.blocks(CHUNK):
+            rows.add(block)
+    else:
+        rows.add(X)
+    return rows.digest()
 
-    The columns of a row without zeros go without saying.
+
+class RowsHash:
+    """The hash of X, from its rows some at a time.
+
+    It is one of the lengths of the rows, their columns and their values, the zeros left out. The columns of a row
+    without zeros go without saying.
+
+    Examples
+    --------
+    >>> X, rows = np.array([[0.0, 1.0], [2.0, 3.0]]), RowsHash()
+    >>> for row in X:
+    ...     rows.add(row[None, :])
+    >>> rows.digest() == data_hash(X, [0, 1])["X"]
+    True
     """
-    lengths, columns, values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
-    # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
-    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
-        before: list[Future[None]] = []
-        for counts, j, x in _parts(X):
-            _update(lengths, counts, "<i8")
-            for task in before:  # no more than one part waits
+
+    def __init__(self) -> None:
+        self._lengths, self._columns, self._values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+
+    def add(self, X: Any) -> None:
+        """Go on with the next rows."""
+        # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
+        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+            before: list[Future[None]] = []
+            for counts, j, x in _parts(X):
+                _update(self._lengths, counts, "<i8")
+                for task in before:  # no more than one part waits
+                    task.result()
+                before = [one.submit(_update, self._columns, j, "<i8"), other.submit(_update, self._values, x, "<f8")]
+            for task in before:
                 task.result()
-            before = [one.submit(_update, columns, j, "<i8"), other.submit(_update, values, x, "<f8")]
-        for task in before:
-            task.result()
-    return _sha256(lengths.digest() + columns.digest() + values.digest())
+
+    def digest(self) -> str:
+        """Return the hash of all rows so far."""
+        return _sha256(self._lengths.digest() + self._columns.digest() + self._values.digest())
 
 
 def _update(digest: Any, numbers: NDArray[Any], dtype: str) -> None:
@@ -113,6 +141,14 @@ def _parts(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
 
 def _hash_of_labels(labels: NDArray[Any]) -> str:
     different, codes = np.unique(labels, return_inverse=True)
+    return hash_of_codes(different, [codes.reshape(-1)])
+
+
+def hash_of_codes(classes: ArrayLike, codes: Iterable[NDArray[np.int64]]) -> str:
+    """Return the hash of labels, given as places among the classes, which are in order; some at a time."""
     # 1, 1.0 and True are the same label.
-    names = [name if isinstance(name, str) else float(name) for name in map(plain, different.tolist())]
-    return _sha256(json.dumps(names).encode() + codes.reshape(-1).astype("<i8").tobytes())
+    names = [name if isinstance(name, str) else float(name) for name in map(plain, np.asarray(classes).tolist())]
+    found = hashlib.sha256(json.dumps(names).encode())
+    for part in codes:
+        found.update(np.ascontiguousarray(part, dtype="<i8").data)
+    return found.hexdigest()

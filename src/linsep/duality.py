@@ -11,16 +11,27 @@ P − D is therefore known at every iterate, whatever found it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._core import conjugate_sum
+from .penalties import Penalty
 from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
 __all__ = ["Bound", "balanced", "bound", "class_scales", "dual_bound", "penalised", "scaled_dual", "share", "weights"]
+
+
+class HasPenalty(Protocol):
+    """A problem of any kind."""
+
+    @property
+    def penalty(self) -> Penalty:
+        """Of the weights."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -108,7 +119,7 @@ def weights(problem: Problem) -> FloatArray:
     return problem.weight_of_loss * s
 
 
-def penalised(problem: Problem) -> bool:
+def penalised(problem: HasPenalty) -> bool:
     """Whether there is a penalty at all."""
     return problem.penalty.l2 > 0 or problem.penalty.l1 > 0
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import is_sparse
+from .blocked import BlockedMatrix
 from .losses import Loss
 from .penalties import Penalty
 
@@ -104,6 +105,9 @@ def total(values: FloatArray, radius: FloatArray) -> Interval:
 def blocks(X: Any, *, dense: bool = False) -> Iterator[tuple[slice, Any]]:
     """Rows of X, a block at a time, in double precision: short sums have small errors. `dense`: to be made so."""
     size = 4096 if is_sparse(X) and not dense else max(64, min(4096, 2**22 // max(1, X.shape[1])))
+    if isinstance(X, BlockedMatrix):
+        yield from X.blocks(size)
+        return
     for first in range(0, X.shape[0], size):
         part = slice(first, min(first + size, X.shape[0]))
         yield part, X[part].astype(np.float64, copy=False)

@@ -23,7 +23,15 @@ from .penalties import L2, NoPenalty, Penalty
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["MeanObjective", "Measures", "Point", "Problem", "measure"]
+__all__ = ["MeanObjective", "Measures", "Point", "Problem", "formula", "measure"]
+
+
+def formula(loss: Loss, penalty: Penalty, C: float, *, weighted: bool) -> str:
+    """Return the objective in one line; `weighted`: whether examples have weights."""
+    s = "s·" if weighted else ""
+    factor = "" if C == 1 or np.isinf(C) else f"{C:g}·"
+    losses = f"{factor}Σ {s}{loss.formula}"
+    return f"{penalty.formula} + {losses}" if penalty.l2 or penalty.l1 else losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +89,11 @@ class Problem:
         return square if square > 1e-300 else 1.0
 
     @property
+    def weighted_squares(self) -> float:
+        """Σ sᵢ ‖xᵢ‖²."""
+        return self.mean(self.rows.squared_norms()) * self.total_weight
+
+    @property
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
         return 0.0 if np.isinf(self.C) else 1.0 / (self.C * self.total_weight)
@@ -125,10 +138,7 @@ class Problem:
     @property
     def formula(self) -> str:
         """The objective that is minimised, in one line."""
-        s = "" if self.sample_weight is None else "s·"
-        C = "" if self.C == 1 or np.isinf(self.C) else f"{self.C:g}·"
-        losses = f"{C}Σ {s}{self.loss.formula}"
-        return f"{self.penalty.formula} + {losses}" if self.penalty.l2 or self.penalty.l1 else losses
+        return formula(self.loss, self.penalty, self.C, weighted=self.sample_weight is not None)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from .penalties import L2, NoPenalty, Penalty
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["SoftmaxPoint", "SoftmaxProblem", "repaired", "softmax_bound"]
+__all__ = ["SoftmaxPoint", "SoftmaxProblem", "repair", "repaired", "softmax_bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,17 @@ class SoftmaxProblem:
     def class_weight(self) -> FloatArray:
         """Nₖ: the weight of each class's examples."""
         return np.asarray(np.bincount(self.codes, weights=self.s, minlength=self.classes), dtype=np.float64)
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """Σ ‖x‖² over the examples of each class."""
+        norms = self.rows.squared_norms()
+        return np.asarray(np.bincount(self.codes, weights=norms, minlength=self.classes), dtype=np.float64)
+
+    @property
+    def weighted_squares(self) -> float:
+        """Σ sᵢ ‖xᵢ‖²."""
+        return float(np.einsum("i,i->", self.s, self.rows.squared_norms()))
 
     @cached_property
     def weighted_sum(self) -> FloatArray:
@@ -226,15 +237,14 @@ def repaired(point: SoftmaxPoint) -> tuple[FloatArray, FloatArray]:
     problem, (sums, _) = point.problem, point.expected
     if not problem.fit_intercept:
         return point.p, sums
-    t, q = _repair(point)
+    t, q = repair(problem.class_weight, point.expected[1])
     if t == 0:
         return point.p, sums
     return (1 - t) * point.p + t * q, (1 - t) * sums + t * np.outer(problem.weighted_sum, q)
 
 
-def _repair(point: SoftmaxPoint) -> tuple[float, FloatArray]:
-    """Return t and q of `softmax_bound`."""
-    wanted, given = point.problem.class_weight, point.expected[1]
+def repair(wanted: FloatArray, given: FloatArray) -> tuple[float, FloatArray]:
+    """Return t and q of `softmax_bound`, from the weights that the classes have, and what p gives them."""
     missing = wanted - given
     # given > 0 but for underflow, and then nothing is missing that t could not supply
     t = float(np.max(np.where(missing < 0, -missing / np.maximum(given, 1e-300), 0.0)))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
-from ._core import Rows
+from .blocked import rows_of
 from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
 from .duality import Bound, share
 from .enclosure import (
@@ -101,16 +101,11 @@ class SoftmaxClaim:
             found = f"{problem.rows.n} rows of {problem.rows.d}"
             return f"the data have {found} columns, the fit had {n} of {d}"
         error = 4 * gamma(n + d + 8)
-        if np.any(np.abs(_squares(problem) - self.squares) > error * sum(self.squares)):
+        if np.any(np.abs(problem.squares - self.squares) > error * sum(self.squares)):
             return "the rows of X (or their labels) are not those of the fit"
         if abs(problem.total_weight - self.weight) > error * self.weight:
             return "the weights of the examples are not those of the fit"
         return ""
-
-
-def _squares(problem: SoftmaxProblem) -> FloatArray:
-    norms = problem.rows.squared_norms()
-    return np.asarray(np.bincount(problem.codes, weights=norms, minlength=problem.classes), dtype=np.float64)
 
 
 def _digest(W: FloatArray, b: FloatArray) -> str:
@@ -123,8 +118,7 @@ def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound
     """Return what rounding may have added to P − D, from the sizes of things: see `linsep.claim.rounding`."""
     C, N, K = problem.weight_of_loss, problem.total_weight, problem.classes
     # Σₖ |Aᵢₖ| ≤ 2 C sᵢ; then Cauchy and Schwarz.
-    squares = float(np.einsum("i,i->", problem.s, problem.rows.squared_norms()))
-    A, a = 2.0 * C * np.sqrt(N * squares), 2.0 * C * N
+    A, a = 2.0 * C * np.sqrt(N * problem.weighted_squares), 2.0 * C * N
     length_W, l2 = float(np.sqrt(np.einsum("jk,jk->", W, W))), problem.penalty.l2
     length_v = l2 * length_W + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
     sizes = abs(found.primal) + 4.0 * A * (length_W + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + np.abs(b).max())
@@ -143,7 +137,7 @@ def certify_softmax(
     """Return what a fit with planes W, of shape (d, K), and b may claim."""
     labels = tuple(np.asarray(classes).tolist())
     error = rounding(problem, W, b, proof)
-    data = (problem.rows.n, problem.rows.d), tuple(_squares(problem).tolist()), problem.total_weight
+    data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = max(proof.dual, 0.0)
     return SoftmaxClaim(statement, labels, proof.primal, dual, error, tol, _digest(W.T, b), *data)
@@ -299,7 +293,7 @@ class _Check:
             by_class = statement.class_weights(codes, claim.classes, s)[codes]
             s = by_class if s is None else s * by_class
         K = len(claim.classes)
-        problem = SoftmaxProblem(Rows(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
+        problem = SoftmaxProblem(rows_of(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
         if difference := claim.differs(problem):
             raise ClaimError(difference)
         self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")

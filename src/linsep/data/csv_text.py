@@ -213,7 +213,7 @@ def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType
         yield from (table.slice(first, ROWS) for first in range(0, table.num_rows, ROWS))
         return
     row = 0
-    with blame(source.name), source.open() as stream:
+    with blame(source.name), source.open(mapped=False) as stream:
         try:
             options = _options(source, dialect, types, b'"' in source.head)
             for batch in arrow_csv.open_csv(stream, **options):

@@ -59,10 +59,10 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
-    if _is_number(column.type) and given and not _is_constant(column):
+    if is_number(column.type) and given and not _is_constant(column):
         return _infer_number(name, column, given)
     different = _count_distinct(column)
-    if different <= 1 and (given == len(column) or not _is_number(column.type)):
+    if different <= 1 and (given == len(column) or not is_number(column.type)):
         return Column(name, "ignored", "it has one value only" if given else "it has no values")
     if given == 0:
         return Column(name, "ignored", "it has no values")
@@ -71,14 +71,16 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
         return Column(name, "date")
     if pa.types.is_boolean(kind):
         return Column(name, "category")
-    if _is_number(kind):
+    if is_number(kind):
         return _infer_number(name, column, given)
-    if _is_text(kind):
+    if is_text(kind):
         return _infer_text(name, column, given, different)
     return Column(name, "ignored", f"its type, {kind}, has no encoding")
 
 
 def _count_distinct(column: pa.ChunkedArray) -> int:
+    if pa.types.is_null(column.type):
+        return 0
     if pa.types.is_nested(column.type):
         return len(column)
     return int(pc.count_distinct(column, mode="only_valid").as_py())
@@ -89,11 +91,13 @@ def _is_constant(column: pa.ChunkedArray) -> bool:
     return bool(ends["min"].as_py() == ends["max"].as_py())
 
 
-def _is_number(kind: Any) -> bool:
+def is_number(kind: Any) -> bool:
+    """Whether a type is of numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether a type is of text."""
     return bool(
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
@@ -107,14 +111,19 @@ def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
         return Column(name, "number")
     ends = pc.min_max(column)
     consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
-    called_so = name.lower().split("_")[-1] in ("id", "key", "index", "number", "no")
+    called_so = names_rows(name)
     if (consecutive or called_so) and _count_distinct(column) == given:
         return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
     return Column(name, "number")
 
 
+def names_rows(name: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    return name.lower().split("_")[-1] in ("id", "key", "index", "number", "no")
+
+
 def _infer_text(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
-    sample = _strings(column).drop_null()[:10_000]
+    sample = strings(column).drop_null()[:10_000]
     words = pc.mean(pc.add(pc.count_substring_regex(sample, r"\s+"), 1)).as_py()
     if words >= WORDS and different > 0.3 * given:
         return Column(name, "text")
@@ -123,7 +132,8 @@ def _infer_text(name: str, column: pa.ChunkedArray, given: int, different: int) 
     return Column(name, "category")
 
 
-def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return values as text."""
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "True", "False")  # as pandas writes them to a file
     return column if column.type == pa.string() else column.cast(pa.string())
@@ -340,14 +350,14 @@ class TableEncoding:
                 continue
             values = _column(table, column.name, name)
             if column.kind == "category":
-                categories[column.name] = _strings(values)
+                categories[column.name] = strings(values)
             elif column.kind == "text":
-                texts[column.name] = ["" if text is None else text for text in _strings(values).to_pylist()]
+                texts[column.name] = ["" if text is None else text for text in strings(values).to_pylist()]
             else:
-                moment = _moments_in_time(values, column.name, name)
-                numbers[f"{column.name} in days"] = _floats(moment.cast(pa.int64()), column.name, name) / 86_400e3
-                categories[f"month of {column.name}"] = _strings(pc.month(moment))
-                categories[f"weekday of {column.name}"] = _strings(pc.day_of_week(moment))
+                moment = moments_in_time(values, column.name, name)
+                numbers[f"{column.name} in days"] = floats(moment.cast(pa.int64()), column.name, name) / 86_400e3
+                categories[f"month of {column.name}"] = strings(pc.month(moment))
+                categories[f"weekday of {column.name}"] = strings(pc.day_of_week(moment))
         return numbers, categories, texts
 
     def _plain_numbers(self, table: pa.Table, name: str) -> dict[str, FloatArray]:
@@ -356,7 +366,7 @@ class TableEncoding:
         found: list[FloatArray] = [np.empty(0)] * len(names)
 
         def convert(j: int) -> None:
-            found[j] = _floats(columns[j], names[j], name)
+            found[j] = floats(columns[j], names[j], name)
 
         in_threads(convert, range(len(names)))
         return dict(zip(names, found, strict=True))
@@ -523,8 +533,8 @@ def _column(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
     return table[name]
 
 
-def _floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
-    """Return numbers, with NaN where they are missing."""
+def floats(values: pa.ChunkedArray, column: str, file: str, before: int = 0) -> FloatArray:
+    """Return numbers, with NaN where they are missing; so many rows came before these."""
     try:
         numbers = values if values.type == pa.float64() else values.cast(pa.float64())
     except pa.ArrowInvalid as error:
@@ -532,11 +542,14 @@ def _floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
     array = np.asarray(numbers.to_numpy(), dtype=np.float64)
     if np.isinf(array).any():
         row = int(np.argmax(np.isinf(array)))
-        raise DataError(f"{file} row {row + 1}, column {column!r}: {array[row]} is not a finite number; correct it")
+        raise DataError(
+            f"{file} row {before + row + 1}, column {column!r}: {array[row]} is not a finite number; correct it"
+        )
     return array
 
 
-def _moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
+def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
+    """Return dates and times in milliseconds."""
     try:
         return values.cast(pa.timestamp("ms"), safe=False)
     except pa.ArrowException as error:
@@ -563,13 +576,18 @@ def _moments(numbers: Mapping[str, FloatArray]) -> dict[str, tuple[float, float,
 
 def _levels(values: pa.ChunkedArray) -> list[str]:
     """Return the levels that occur often enough, in alphabetical order, and what stands for the rest."""
-    least = 1 if len(values) < 100 else max(2, len(values) // 10_000)
-    counts = values.drop_null().value_counts()
-    kept = sorted(pair["values"] for pair in counts.to_pylist() if pair["counts"] >= least)
+    counts = {pair["values"]: pair["counts"] for pair in values.drop_null().value_counts().to_pylist()}
+    return levels_of(counts, len(values), lacking=values.null_count > 0)
+
+
+def levels_of(counts: Mapping[str, int], n: int, *, lacking: bool) -> list[str]:
+    """Return the same from how often each value occurs among n rows, and whether some have none."""
+    least = 1 if n < 100 else max(2, n // 10_000)
+    kept = sorted(value for value, count in counts.items() if count >= least)
     if not kept:
         return []
     rare = len(kept) < len(counts)
-    return [*kept, *([OTHER] if rare else []), *([MISSING] if values.null_count else [])]
+    return [*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]
 
 
 def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:

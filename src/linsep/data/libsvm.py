@@ -94,7 +94,7 @@ def stream_libsvm(
 ) -> Iterator[tuple[Any, NDArray[np.float64]]]:
     """Yield matrix and labels of one stretch of lines after the other."""
     carry, line = b"", 1
-    with blame(source.name), source.open() as stream:
+    with blame(source.name), source.open(mapped=False) as stream:
         while chunk := stream.read(stretch):
             cut = chunk.rfind(b"\n") + 1
             text, carry = (carry + chunk[:cut], chunk[cut:]) if cut else (b"", carry + chunk)

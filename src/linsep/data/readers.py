@@ -15,13 +15,15 @@ from pyarrow import ipc, parquet
 from scipy import sparse
 
 from .csv_text import Dialect, check_numbers, read_csv, sniff, stream_csv
-from .libsvm import read_libsvm, stream_libsvm
+from .libsvm import STRETCH, read_libsvm, stream_libsvm
 from .sources import DataError, Source, blame
 
 __all__ = ["Hints", "Matrix", "Table", "read", "stream"]
 
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
+#: Bytes of a column that a stream of Parquet data reads ahead.
+BUFFER = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,8 @@ def stream(
     types: Mapping[str, pa.DataType] | None = None,
     base: int | None = None,
     n_features: int | None = None,
+    size: int | None = None,
+    columns: list[str] | None = None,
 ) -> Iterator[Table | Matrix]:
     """Yield a file's rows in order, some at a time.
 
@@ -170,6 +174,10 @@ def stream(
         Of the columns of a CSV file, which cannot be inferred from a part of it.
     base, n_features : int, optional
         How LIBSVM text numbers its first column, and how many there are.
+    size : int, optional
+        How many bytes may be in memory at a time, about.
+    columns : list of str, optional
+        The only columns of a Parquet file that are wanted.
     """
     source, hints = Source.of(path), hints or Hints()
     if source.format == "csv":
@@ -177,13 +185,14 @@ def stream(
         for frame in stream_csv(source, dialect, types or {}):
             yield Table(source.name, frame, dialect.header)
     elif source.format == "libsvm":
-        for X, y in stream_libsvm(source, base=base, n_features=n_features):
+        stretch = STRETCH if size is None else max(1 << 16, min(STRETCH, size // 4))
+        for X, y in stream_libsvm(source, base=base, n_features=n_features, stretch=stretch):
             yield Matrix(source.name, X, y, base or 0)
     elif source.format == "npz":
         yield _read_npz(source, None)
     else:
         with blame(source.name):
-            for batch in _arrow_batches(source):
+            for batch in _arrow_batches(source, size, columns):
                 yield Table(source.name, pa.Table.from_batches([batch]))
 
 
@@ -195,14 +204,22 @@ def _read_arrow(source: Source) -> pa.Table:
     return reader(content).read_all()
 
 
-def _arrow_batches(source: Source) -> Iterator[pa.RecordBatch]:
+def _arrow_batches(source: Source, size: int | None, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    content = source.seekable(mapped=False)
     if source.format == "parquet":
-        yield from parquet.ParquetFile(source.seekable()).iter_batches(batch_size=ROWS)
-    elif source.head.startswith(b"\xff\xff\xff\xff"):
-        yield from ipc.open_stream(source.seekable())
+        file = parquet.ParquetFile(content, pre_buffer=False, buffer_size=BUFFER)
+        width = 8 * len(columns or file.schema_arrow.names)
+        rows = ROWS if size is None else max(64, min(ROWS, size // max(1, width)))
+        yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=True)
+        return
+    if source.head.startswith(b"\xff\xff\xff\xff"):
+        batches: Any = ipc.open_stream(content)
     else:
-        file = ipc.open_file(source.seekable())
-        yield from (file.get_batch(k) for k in range(file.num_record_batches))
+        whole = ipc.open_file(content)
+        batches = (whole.get_batch(k) for k in range(whole.num_record_batches))
+    for batch in batches:
+        rows = ROWS if size is None else max(64, min(ROWS, size // max(1, batch.nbytes // max(1, batch.num_rows))))
+        yield from (batch.slice(first, rows) for first in range(0, batch.num_rows, rows))
 
 
 def _read_npz(source: Source, target: str | None) -> Matrix:

@@ -134,12 +134,16 @@ class Source:
         """Bytes on disk, None for standard input."""
         return None if self.path is None else self.path.stat().st_size
 
-    def open(self) -> Any:
-        """Return the content from its beginning, as a stream that pyarrow reads; of standard input once only."""
+    def open(self, *, mapped: bool = True) -> Any:
+        """Return the content from its beginning, as a stream that pyarrow reads; of standard input once only.
+
+        Pages of a mapped file count as the process's memory: whoever goes through a long one says no.
+        """
         if self.path is None:
             return pa.PythonFile(io.BufferedReader(_Joined(self.head, self.rest), 1 << 20), mode="r")
         if self.compression is None:
-            return pa.memory_map(str(self.path)) if self.size else pa.BufferReader(b"")
+            plain = pa.memory_map if mapped else pa.OSFile
+            return plain(str(self.path)) if self.size else pa.BufferReader(b"")
         return pa.CompressedInputStream(pa.OSFile(str(self.path)), self.compression)
 
     def buffer(self) -> Any:
@@ -147,9 +151,11 @@ class Source:
         with blame(self.name), self.open() as stream:
             return stream.read_buffer()
 
-    def seekable(self) -> Any:
+    def seekable(self, *, mapped: bool = True) -> Any:
         """Return the content as a file that can be read anywhere."""
-        return self.open() if self.path is not None and self.compression is None else pa.BufferReader(self.buffer())
+        if self.path is not None and self.compression is None:
+            return self.open(mapped=mapped)
+        return pa.BufferReader(self.buffer())
 
 
 def _compression(start: bytes) -> str | None:

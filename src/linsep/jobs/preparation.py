@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,9 @@ from ..data.encoding import MatrixEncoding, TableEncoding
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import DataError
 
-__all__ = ["Examples", "encoded", "hints_of", "labels", "prepare", "types_said"]
+__all__ = ["Encoding", "Examples", "encoded", "hints_of", "labels", "prepare", "target_column", "types_said"]
 
-Encoding = TableEncoding | MatrixEncoding
+Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: A target with more different values than this is a measurement or an identifier.
 CLASSES = 1000
 
@@ -155,14 +155,19 @@ def needs(encoding: Encoding) -> str:
 
 def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
     """Return the rows that have a label, and the labels."""
-    if target is None:
-        raise DataError(f"{data.name}: say which column to predict with --target; it has {_shown(data)}")
-    column = data.column(target)
+    column = target_column(data, target)
     frame, notes = data.frame, []
     if lacking := frame[column].null_count:
         frame = frame.filter(pc.is_valid(frame[column]))
         notes.append(f"{lacking:,} rows without a value in {column!r} are left out")
     return frame, labels(frame[column], column, data.name), notes, column
+
+
+def target_column(data: Table, target: str | None) -> str:
+    """Return the column with the labels."""
+    if target is None:
+        raise DataError(f"{data.name}: say which column to predict with --target; it has {_shown(data)}")
+    return data.column(target)
 
 
 def _shown(data: Table) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from ..data.encoding import MatrixEncoding, Scaled, from_dict
 from ..replay import Film
 from ..suspects import Suspect
 from .evaluation import Evaluation, Measure
-from .preparation import Examples
+from .preparation import Encoding, Examples
 from .training import is_proven
 
 __all__ = [
+    "Facts",
     "evaluation_record",
     "evaluation_text",
     "explanation_record",
@@ -46,33 +47,68 @@ def finite(value: Any) -> Any:
 # -- fit ----------------------------------------------------------------------------------------------------------
 
 
-def fit_record(
-    examples: Examples,
-    model: Any,
-    scores: list[tuple[float, float]],
-    doubts: Sequence[Suspect],
-    output: Path | None,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Facts:
+    """What there is to say of the rows that a model was fitted on.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    features : int
+    counts : dict
+        How many rows each class has.
+    encoding : TableEncoding or MatrixEncoding
+    notes : list of str
+    accuracy : float
+        On these rows.
+    doubts : sequence of Suspect
+        What a person should look at; of rows that are not in memory nobody has looked.
+    """
+
+    name: str
+    features: int
+    counts: dict[Any, int]
+    encoding: Encoding
+    notes: list[str]
+    accuracy: float
+    doubts: Sequence[Suspect] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+    @classmethod
+    def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect]) -> Self:
+        """Return the facts of examples in memory."""
+        labels, counts = np.unique(examples.y, return_counts=True)
+        accuracy = float((model.predict(examples.X) == examples.y).mean())
+        shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+        return cls(examples.name, examples.X.shape[1], shares, examples.encoding, examples.notes, accuracy, doubts)
+
+
+def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> dict[str, Any]:
     """Return how a fit went."""
     certificate = getattr(model, "certificate_", None)
-    encoding = examples.encoding
+    encoding = facts.encoding
     columns = [] if isinstance(encoding, MatrixEncoding) else [asdict(column) for column in encoding.columns]
     return finite(  # type: ignore[no-any-return]
         {
-            "data": examples.name,
-            "rows": len(examples.y),
-            "features": examples.X.shape[1],
+            "data": facts.name,
+            "rows": facts.rows,
+            "features": facts.features,
             "classes": model.classes_.tolist(),
             "columns": columns,
-            "notes": examples.notes,
-            "suspects": [asdict(doubt) for doubt in doubts],
+            "notes": facts.notes,
+            "suspects": [asdict(doubt) for doubt in facts.doubts],
             "objective": model.objective_,
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
             "iterations": model.n_iter_,
             "certificate": _certificate_record(certificate),
             "proven": is_proven(model),
-            "training_accuracy": float((model.predict(examples.X) == examples.y).mean()),
+            "training_accuracy": facts.accuracy,
             "output": None if output is None else str(output),
         }
     )
@@ -85,16 +121,13 @@ def _certificate_record(certificate: Any) -> dict[str, Any] | None:
     return {name: getattr(certificate, name) for name in names if hasattr(certificate, name)}
 
 
-def fit_text(
-    examples: Examples, model: Any, scores: list[tuple[float, float]], output: Path | None, accuracy: float
-) -> str:
-    """Return the same for people; the accuracy is that of the record, which took a pass over the data."""
-    labels, counts = np.unique(examples.y, return_counts=True)
-    shares = ", ".join(f"{label} {count:,}" for label, count in list(zip(labels, counts, strict=True))[:8])
+def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> str:
+    """Return the same for people."""
+    shares = ", ".join(f"{label} {count:,}" for label, count in list(facts.counts.items())[:8])
     lines = [
-        f"data        {examples.name}: {len(examples.y):,} rows, {examples.X.shape[1]:,} features",
-        f"classes     {shares}{', …' if len(labels) > 8 else ''}",
-        *_column_lines(examples),
+        f"data        {facts.name}: {facts.rows:,} rows, {facts.features:,} features",
+        f"classes     {shares}{', …' if len(facts.counts) > 8 else ''}",
+        *_column_lines(facts.encoding),
     ]
     if scores:
         tried = ", ".join(f"{C:g}: {score:.4f}" for C, score in scores)
@@ -102,7 +135,7 @@ def fit_text(
     lines += [
         f"minimised   {model.objective_}",
         f"proven      {_proof(model)}",
-        f"accuracy    {accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
+        f"accuracy    {facts.accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]
     return "\n".join(lines)
@@ -115,17 +148,17 @@ def _proof(model: Any) -> str:
     return "it converged, by its own stopping rule" if model.converged_ else "nothing: it did not converge"
 
 
-def _column_lines(examples: Examples) -> list[str]:
-    if isinstance(examples.encoding, MatrixEncoding):
+def _column_lines(encoding: Encoding) -> list[str]:
+    if isinstance(encoding, MatrixEncoding):
         return ["columns     numbers, used as they are"]
     lines = []
     for kind, title in (("number", "numbers"), ("category", "categories"), ("date", "dates"), ("text", "text")):
-        names = [column.name for column in examples.encoding.columns if column.kind == kind]
+        names = [column.name for column in encoding.columns if column.kind == kind]
         if names:
             lines.append(
                 f"{title:11} {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
             )
-    aside = [column.name for column in examples.encoding.columns if column.kind == "ignored"]
+    aside = [column.name for column in encoding.columns if column.kind == "ignored"]
     return [*lines, *([f"set aside   {', '.join(aside[:12])}"] if aside else [])]
 
 

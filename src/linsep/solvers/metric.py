@@ -13,7 +13,7 @@ from .sampling import draw
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FACTORED", "Metric", "diagonal", "factored"]
+__all__ = ["FACTORED", "Metric", "ScaledFactor", "diagonal", "factored"]
 
 #: Up to this many features the Hessian is factored.
 FACTORED = 3000
@@ -67,6 +67,22 @@ class Cholesky:
         return np.tril(inverse.T)
 
 
+class ScaledFactor:
+    """A Cholesky factor of a matrix, of which the lower triangle is filled; the matrix itself is used up."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        diagonal = np.einsum("jj->j", matrix)
+        # Columns of one scale, and a nudge for directions in which nothing bends.
+        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        matrix *= self.scale[:, None]
+        matrix *= self.scale
+        self.factor = Cholesky(matrix)
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return the matrix's inverse times g."""
+        return self.factor.solve(self.scale * g) * self.scale
+
+
 class _ByColumns:
     """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples, those that matter most."""
 
@@ -88,17 +104,12 @@ class _ByColumns:
         self.cost = (len(rows) * (stored / n) ** 2 / 2 + d**3 / 60) / (2 * stored)
         hessian = problem.rows.gram(h, rows)
         hessian = hessian if problem.fit_intercept else hessian[:d, :d]
-        diagonal = np.einsum("jj->j", hessian)
-        diagonal[:d] += problem.penalty.l2
-        # Columns of one scale, and a nudge for directions in which nothing bends.
-        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        hessian *= self.scale[:, None]
-        hessian *= self.scale
-        self.factor = Cholesky(hessian)
+        np.einsum("jj->j", hessian)[:d] += problem.penalty.l2
+        self.factor = ScaledFactor(hessian)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""
-        return self.factor.solve(self.scale * g) * self.scale
+        return self.factor.solve(g)
 
 
 class _ByRows:

@@ -6,20 +6,34 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from .._core import Rows
+from .._core import Rows, is_sparse
+from ..parted import Block, Blocks
 from ..problem import Problem
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["both_classes", "draw", "sample", "sample_size"]
+__all__ = ["both_classes", "draw", "gather", "sample", "sample_size"]
 
 
 def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
     """Whether there are examples of either class that count."""
     counted = y if weight is None else y[weight > 0]
     return bool((counted > 0).any() and (counted < 0).any())
+
+
+def gather(blocks: Blocks, size: int, rng: np.random.Generator) -> Block:
+    """Return so many examples, about, as one block: of each block the same share."""
+    share = min(1.0, size / max(1, blocks.n))
+    found, codes = [], []
+    for block in blocks:
+        chosen = np.flatnonzero(rng.random(block.rows.n) < share)
+        found.append(block.rows.X[chosen])
+        codes.append(block.codes[chosen])
+    X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
+    return Block(0, Rows(X), np.concatenate(codes))
 
 
 def sample_size(problem: Problem) -> int:

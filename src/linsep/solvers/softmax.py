@@ -23,7 +23,7 @@ from .result import STOPPED_BY_OBSERVER
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["SoftmaxNewton", "SoftmaxResult"]
+__all__ = ["SoftmaxNewton", "SoftmaxResult", "metric_at"]
 
 #: Problems with at most this much work in a product are solved far beyond tol: it costs nothing.
 SMALL = 200_000
@@ -142,7 +142,7 @@ class _Run:
     def _direction(self, point: SoftmaxPoint, accuracy: float) -> tuple[FloatArray, FloatArray]:
         """Return the Newton step and its scores, in a metric that is renewed when it has served long enough."""
         if self.metric is None or self.served >= self.metric.worth:
-            self.metric, self.served = _metric(point), 0
+            self.metric, self.served = metric_at(point), 0
         V, scores, iterations = _conjugate_gradients(point, self.metric, accuracy)
         self.served += iterations
         return V, scores
@@ -251,7 +251,8 @@ class _Diagonal:
         return G / self.diagonal
 
 
-def _metric(point: SoftmaxPoint) -> _Blocks | _Diagonal:
+def metric_at(point: SoftmaxPoint) -> _Blocks | _Diagonal:
+    """Return what preconditions a step from a point."""
     return _Blocks(point) if point.problem.rows.d <= FACTORED else _Diagonal(point)
 
 

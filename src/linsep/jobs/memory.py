@@ -1,0 +1,101 @@
+"""How much memory a fit may take, and what there is room for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+
+from ..data.sources import DataError
+
+__all__ = ["Budget", "parse_size", "peak_memory"]
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+#: What a fit needs beside Python and its libraries at the least, and leaves free for what nobody counts.
+LEAST, SPARE = 80 * 10**6, 24 * 10**6
+#: Copies of a matrix of d × d numbers that a Newton step makes, with the one that a block adds.
+COPIES = 6
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> parse_size("512MB"), parse_size("2 GiB"), parse_size("1e9")
+    (512000000, 2147483648, 1000000000)
+    """
+    found = re.fullmatch(r"\s*([0-9.]+(?:[eE][0-9]+)?)\s*([kKmMgGtT]?[iI]?)[bB]?\s*", text)
+    try:
+        size = float(found.group(1)) * UNITS[found.group(2).upper()] if found else 0.0
+    except (KeyError, ValueError):
+        size = 0.0
+    if not size >= 1:
+        raise DataError(f"--max-memory {text} is no amount of memory; write 512MB, 2GB or the like")
+    return int(size)
+
+
+def peak_memory() -> int:
+    """Return how many bytes of memory this process has had at the most."""
+    try:
+        import resource
+    except ImportError as error:  # Windows
+        raise DataError("--max-memory is not possible here: the system does not say what a process uses") from error
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be used of a limit, beside what Python and its libraries take already.
+
+    Attributes
+    ----------
+    limit, taken : int
+        Bytes.
+
+    Examples
+    --------
+    >>> budget = Budget(limit=512 * 10**6, taken=200 * 10**6)
+    >>> budget.free // 10**6, budget.block // 10**6, budget.features
+    (288, 18, 1548)
+    """
+
+    limit: int
+    taken: int
+
+    @classmethod
+    def of(cls, limit: int) -> Budget:
+        """Return the budget of this process; raise where the limit is too small to work at all."""
+        taken = peak_memory()
+        least = taken + LEAST + SPARE
+        if limit < least:
+            raise DataError(
+                f"--max-memory {limit / 1e6:,.0f}MB is too small: Python and its libraries take {taken / 1e6:,.0f} MB "
+                f"already, and {(LEAST + SPARE) / 1e6:,.0f} MB are the least to work in; give {least / 1e6:,.0f}MB "
+                "or more"
+            )
+        return cls(limit, taken)
+
+    @property
+    def free(self) -> int:
+        """Bytes to work in."""
+        return self.limit - self.taken - SPARE
+
+    @property
+    def block(self) -> int:
+        """Bytes of a block of rows: several are there at once, as read, as encoded, and as worked on."""
+        return min(self.free // 16, 32 * 10**6)
+
+    @property
+    def sample(self) -> int:
+        """Bytes of a sample of the rows that is worked on in memory."""
+        return self.free // 8
+
+    @property
+    def features(self) -> int:
+        """How many features a matrix of all their products can have."""
+        return int((0.4 * self.free / (8 * COPIES)) ** 0.5)
+
+    def enough_for(self, d: int) -> int:
+        """Return the limit that would do for a matrix of all products of d features."""
+        return self.taken + SPARE + int(8 * COPIES * (d + 1) ** 2 / 0.4)

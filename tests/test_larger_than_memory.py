@@ -1,0 +1,227 @@
+"""`linsep fit --max-memory`: the installed command on real files, within its limit, killed, resumed and interrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from linsep import verify
+from linsep.jobs import memory
+from linsep.jobs.preparation import prepare
+from linsep.jobs.streaming import Request, fit_in_parts
+from linsep.jobs.training import estimator
+from linsep.model_file import read
+
+COMMAND = str(Path(sys.executable).with_name("linsep"))
+LIMIT = "420MB"
+
+#: Runs a command and tells, as a line of its own, the peak of its memory.
+MEASURED = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+print(done.returncode, peak, done.stdout.decode(), done.stderr.decode()[-2000:])
+"""
+
+
+def measured(*words):
+    """Run a command; return its exit code, its peak memory in bytes, and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *map(str, words)], capture_output=True, check=True, timeout=600
+    )
+    code, peak, said = done.stdout.decode().split(" ", 2)
+    return int(code), int(peak), said
+
+
+def customers(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.standard_normal((n, 20)), columns=[f"x{j}" for j in range(20)])
+    frame["town"] = rng.choice(["Ede", "Ulm", "Bonn"], n, p=[0.6, 0.3, 0.1])
+    frame.loc[rng.random(n) < 0.05, "x3"] = np.nan
+    score = frame["x0"] - 0.5 * frame["x1"] + (frame["town"] == "Ulm") + 1.5 * rng.standard_normal(n)
+    frame["kind"] = np.where(score > 1, "gold", np.where(score > -0.5, "silver", "bronze"))
+    frame["bought"] = np.where(score > 0, "yes", "no")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of the same customers, small and large."""
+    place = tmp_path_factory.mktemp("larger")
+    few = customers(3000)
+    few["words"] = [" ".join(np.random.default_rng(k).choice(["red", "old", "big", "new"], 4)) for k in range(3000)]
+    two = few.drop(columns="kind")
+    two.to_parquet(place / "two.parquet", row_group_size=700)
+    two.to_csv(place / "two.csv", index=False)
+    two.to_feather(place / "two.feather")
+    few.drop(columns=["bought", "words"]).to_parquet(place / "three.parquet")
+    X = sparse.random_array((3000, 300), density=0.03, rng=np.random.default_rng(0), format="csr")
+    y = np.where(X[:, :40].sum(axis=1) + 0.2 * np.random.default_rng(1).standard_normal(3000) > 0.6, 1, -1)
+    dump_svmlight_file(X, y, str(place / "two.svm"), zero_based=False)
+    many = pd.concat([customers(100_000, seed) for seed in range(9)]).drop(columns="kind")
+    many.to_parquet(place / "many.parquet", row_group_size=250_000)
+    return place
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(memory.Budget, "block", property(lambda budget: 40_000))
+
+
+@pytest.mark.parametrize("file", ["two.parquet", "two.csv", "two.feather", "two.svm", "three.parquet"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_the_answer_is_that_of_the_fit_in_memory(folder, small_blocks, file, loss):
+    target = {"two.svm": None, "three.parquet": "kind"}.get(file, "bought")
+    settings = dict(loss=loss, C=0.5, balanced=file == "two.csv")
+    found = fit_in_parts(Request(str(folder / file), target, 10**10, **settings))
+    found.folder.remove()
+    examples = prepare(folder / file, target)
+    best = estimator(loss, C=0.5, tol=1e-6, balanced=file == "two.csv").fit(examples.X, examples.y).certificate_.primal
+    certificate = found.model.certificate_
+    assert best * (1 - 1e-6) <= certificate.primal <= best * (1 + 1e-4)
+    assert certificate.proven
+    assert found.facts.encoding.names == examples.encoding.names
+    assert found.facts.rows == len(examples.y)
+    assert found.facts.accuracy == pytest.approx(
+        float((found.model.predict(examples.X) == examples.y).mean()), abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_l1_leaves_the_same_weights_at_zero(folder, small_blocks, loss):
+    found = fit_in_parts(
+        Request(str(folder / "two.parquet"), "bought", 10**10, loss=loss, C=0.05, l1_ratio=1.0, tol=1e-6)
+    )
+    found.folder.remove()
+    examples = prepare(folder / "two.parquet", "bought")
+    best = estimator(loss, C=0.05, l1_ratio=1.0, tol=1e-6).fit(examples.X, examples.y)
+    assert found.model.certificate_.primal == pytest.approx(best.certificate_.primal, rel=1e-6)
+    assert (np.abs(found.model.coef_) > 1e-6).tolist() == (np.abs(best.coef_) > 1e-6).tolist()
+
+
+def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path):
+    model, data = tmp_path / "model.json", folder / "many.parquet"
+    code, peak, said = measured(
+        COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "-o", model, "--json"
+    )
+    assert code == 0, said
+    assert peak < memory.parse_size(LIMIT)
+    assert os.listdir(tmp_path) == ["model.json"]
+    code, peak, said = measured(COMMAND, "verify", model, data)
+    assert code == 0, said
+    assert "bit for bit" in said
+    code, peak, said = measured(COMMAND, "predict", model, data, "-o", tmp_path / "out.parquet")
+    assert code == 0, said
+    assert peak < memory.parse_size(LIMIT)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_a_run_that_is_killed_goes_on(folder, tmp_path, loss):
+    model, data = tmp_path / "model.json", folder / "many.parquet"
+    words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--loss", loss, "-o", model]
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    state = tmp_path / "model.json.partial" / "state.json"
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not model.exists()
+    before = json.loads(state.read_bytes())
+    # other settings are refused, and nothing is lost by asking
+    other = subprocess.run([*map(str, words), "--C", "7"], capture_output=True, check=False, timeout=300)
+    assert other.returncode == 2
+    assert b"other settings: C was 1.0 and is now 7.0" in other.stderr
+    assert json.loads(state.read_bytes()) == before
+    again = subprocess.run([*map(str, words), "--json"], capture_output=True, check=False, timeout=300)
+    assert again.returncode == 0, again.stderr
+    assert b"counting rows" not in again.stderr
+    assert os.listdir(tmp_path) == ["model.json"]
+    examples = prepare(data, "bought")
+    best = estimator(loss).fit(examples.X, examples.y).certificate_
+    primal = json.loads(again.stdout)["certificate"]["primal"]
+    assert primal == pytest.approx(best.primal, rel=1e-4)
+
+
+def test_ctrl_c_writes_the_best_so_far(folder, tmp_path):
+    model, data = tmp_path / "model.json", folder / "many.parquet"
+    words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--tol", "1e-13", "-o", model]
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "model.json.partial" / "state.json").exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 1, err
+    assert b"this is the best so far" in err
+    found = read(model)
+    examples = prepare(data, "bought")
+    X = type(examples.encoding).from_dict(found.encoding).transform(pd_table(data))
+    assert verify(model, X, examples.y)
+
+
+def pd_table(path):
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--max-memory", "50MB"], "is too small"),
+        (["--max-memory", "much"], "is no amount of memory"),
+        (["--max-memory", "1GB", "--C", "auto"], "--C auto takes its data into memory"),
+        (["--max-memory", "1GB", "--loss", "perceptron"], "--loss perceptron takes its data into memory"),
+        (["--max-memory", "1GB", "--loss", "hinge", "--C", "inf"], "leave out --max-memory"),
+        (["--scratch", "."], "would be ignored"),
+    ],
+)
+def test_what_is_not_possible_is_said(folder, tmp_path, words, complaint):
+    command = [
+        COMMAND,
+        "fit",
+        str(folder / "two.parquet"),
+        "--target",
+        "bought",
+        "-o",
+        str(tmp_path / "m.json"),
+        *words,
+    ]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=300)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_column_that_changes_type_far_down_a_csv_file(tmp_path, small_blocks):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.integers(0, 9, 400_000), "z": rng.standard_normal(400_000)})
+    frame["y"] = np.where(frame["x"] + 3 * frame["z"] > 4, "a", "b")
+    frame["x"] = frame["x"].astype(str)
+    frame.loc[390_000, "x"] = "2.5"  # the first rows look like whole numbers
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    found = fit_in_parts(Request(str(tmp_path / "numbers.csv"), "y", 10**10))
+    found.folder.remove()
+    assert [column.kind for column in found.facts.encoding.columns] == ["number", "number"]
+    frame.loc[395_000, "x"] = "oops"
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    with pytest.raises(ValueError, match=r"line 395002, column 'x': 'oops' is not a number"):
+        fit_in_parts(Request(str(tmp_path / "bad.csv"), "y", 10**10))
+
+
+def test_other_data_are_refused(folder, tmp_path, small_blocks):
+    data = tmp_path / "data.csv"
+    data.write_bytes((folder / "two.csv").read_bytes())
+    request = Request(str(data), "bought", 10**10, output=tmp_path / "m.json")
+    fit_in_parts(request)  # whoever writes the model removes the folder: here nobody does
+    data.write_bytes((folder / "two.csv").read_bytes() + b"\n")
+    with pytest.raises(ValueError, match=r"an unfinished fit of other data.*--no-resume"):
+        fit_in_parts(request)

@@ -1,0 +1,30 @@
+"""Amounts of memory, as users write them and as they are shared out."""
+
+import pytest
+
+from linsep.data.sources import DataError
+from linsep.jobs.memory import Budget, parse_size, peak_memory
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("512MB", 512 * 10**6), ("2g", 2 * 10**9), ("1.5 GiB", 3 * 2**29), ("300000000", 3 * 10**8)]
+)
+def test_amounts(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "lots", "-5MB", "5 parsecs", "0", "1..5GB"])
+def test_what_is_no_amount_is_refused(text):
+    with pytest.raises(DataError, match="is no amount of memory; write 512MB"):
+        parse_size(text)
+
+
+def test_a_limit_that_is_too_small_says_what_would_do():
+    with pytest.raises(DataError, match=r"10MB is too small: .* take [0-9,]+ MB already.*give [0-9,]+MB or more"):
+        Budget.of(10**7)
+
+
+def test_shares_stay_within_the_limit():
+    budget = Budget.of(peak_memory() + 200 * 10**6)
+    assert 16 * budget.block <= budget.free < 200 * 10**6
+    assert budget.enough_for(budget.features) <= budget.limit * 1.01

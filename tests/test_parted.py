@@ -1,0 +1,243 @@
+"""Problems in parts: sums against the whole, bounds against the optimum, methods against those in memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linsep import LinearClassifier, LogisticRegression, losses, penalties
+from linsep._core import Rows
+from linsep.certificate import Certificate
+from linsep.duality import bound
+from linsep.parted import Block, PartedProblem
+from linsep.parted_claim import certify_parts
+from linsep.problem import Problem
+from linsep.solvers.sampling import gather
+from linsep.solvers.streamed_dual import StreamedDual
+from linsep.solvers.streamed_multipliers import StreamedMultipliers
+from linsep.solvers.streamed_newton import StreamedNewton
+from linsep.solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
+
+SMOOTH = ("logistic", "squared_hinge", "square")
+
+
+class MemoryBlocks:
+    """The rows of a matrix, some at a time."""
+
+    def __init__(self, X, codes, size):
+        self.X, self.codes, self.size = X, np.asarray(codes), size
+        self.n, self.d = X.shape
+        self.counts = np.bincount(self.codes)
+        self.squares = np.bincount(self.codes, weights=Rows(X).squared_norms())
+
+    def __iter__(self):
+        for first in range(0, self.n, self.size):
+            part = slice(first, first + self.size)
+            yield Block(first, Rows(self.X[part]), self.codes[part])
+
+
+class MemoryVector:
+    def __init__(self, n):
+        self.values = np.zeros(n)
+
+    def read(self, which):
+        return self.values[which].copy()
+
+    def write(self, which, values):
+        self.values[which] = values
+
+
+class MemoryWorkspace:
+    """Keeps everything, and stops the run after so many passes if asked to."""
+
+    def __init__(self, n, stop_after=None):
+        self.n, self.state, self.kept, self.vectors, self.stop_after = n, None, 0, {}, stop_after
+
+    def keep(self, state):
+        self.state, self.kept = state, self.kept + 1
+        if self.kept == self.stop_after:
+            raise SystemExit("killed")
+
+    def vector(self, name):
+        return self.vectors.setdefault(name, MemoryVector(self.n))
+
+
+def data(n=1500, d=6, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    score = X @ rng.standard_normal((d, classes)) + 1.5 * rng.standard_normal((n, classes))
+    return X, score.argmax(axis=1)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, "hinge"])
+@pytest.mark.parametrize("intercept", [True, False])
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 90), C=st.sampled_from([1e-3, 1.0, 30.0]))
+def test_sums_are_those_of_the_whole_and_bounds_hold(loss, intercept, seed, size, C):
+    X, codes = data(80, 4, seed)
+    codes[:2] = 0, 1
+    rng = np.random.default_rng(seed)
+    w, b = rng.standard_normal(4), float(rng.standard_normal()) * intercept
+    shared = dict(loss=losses.get(loss), C=C, fit_intercept=intercept)
+    parted = PartedProblem(MemoryBlocks(X, codes, size), 1, class_weight=np.array([1.0, 2.5]), **shared)
+    weight = np.where(codes == 1, 2.5, 1.0)
+    whole = Problem(Rows(X), np.where(codes == 1, 1.0, -1.0), sample_weight=weight, **shared)
+    point, expected = parted.evaluate(w, b, hessian=True), whole.evaluate(w, b, split=True, curvature=True)
+    assert point.objective == pytest.approx(expected.objective, rel=1e-12)
+    assert point.smooth_gradient == pytest.approx(expected.smooth_gradient, rel=1e-9, abs=1e-9)
+    assert np.tril(point.hessian) == pytest.approx(np.tril(whole.rows.gram(expected.sums.h, np.arange(80))), rel=1e-9)
+    exact = bound(expected)
+    assert point.exact_bound().dual == pytest.approx(exact.dual, rel=1e-9, abs=1e-9 * exact.primal)
+    # without another pass no more is claimed than with one; nor more than zero loss where that is no proof
+    assert point.bound.dual <= max(exact.dual, 0.0) + 1e-9 * exact.primal
+    assert parted.total_weight == whole.total_weight
+    assert parted.weighted_squares == pytest.approx(whole.weighted_squares)
+    assert parted.formula == whole.formula
+
+
+def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=None):
+    """Compare with the fit in memory, and verify the certificate from the data alone."""
+    class_weight = None if weight is None else dict(enumerate(weight))
+    shared = dict(penalty=penalty, C=C, class_weight=class_weight)
+    model = LinearClassifier(loss, tol=1e-7, **shared).fit(X, codes)
+    statement = model._statement()
+    best = model.certificate_.primal
+    found = problem.evaluate(result.w, result.b).objective
+    assert best * (1 - 1e-6) <= found <= best * (1 + tol)
+    claim = certify_parts(problem, result, statement, [0, 1], tol, duals)
+    certificate = Certificate(claim, result.w, result.b, statement, (0, 1))
+    outcome = certificate.verify(X, codes)
+    assert outcome, outcome.reason
+    assert certificate.proven
+    assert outcome.proven
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("weight", [None, (1.0, 3.0)])
+def test_newton_in_passes(loss, penalty, weight):
+    X, codes = data()
+    blocks = MemoryBlocks(sparse.csr_array(X) if penalty == "l1" else X, codes, 200)
+    weights = None if weight is None else np.array(weight)
+    problem = PartedProblem(blocks, 1, losses.get(loss), penalties.get(penalty), 0.1, weights)
+    sample = gather(blocks, 400, np.random.default_rng(0))
+    result, duals = StreamedNewton().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    assert result.converged
+    assert len(result.history) < 15
+    check(problem, result, duals, X, codes, loss, penalty, 0.1, weight=weight)
+
+
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+def test_newton_without_a_penalty(loss):
+    X, codes = data()
+    problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss))
+    result, _ = StreamedNewton().solve(problem, MemoryWorkspace(len(X)))
+    assert result.converged
+    best = LinearClassifier(loss, C=None, tol=1e-9).fit(X, codes)
+    assert result.w == pytest.approx(best.coef_[0], abs=2e-3)
+    claim = certify_parts(problem, result, best._statement(), [0, 1], 1e-4, None)
+    certificate = Certificate(claim, result.w, result.b, best._statement(), (0, 1))
+    assert certificate.verify(X, codes)
+    assert certificate.proven == (loss == "square")  # of a likelihood the proof is left to verify
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+@pytest.mark.parametrize("weight", [None, (1.0, 3.0)])
+@pytest.mark.parametrize("with_sample", [True, False])
+def test_hinge_by_multipliers_in_passes(C, weight, with_sample):
+    X, codes = data()
+    blocks = MemoryBlocks(X, codes, 333)
+    weights = None if weight is None else np.array(weight)
+    problem = PartedProblem(blocks, 1, losses.Hinge(), penalties.L2(), C, weights)
+    sample = gather(blocks, 500, np.random.default_rng(0)) if with_sample else None
+    result, duals = StreamedMultipliers().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    assert result.converged
+    assert result.n_iter < 80
+    check(problem, result, duals, X, codes, "hinge", "l2", C, weight=weight)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+def test_dual_descent_in_passes_for_many_features(loss):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((800, 3000), density=0.01, rng=rng, format="csr")
+    codes = (np.asarray(X[:, :300].sum(axis=1)).ravel() > 1.5).astype(int)
+    blocks = MemoryBlocks(X, codes, 150)
+    problem = PartedProblem(blocks, 1, losses.get(loss), penalties.L2(), 1.0)
+    result, duals = StreamedDual().solve(problem, MemoryWorkspace(800), sample=gather(blocks, 200, rng))
+    assert result.converged
+    check(problem, result, duals, X, codes, loss, "l2", 1.0)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_m24_softmax_in_passes(balanced):
+    X, codes = data(classes=4)
+    blocks = MemoryBlocks(X, codes, 400)
+    model = LogisticRegression(C=0.5, class_weight="balanced" if balanced else None).fit(X, codes)
+    best = model.certificate_.primal
+    weight = blocks.counts.sum() / (4 * blocks.counts) if balanced else None
+    problem = PartedSoftmax(blocks, 4, penalties.L2(), 0.5, weight)
+    found = StreamedSoftmax().solve(
+        problem, MemoryWorkspace(len(X)), sample=gather(blocks, 400, np.random.default_rng(0))
+    )
+    assert found.converged
+    assert found.proof.primal == pytest.approx(best, rel=1e-4)
+    model._store_softmax(problem, found)
+    assert model.certificate_.verify(X, codes)
+    assert model.certificate_.proven
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [(StreamedNewton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
+)
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
+    X, codes = data()
+    problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
+    workspace = MemoryWorkspace(len(X), stop_after=passes)
+    with pytest.raises(SystemExit):
+        solver.solve(problem, workspace)
+    result, _ = solver.solve(problem, workspace)
+    straight, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+    assert result.converged
+    objectives = [problem.evaluate(one.w, one.b).objective for one in (result, straight)]
+    assert objectives[0] == pytest.approx(objectives[1], rel=2 * solver.tol)
+
+
+class _Interrupting(MemoryBlocks):
+    """Blocks that somebody interrupts with Ctrl-C in their third pass."""
+
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        for block in super().__iter__():
+            if self.passes == 3:
+                raise KeyboardInterrupt
+            yield block
+
+
+@pytest.mark.parametrize(("solver", "loss"), [(StreamedNewton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
+def test_ctrl_c_keeps_the_best_so_far(solver, loss):
+    X, codes = data()
+    problem = PartedProblem(_Interrupting(X, codes, 400), 1, losses.get(loss), C=1.0)
+    result, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+    assert result.interrupted
+    assert problem.evaluate(result.w, result.b).objective < problem.evaluate(np.zeros(6), 0.0).objective
+
+
+def test_a_penalty_that_a_method_cannot_minimise_is_refused():
+    X, codes = data(50)
+    problem = PartedProblem(MemoryBlocks(X, codes, 10), 1, losses.Hinge(), penalties.get("l1"), 1.0)
+    for solver in (StreamedMultipliers(), StreamedDual()):
+        with pytest.raises(ValueError, match="needs the penalty"):
+            solver.solve(problem, MemoryWorkspace(50))
+
+
+def test_gather_takes_the_same_share_of_every_block():
+    X, codes = data(3000)
+    found = gather(MemoryBlocks(X, codes, 1000), 600, np.random.default_rng(0))
+    assert isinstance(found, Block)
+    assert 500 < found.rows.n < 700
+    assert {tuple(row) for row in found.rows.X} <= {tuple(row) for row in X}
