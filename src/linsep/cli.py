@@ -287,8 +287,9 @@ def evaluate(
     json
         Print the numbers for a program instead.
     """
+    from . import evaluation
     from .data.encoding import from_dict
-    from .jobs import evaluation, summaries
+    from .jobs import summaries
     from .jobs.preparation import encoded
 
     found = _read_model(model)
