@@ -27,6 +27,8 @@ import numpy as np
 
 #: Seconds that anything may take.
 PATIENCE = 30.0
+#: And a little more, for a machine that stood still in between.
+GRACE = 5.0
 FLAGS = (
     "--headless=new",
     "--no-sandbox",  # the files are ours, and root has no sandbox
@@ -96,8 +98,8 @@ class Browser:
     def next_message(self, until):
         """Return the next message, having told whoever listens of it; raise where none comes in time."""
         while b"\0" not in self._buffer:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([self._read], [], [], left)[0]:
+            left = max(until - time.monotonic(), GRACE)
+            if not select.select([self._read], [], [], left)[0] and time.monotonic() > until + GRACE:
                 raise TimeoutError(f"the browser said nothing for {PATIENCE} seconds")
             if not (data := os.read(self._read, 2**20)):
                 raise RuntimeError(f"the browser has gone, with code {self._process.poll()}")
@@ -177,9 +179,10 @@ class Page:
 
     def wait_for(self, condition, seconds=10.0):
         """Wait until an expression is true, and return its value."""
-        until = time.monotonic() + seconds
+        until, tries = time.monotonic() + seconds, 0
         while not (value := self.evaluate(condition)):
-            if time.monotonic() > until:
+            tries += 1
+            if time.monotonic() > until and tries > 20 * seconds:
                 raise AssertionError(f"not true within {seconds} seconds: {condition}")
             time.sleep(0.02)
         return value

@@ -118,7 +118,19 @@ def doctor(*, json: bool = False) -> int:
 def _installation() -> dict[str, Any]:
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
-    names = ("numpy", "scipy", "scikit-learn", "narwhals", "cyclopts", "rich", "pyarrow", "pandas", "polars", "onnx")
+    names = (
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "narwhals",
+        "cyclopts",
+        "rich",
+        "pyarrow",
+        "pandas",
+        "polars",
+        "onnx",
+        "matplotlib",
+    )
     return {
         "linsep": __version__,
         "kernels": _core.kernels_in_use(),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atomic_file import write_atomically
+from ..palette import LIGHT
 from ..solvers import check_count
 from .film import Film
 
@@ -18,8 +19,8 @@ FloatArray = NDArray[np.float64]
 
 __all__ = ["save_animation"]
 
-#: Colours of Okabe and Ito, which the colour-blind tell apart; classes differ in shape as well.
-NEGATIVE, POSITIVE, BEST, CAUSE, PLANE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#000000"
+NEGATIVE, POSITIVE, PLANE = LIGHT.negative, LIGHT.positive, LIGHT.text
+BEST, CAUSE = LIGHT.series[2:4]
 
 
 def save_animation(film: Film, path: str | os.PathLike[str], *, fps: int = 6, frames: int = 120) -> None:

@@ -172,16 +172,21 @@ def make_scene(
     if view.identity:
         sentence = "Both features as they are: the line is where g(x) = 0."
         return _flat("features", points, (names[0], names[1]), sentence, view.line)
-    exact = "the plane the fit ended with is exactly the vertical line at 0; " if result.w.any() else ""
+    exact = "the plane reported is exactly the vertical line at 0; " if result.w.any() else ""
     sentence = (
-        f"{X.shape[1]:,} features on two axes: across, the distance from the final plane; up, the direction of the "
-        f"largest spread that is left{_mostly(view.along, names)}. The picture shows {view.shown:.0%} of the examples' "
-        f"variance: {exact}earlier planes are drawn where they cut through the picture, so an example may be wrong and "
-        "yet appear on the right side. Which examples are wrong is computed from all features."
+        f"{X.shape[1]:,} features on two axes: across, the distance from the plane that the fit reports; up, the "
+        f"direction of the largest spread that is left{_mostly(view.along, names)}. The picture shows "
+        f"{_percent(view.shown)} of the examples' variance: {exact}other planes are drawn where they cut through the "
+        "picture, so an example may be wrong and yet appear on the right side. Which examples are wrong is computed "
+        "from all features."
     )
     return _flat(
-        "projection", points, ("distance from the final plane", "largest remaining spread"), sentence, view.line
+        "projection", points, ("distance from the reported plane", "largest remaining spread"), sentence, view.line
     )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "less than 1%"
 
 
 def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
@@ -389,8 +394,9 @@ def _bound(recording: Recording) -> Bound | None:
 def _facts(recording: Recording) -> list[tuple[str, str]]:
     problem, result, model = recording.problem, recording.result, recording.model
     ended = "stopped by the limit on recorded steps" if recording.cut_short else result.message
-    if result.converged and result.proof is not None and np.isfinite(result.proof.relative_gap):
-        ended = f"proven to be within {max(result.proof.relative_gap, 0.0):.1e} of the optimum"
+    gap = float(getattr(model, "dual_gap_", np.inf))
+    if result.converged and result.proof is not None and np.isfinite(gap):
+        ended = f"proven to be within {max(gap, 0.0):.1e} of the optimum, relative to the objective"
     order = getattr(model, "order", None) or getattr(getattr(model, "solver", None), "order", None)
     solver = recording.history.solver or type(model).__name__
     return [
@@ -407,6 +413,8 @@ def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     notes = [] if recording.result.advice else list(recording.warnings)
     if recording.cut_short:
         notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
+    if getattr(recording.model, "keep", "") in ("average", "vote"):
+        notes.append("The plane that the fit reports is the mean of all planes, and none of those drawn here.")
     stride = history.stride * (int(np.ceil((len(history) - 1) / max(1, frames - 1))) if frames < len(history) else 1)
     if stride > 1:
         notes.append(f"Thinned: one recorded step in {stride:,} is shown, so a frame sums up {stride:,} steps.")

@@ -138,7 +138,7 @@ function shade(pen, g, at) {
       part.forEach((stop, k) => (k ? pen.lineTo(...stop.point) : pen.moveTo(...stop.point)));
     });
     pen.globalAlpha = 0.12;
-    pen.fillStyle = color(side ? "fill-positive" : "fill-negative");
+    pen.fillStyle = color(side ? "positive" : "negative");
     pen.fill();
     pen.globalAlpha = 1;
   }
@@ -186,7 +186,7 @@ function marker(pen, x, y, positive, wrong, size) {
   else pen.arc(x, y, size * 1.12, 0, 2 * Math.PI);
   pen.lineWidth = wrong ? 2 : 1;
   pen.strokeStyle = color(positive ? "positive" : "negative");
-  pen.fillStyle = wrong ? color("ground") : color(positive ? "fill-positive" : "fill-negative");
+  pen.fillStyle = wrong ? color("ground") : color(positive ? "positive" : "negative");
   pen.globalAlpha = wrong ? 1 : 0.72;
   pen.fill();
   pen.globalAlpha = 1;
@@ -236,6 +236,8 @@ function label(pen, text, x, y, align, room = Infinity) {
 
 // ---- the curves ----
 
+const LEVEL = { color: "cause", width: 2, dash: [3, 3] };
+
 // What one curve shows: lines with a name, a style and one value a frame (null where there is none).
 function makeChart(id, caption, lines, { level = null, wide = true } = {}) {
   const figure = element(id), canvas = figure.querySelector("canvas");
@@ -273,7 +275,7 @@ function drawChart({ canvas, lines, level, scale, bottom, top }) {
     pen.beginPath();
     pen.moveTo(0, y(level.value));
     pen.lineTo(width, y(level.value));
-    stroke(pen, { color: "cause", width: 2, dash: [3, 3] });
+    stroke(pen, LEVEL);
   }
   for (const line of lines) {
     pen.beginPath();
@@ -301,17 +303,21 @@ function drawChart({ canvas, lines, level, scale, bottom, top }) {
   });
 }
 
-// The numbers of this frame, in the colours of their lines.
+// The numbers of this frame, each behind a piece of its line.
 function legendOfChart(pen, width, lines, level) {
   let left = 8;
-  const words = lines.map(line => [`${line.name} ${short(line.values[state.frame])}`, line.color]);
-  if (level) words.push([`${level.name} ${short(level.value)}`, "cause"]);
-  for (const [text, name] of words) {
-    const room = pen.measureText(text).width + 12;
+  const entries = lines.map(line => [`${line.name} ${short(line.values[state.frame])}`, line]);
+  if (level) entries.push([`${level.name} ${short(level.value)}`, LEVEL]);
+  for (const [text, style] of entries) {
+    const room = pen.measureText(text).width + 36;
     pen.fillStyle = color("panel");
     pen.fillRect(left - 4, 2, room - 4, 16);
-    pen.fillStyle = color(name);
-    label(pen, text, left, 14, "left", width - left);
+    pen.beginPath();
+    pen.moveTo(left, 10);
+    pen.lineTo(left + 18, 10);
+    stroke(pen, style);
+    pen.fillStyle = color("ink");
+    label(pen, text, left + 22, 14, "left", width - left - 22);
     left += room;
   }
 }
@@ -369,6 +375,7 @@ function fillTexts() {
     ["wrong side (hollow)", pen => { marker(pen, 7, 8, 0, 1, 4); marker(pen, 19, 8, 1, 1, 4); }],
     ["causes the update", pen => { pen.beginPath(); pen.arc(13, 8, 6, 0, 7); stroke(pen, { color: "cause", width: 3 }); }],
     ["plane now", pen => dash(pen, { color: "plane", width: 2.5 })],
+    ["margin", pen => dash(pen, { color: "plane", width: 1.3, dash: [2, 4] })],
     ["one frame before", pen => dash(pen, { color: "quiet", width: 1, alpha: 0.6 })],
     ["best so far", pen => dash(pen, { color: "best", width: 3, dash: [7, 4] })],
   ].filter(([name]) => name !== "causes the update" || frames.cause.some(k => k >= 0));
