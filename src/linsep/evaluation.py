@@ -79,7 +79,7 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     found = rows.measure(np.ones(len(truth)))
     rng = np.random.default_rng(seed)
     again = [rows.measure(_resample(rng, len(truth))) for _ in range(RESAMPLES)]
-    low, high = np.nanquantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = _interval(np.array(again))
     measured = [Measure(float(v), float(a), float(b)) for v, a, b in zip(found, low, high, strict=True)]
     count = len(rows.names)
     confusion = np.array(measured[count:], dtype=object).reshape(len(classes), len(classes))
@@ -97,6 +97,14 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
         known = ", ".join(map(str, list(places)[:10]))
         raise ValueError(f"the label {strange[0]!r} occurs, which the model does not know; it knows {known}")
     return np.array([places[label] for label in different.tolist()])[inverse.reshape(-1)]
+
+
+def _interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return between what the middle 95 % of each column lie; a column without any number has no such place."""
+    low, high = np.full((2, values.shape[1]), np.nan)
+    known = np.isfinite(values).any(axis=0)
+    low[known], high[known] = np.nanquantile(values[:, known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return low, high
 
 
 def _resample(rng: np.random.Generator, n: int) -> FloatArray:

@@ -18,8 +18,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..atomic_file import write_atomically
-from .content import Content, compute
+from .content import compute
 from .page import render
+from .records import Content
 
 __all__ = ["Content", "compute", "render", "write_report"]
 

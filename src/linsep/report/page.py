@@ -1,25 +1,24 @@
-"""The report as one HTML file: text, tables and charts, all that comes from data escaped."""
+"""The report as one HTML file: its sections, in the order in which one asks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from ..evaluation import Measure
-from ..palette import DARK, LIGHT, Theme
-from .content import Bin, Content, Journey, Mistake, Weights
+from .markup import definitions, document, folded, paragraph, section, table, text
+from .records import Bin, Content, Curve, Journey, Mistake, Weights
 from .svg import Axis, bars, histogram, lines
 
-__all__ = ["document", "render", "section", "style"]
+__all__ = ["render", "sections"]
 
-#: Longer cells are cut: a report is no place for a novel.
-LONGEST = 300
-#: More planes than this are folded away.
-OPEN_PLANES = 3
+#: More planes than this are folded away; a confusion table of more classes is not shown.
+OPEN_PLANES, CONFUSED = 3, 30
+#: About so many rows of a curve's numbers are written out.
+WRITTEN = 12
+NUMBERS = "the numbers"
 
 MEASURES = {
     "accuracy": "accuracy",
@@ -32,186 +31,147 @@ SERIES = {"objective": "objective", "best": "best so far", "zero_one": "share of
 
 def render(content: Content) -> str:
     """Return the page."""
-    parts = [
+    return document(content.title, sections(content))
+
+
+def sections(content: Content) -> list[str]:
+    """Return the parts of the page."""
+    return [
         _head(content),
         _proof(content),
         _metrics(content),
         _watch_out(content),
         _threshold(content),
         _calibration(content),
-        *_weight_sections(content.weights),
+        _weights(content.weights),
         _margins(content),
         _mistakes(content),
         _separability(content),
-        _journey(content.journeys),
+        _journeys(content.journeys),
     ]
-    return document(content.title, parts)
 
 
-def document(title: str, parts: Iterable[str]) -> str:
-    """Return a whole page of its parts, which are HTML; the title is text."""
-    shown = escape(_cut(title))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{shown}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n<h1>{shown}</h1>\n"
-        + "\n".join(part for part in parts if part)
-        + "\n</main>\n</body>\n</html>\n"
-    )
-
-
-def style() -> str:
-    """Return the style sheet: the colours of the palette, then what is drawn with them."""
-    sheet = files(__package__).joinpath("page.css").read_text("utf-8")
-    dark = f"@media screen and (prefers-color-scheme: dark) {{\n:root {{ {_variables(DARK)} }}\n}}\n"
-    return f":root {{ color-scheme: light dark; {_variables(LIGHT)} }}\n{dark}{sheet}"
-
-
-def _variables(theme: Theme) -> str:
-    named = ("background", "surface", "text", "muted", "grid", "negative", "positive", "negative_text", "positive_text")
-    colours = {name.replace("_", "-"): getattr(theme, name) for name in named}
-    colours |= {f"s{k}": colour for k, colour in enumerate(theme.series)}
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
-
-
-def section(title: str, *body: str, kind: str = "") -> str:
-    """Return a section with a heading; title and body are HTML."""
-    opening = f'<section class="{kind}">' if kind else "<section>"
-    return f"{opening}\n<h2>{title}</h2>\n" + "\n".join(body) + "\n</section>"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
-
-
-def _text(value: object) -> str:
-    return escape(_cut(str(value)))
-
-
-def _paragraph(text: str, kind: str = "") -> str:
-    opening = f'<p class="{kind}">' if kind else "<p>"
-    return f"{opening}{_text(text)}</p>"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = ()) -> str:
-    """Return a table that scrolls sideways by itself where it is too wide."""
-    top = "".join(f'<th scope="col">{_text(head)}</th>' for head in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td class="number">{_text(cell)}</td>' if j in numbers else f"<td>{_text(cell)}</td>"
-            for j, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-# -- sections ---------------------------------------------------------------------------------------------------------
+# -- what was fitted, and what is proven ------------------------------------------------------------------------------
 
 
 def _head(content: Content) -> str:
-    facts = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in content.facts)
-    return section(
-        "What was fitted",
-        f"<dl>{facts}<dt>minimised</dt><dd><code>{_text(content.objective)}</code></dd></dl>",
-    )
+    objective = f"<dl><dt>minimised</dt><dd><code>{text(content.objective)}</code></dd></dl>"
+    symbols = "z = y (w·x + b): positive where a row is on its own side of the plane."
+    notes = "".join(map(paragraph, content.notes))
+    return section("What was fitted", definitions(content.facts), objective, paragraph(symbols, "quiet"), notes)
 
 
 def _proof(content: Content) -> str:
     badge = "proven" if content.is_proven else "not proven"
     meaning = (
-        "In plain words: whoever fits the same kind of model to the same rows, with whatever program, cannot get an "
-        "objective below that bound. The fit is as good as finished."
+        "In plain words: whoever fits the same kind of model to the same rows, with whatever program, cannot do better "
+        "than this bound. More computing would change nothing that matters."
         if content.is_proven
         else "In plain words: a better plane for this objective may exist; how much better is not bounded as asked for."
     )
-    again = f"Nobody has to believe this. Check it again from the training data alone: <code>{_text(content.recheck)}</code>"
+    again = "Nobody has to believe this. To check it again, from the training data alone:"
     return section(
         f'The certificate <span class="badge">{badge}</span>',
-        _lines(content.proof),
-        _paragraph(meaning),
-        f"<p>{again}</p>",
+        *map(paragraph, content.proof),
+        paragraph(meaning),
+        f"<p>{again} <code>{text(content.recheck)}</code></p>",
         kind="good" if content.is_proven else "warning",
     )
 
 
-def _lines(text: str) -> str:
-    """Return each line as a paragraph."""
-    return "".join(_paragraph(line) for line in text.splitlines() if line.strip())
+def _separability(content: Content) -> str:
+    rows = "the rows above" if content.trained_here else "the rows of the fit"
+    proven = f"Decided for {rows}, and proven in exact arithmetic." if content.is_decided else f"Asked of {rows}."
+    return section(
+        "Can a plane separate the classes at all?", *map(paragraph, content.separability), paragraph(proven, "quiet")
+    )
+
+
+def _watch_out(content: Content) -> str:
+    if content.suspects:
+        items = "".join(f"<li>{paragraph(suspect.message)}</li>" for suspect in content.suspects)
+        return section("What to watch out for", f"<ul>{items}</ul>", kind="warning")
+    nothing = (
+        "Nothing stands out: no column that gives the answer away, dominates or repeats another, no equal rows with "
+        "different labels, no rare class."
+    )
+    return section("What to watch out for", paragraph(nothing))
+
+
+# -- how good it is ---------------------------------------------------------------------------------------------------
 
 
 def _metrics(content: Content) -> str:
     found = content.evaluation
     where = (
-        "These are the rows that the model was fitted on: expect worse on others."
+        "If these are the rows that the model was fitted on, expect worse on others."
         if content.trained_here
-        else "These rows were not used for the fit."
+        else "They are not the rows of the fit, if the files are what they are called."
     )
     rows = [(MEASURES.get(name, name), f"{one.value:.4f}", _interval(one)) for name, one in found.measures.items()]
     return section(
         "How good it is",
-        _paragraph(f"{found.rows:,} rows. {where} In brackets: where 95 % of the values on resampled rows lie."),
-        _table(["measure", "value", "95 % interval"], rows, numbers=(1, 2)),
+        paragraph(f"Measured on {found.rows:,} rows. {where}"),
+        table(["measure", "value", "95 % interval"], rows, numbers=(1, 2)),
         _confusion(found.classes, found.confusion),
+        paragraph("Intervals hold 95 % of the values on resampled rows (bootstrap).", "quiet"),
     )
 
 
-def _interval(one: Measure, digits: int = 4) -> str:
-    return f"[{one.low:.{digits}f}, {one.high:.{digits}f}]"
+def _interval(one: Measure) -> str:
+    return f"{one.low:.4f} to {one.high:.4f}"
 
 
 def _confusion(classes: Sequence[Any], confusion: Sequence[Sequence[Measure]]) -> str:
-    if len(classes) > 30:
-        return _paragraph(f"With {len(classes)} classes the table of confusions is too large to show.")
-    heads = ["", *(f"said {label}" for label in classes)]
+    if len(classes) > CONFUSED:
+        return paragraph(f"With {len(classes)} classes the table of confusions is too large to show.")
+    heads = ["rows that are …", *(f"said {label}" for label in classes)]
     rows = [
-        [f"is {label}", *(f"{one.value:,.0f} [{one.low:,.0f}, {one.high:,.0f}]" for one in row)]
+        [str(label), *(f"{one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})" for one in row)]
         for label, row in zip(classes, confusion, strict=True)
     ]
-    return _table(heads, rows, numbers=range(1, len(heads)))
-
-
-def _watch_out(content: Content) -> str:
-    if not content.suspects:
-        return section(
-            "What to watch out for",
-            _paragraph(
-                "Nothing stands out: no column that gives the answer away, dominates or repeats another, no equal "
-                "rows with different labels, no rare class."
-            ),
-        )
-    items = "".join(f"<li>{_text(suspect.message)}</li>" for suspect in content.suspects)
-    return section("What to watch out for", f"<ul>{items}</ul>", kind="warning")
+    return table(heads, rows, numbers=range(1, len(heads)))
 
 
 def _threshold(content: Content) -> str:
     curve = content.curve
     if curve is None:
         return ""
-    series = {name: (curve.threshold, values) for name, values in curve.measures.items()}
     positive = content.evaluation.classes[1]
-    x = Axis.over("threshold on the score", [*curve.threshold, curve.chosen])
     chart = lines(
-        x,
+        Axis.over("threshold on the score", [*curve.threshold, curve.chosen]),
         Axis("share", 0.0, 1.0),
-        series,
+        {name: (curve.threshold, values) for name, values in curve.measures.items()},
         title="Accuracy, precision and recall at each threshold",
         mark=(curve.chosen, f"in use: {curve.chosen:g}"),
+        dots=[(curve.chosen, value) for value in curve.at_chosen.values()],
     )
     said = ", ".join(f"{name} {value:.4f}" for name, value in curve.at_chosen.items())
     return section(
         "The threshold",
-        _paragraph(f"{positive} is predicted where the score is at least {curve.chosen:g}: {said}."),
+        paragraph(f"{positive} is said where the score is at least {curve.chosen:g}: {said}."),
         chart,
+        folded(NUMBERS, _curve_table(curve)),
     )
+
+
+def _curve_table(curve: Curve) -> str:
+    rows = [
+        [f"{curve.threshold[k]:.5g}", *(f"{values[k]:.4f}" for values in curve.measures.values())]
+        for k in _some(len(curve.threshold))
+    ]
+    return table(["threshold", *curve.measures], rows, numbers=range(1 + len(curve.measures)))
+
+
+def _some(count: int) -> list[int]:
+    """Return evenly spread positions, the first and the last among them."""
+    return sorted({round(place) for place in np.linspace(0, count - 1, min(WRITTEN, count))})
 
 
 def _calibration(content: Content) -> str:
     if content.calibration is None:
         return section(
-            "Calibration", _paragraph("This model has scores but no probabilities; a logistic model has them.")
+            "Calibration", paragraph("This model has scores, but no probabilities; a logistic model has them.")
         )
     many = len(content.evaluation.classes) > 2
     of = "the likeliest class" if many else str(content.evaluation.classes[1])
@@ -224,48 +184,13 @@ def _calibration(content: Content) -> str:
         diagonal=True,
         points=True,
     )
-    return section(
-        "Calibration",
-        _paragraph(f"Of the rows to which {of} was given some probability, as many should be it: the dashed line."),
-        chart,
-        _bins(content.calibration),
-    )
+    ideal = f"Where {of} is said with probability p, it should be true for a share p of the rows: the dashed line."
+    return section("Calibration", paragraph(ideal), chart, _bins(content.calibration))
 
 
 def _bins(calibration: Sequence[Bin]) -> str:
     rows = [(f"{one.count:,}", f"{one.said:.3f}", f"{one.came_true:.3f}") for one in calibration]
-    return _folded("the numbers", _table(["rows", "said", "came true"], rows, numbers=(0, 1, 2)))
-
-
-def _folded(title: str, body: str, *, is_open: bool = False) -> str:
-    return f"<details{' open' if is_open else ''}><summary>{_text(title)}</summary>{body}</details>"
-
-
-def _weight_sections(planes: Sequence[Weights]) -> list[str]:
-    if len(planes) == 1:
-        return [section("What speaks for what", *_plane(planes[0]))]
-    folded = [
-        _folded(f"{plane.towards} against {plane.away}", "".join(_plane(plane)), is_open=len(planes) <= OPEN_PLANES)
-        for plane in planes
-    ]
-    return [section("What speaks for what", *folded)]
-
-
-def _plane(plane: Weights) -> list[str]:
-    more = f" {plane.left_out:,} lighter ones are not shown." if plane.left_out else ""
-    rows = [
-        (name, f"{weight:+.5g}", f"{unit:+.5g}")
-        for name, weight, unit in zip(plane.names, plane.weights, plane.per_unit, strict=True)
-    ]
-    table = _table(["feature", "weight", "per unit of the column"], rows, numbers=(1, 2))
-    return [
-        _paragraph(
-            f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}; its length is its "
-            f"importance. Intercept {plane.intercept:+.5g}.{more}"
-        ),
-        bars(plane.names, plane.weights.tolist(), title=f"Weights for {plane.towards} against {plane.away}"),
-        _folded("the numbers", table),
-    ]
+    return table(["rows", "said", "came true"], rows, numbers=(0, 1, 2))
 
 
 def _margins(content: Content) -> str:
@@ -280,54 +205,93 @@ def _margins(content: Content) -> str:
         mark="wrong | right",
     )
     wrong = f"{content.n_mistakes:,} of {content.evaluation.rows:,} rows are on the wrong side, left of the line."
-    return section("Margins", _paragraph(wrong), chart)
+    rows = [
+        [f"{low:.4g} to {high:.4g}", *(f"{count[k]:,}" for count in found.counts.values())]
+        for k, (low, high) in enumerate(zip(found.edges[:-1], found.edges[1:], strict=True))
+    ]
+    numbers = table([label, *found.counts], rows, numbers=range(1, 1 + len(found.counts)))
+    return section("Margins", paragraph(wrong), chart, folded(NUMBERS, numbers))
 
 
 def _mistakes(content: Content) -> str:
     if not content.mistakes:
-        return section("The worst mistakes", _paragraph("There is none: all rows are on their own side."))
+        return section("The worst mistakes", paragraph("There are none: all rows are on their own side."))
     shown = "".join(_mistake(mistake) for mistake in content.mistakes)
     return section(
         "The worst mistakes",
-        _paragraph(f"{len(content.mistakes)} of {content.n_mistakes:,}, the farthest on the wrong side first."),
+        paragraph(f"{len(content.mistakes)} of {content.n_mistakes:,}, the farthest on the wrong side first."),
         f'<ol class="mistakes">{shown}</ol>',
     )
 
 
 def _mistake(mistake: Mistake) -> str:
-    cells = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in mistake.cells)
-    what = f"row {mistake.row:,} is {mistake.truth}, said {mistake.said} (by {-mistake.distance:.3g})"
-    return f"<li><p>{_text(what)}</p><dl>{cells}</dl></li>"
+    what = f"Row {mistake.row:,} is {mistake.truth}, said {mistake.said} (wrong by {-mistake.distance:.3g})"
+    return f"<li>{paragraph(what)}{definitions(mistake.cells)}</li>"
 
 
-def _separability(content: Content) -> str:
-    rows = "the measured rows, which are those of the fit" if content.trained_here else "the rows of the fit"
+# -- what it learned, and how -----------------------------------------------------------------------------------------
+
+
+def _weights(planes: Sequence[Weights]) -> str:
+    title = "What speaks for what"
+    if len(planes) == 1:
+        return section(title, *_plane(planes[0]))
+    few = len(planes) <= OPEN_PLANES
     return section(
-        "Can a plane separate the classes at all?",
-        _lines(content.separability),
-        _paragraph(f"Decided for {rows}, and proven in exact arithmetic."),
+        title, *(folded(f"{one.towards} against {one.away}", "".join(_plane(one)), is_open=few) for one in planes)
     )
 
 
-def _journey(journeys: Sequence[Journey]) -> str:
+def _plane(plane: Weights) -> list[str]:
+    more = f" {plane.left_out:,} lighter ones are not shown." if plane.left_out else ""
+    ways = f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}; its length says how much."
+    chart = bars(plane.names, plane.weights.tolist(), title=f"Weights for {plane.towards} against {plane.away}")
+    return [paragraph(f"{ways}{more}"), chart, folded(NUMBERS, _weight_table(plane))]
+
+
+def _weight_table(plane: Weights) -> str:
+    heads, columns = ["feature", "weight"], [[*plane.weights, plane.intercept]]
+    if plane.per_unit is not None and plane.intercept_at_zero is not None:
+        heads.append("per unit of the column")
+        columns.append([*plane.per_unit, plane.intercept_at_zero])
+    rows = [[name, *(f"{column[k]:+.5g}" for column in columns)] for k, name in enumerate([*plane.names, "intercept"])]
+    return table(heads, rows, numbers=range(1, len(heads)))
+
+
+def _journeys(journeys: Sequence[Journey]) -> str:
     if not journeys:
-        return section("How the fit went", _paragraph("Nothing was recorded, or it is not kept in a model file."))
-    return section("How the fit went", *(_charted(journey) for journey in journeys[:10]))
+        return section(
+            "How the fit went", paragraph("No steps are known: there was one only, or a model file kept none.")
+        )
+    return section("How the fit went", *(part for journey in journeys for part in _charts(journey)))
 
 
-def _charted(journey: Journey) -> str:
+def _charts(journey: Journey) -> Iterable[str]:
+    whose = f" for {journey.name}" if journey.name else ""
+    if len(journey.step) < journey.recorded:
+        yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
     drawn = {SERIES[name]: values for name, values in journey.series.items() if name != "zero_one"}
-    spread = np.concatenate([values[np.isfinite(values)] for values in drawn.values()] or [np.zeros(1)])
-    wide = bool(len(spread) and spread.min() > 0 and spread.max() > 50 * spread.min())
-    charts = []
     if drawn:
-        title = f"Objective by step{f' for {journey.name}' if journey.name else ''}"
-        y = Axis.over("objective", spread, logarithmic=wide)
-        lined = {name: (journey.step, values) for name, values in drawn.items()}
-        charts.append(lines(Axis.over("step", journey.step), y, lined, title=title, points=len(journey.step) < 30))
+        yield _by_step(f"Mean objective by step{whose}", "mean objective", journey.step, drawn)
+    if journey.gap is not None:
+        gap = {"gap to the proven bound": journey.gap}
+        yield _by_step(
+            f"Gap of the best so far to the proven bound{whose}, as a share", "relative gap", journey.step, gap
+        )
     if "zero_one" in journey.series:
-        lined = {SERIES["zero_one"]: (journey.step, journey.series["zero_one"])}
-        y = Axis.over(SERIES["zero_one"], [0.0, *journey.series["zero_one"]])
-        charts.append(lines(Axis.over("step", journey.step), y, lined, title="Share of mistakes by step"))
-    name = f"{journey.name}: " if journey.name else ""
-    return _paragraph(f"{name}{journey.solver} ({journey.reason})") + "".join(charts)
+        wrong = {SERIES["zero_one"]: journey.series["zero_one"]}
+        yield _by_step(f"Share of mistakes by step{whose}", SERIES["zero_one"], journey.step, wrong)
+    columns = {**{SERIES[name]: values for name, values in journey.series.items()}}
+    columns |= {} if journey.gap is None else {"gap": journey.gap}
+    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.6g}" for v in columns.values())] for k in _some(len(journey.step))]
+    yield folded(NUMBERS, table(["step", *columns], rows, numbers=range(1 + len(columns))))
+
+
+def _by_step(title: str, label: str, step: Any, series: dict[str, Any]) -> str:
+    """Return a chart by step, logarithmic where its numbers span more than a scale or two."""
+    values = np.concatenate([one[np.isfinite(one)] for one in series.values()])
+    positive = values[values > 0]
+    wide = bool(len(positive) == len(values) > 0 and positive.max() > 50 * positive.min())
+    y = Axis.over(label, values, logarithmic=wide)
+    lined = {name: (step, one) for name, one in series.items()}
+    return f"<h3>{text(title)}</h3>" + lines(Axis.over("step", step), y, lined, title=title, points=len(step) < 30)

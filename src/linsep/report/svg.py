@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .markup import text
 
 FloatArray = NDArray[np.float64]
 
@@ -82,6 +83,7 @@ def lines(
     mark: tuple[float, str] | None = None,
     diagonal: bool = False,
     points: bool = False,
+    dots: Sequence[tuple[float, float]] = (),
 ) -> str:
     """Return a chart of lines.
 
@@ -98,6 +100,8 @@ def lines(
         Whether to draw x = y.
     points : bool, default=False
         Whether to mark the points of the lines.
+    dots : sequence of (x, y)
+        A point to mark for each line, such as the one in use.
     """
     parts = [_frame(x, y)]
     if diagonal:
@@ -105,9 +109,11 @@ def lines(
     for k, (u, v) in enumerate(series.values()):
         parts.append(_path(x, y, u, v, f"line s{k}"))
         if points:
-            parts += [_circle(x, y, a, b, k) for a, b in zip(np.ravel(u), np.ravel(v), strict=True)]
+            pairs = zip(np.ravel(u), np.ravel(v), strict=True)
+            parts += [_circle(x, y, a, b, k) for a, b in pairs if np.isfinite(a) and np.isfinite(b)]
     if mark is not None:
         parts.append(_mark(x, *mark))
+    parts += [_circle(x, y, a, b, k) for k, (a, b) in enumerate(dots) if np.isfinite(b)]
     return _chart(parts, title) + _legend(series, "line")
 
 
@@ -138,7 +144,7 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
         length, top = room * abs(value) / largest, k * 2 * row
         side = "positive" if value >= 0 else "negative"
         x = middle if value >= 0 else middle - length
-        parts.append(f'<text class="name" x="0" y="{top + 0.72 * row:.1f}">{escape(_short(name))}</text>')
+        parts.append(f'<text class="name" x="0" y="{top + 0.72 * row:.1f}">{text(_short(name))}</text>')
         parts.append(
             f'<rect class="{side}" x="{x:.1f}" y="{top + row:.1f}" width="{length:.1f}" height="{0.6 * row:.1f}"/>'
         )
@@ -162,7 +168,7 @@ def _down(y: Axis, values: ArrayLike) -> FloatArray:
 
 
 def _chart(parts: Sequence[str], title: str, height: float = HEIGHT) -> str:
-    shown = escape(title)
+    shown = text(title)
     body = "".join(parts)
     return f'<svg role="img" aria-label="{shown}" viewBox="0 0 {WIDTH} {height:.0f}"><title>{shown}</title>{body}</svg>'
 
@@ -178,10 +184,10 @@ def _frame(x: Axis, y: Axis) -> str:
         where = f'x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end"'
         parts.append(f'<text class="tick" {where}>{value:g}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x.label)}</text>')
+    parts.append(f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
     up = (TOP + HEIGHT - BOTTOM) / 2
     turned = f'transform="translate(11 {up}) rotate(-90)" text-anchor="middle"'
-    return "".join([*parts, f'<text class="label" {turned}>{escape(y.label)}</text>'])
+    return "".join([*parts, f'<text class="label" {turned}>{text(y.label)}</text>'])
 
 
 def _path(x: Axis, y: Axis, u: ArrayLike, v: ArrayLike, kind: str) -> str:
@@ -206,14 +212,14 @@ def _mark(x: Axis, value: float, label: str) -> str:
     left = place > WIDTH / 2
     where = f'x="{place + (-4 if left else 4):.1f}" y="{TOP + 11}" text-anchor="{"end" if left else "start"}"'
     line = f'<line class="mark" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-    return f'{line}<text class="label" {where}>{escape(label)}</text>'
+    return f'{line}<text class="label" {where}>{text(label)}</text>'
 
 
 def _legend(names: Mapping[str, object], kind: str) -> str:
     if len(names) < 2 and kind == "line":
         return ""
     items = "".join(
-        f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{_sample(kind, k)}</svg>{escape(_short(name))}</li>'
+        f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{_sample(kind, k)}</svg>{text(_short(name))}</li>'
         for k, name in enumerate(names)
     )
     return f'<ul class="legend">{items}</ul>'
