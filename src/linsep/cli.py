@@ -507,6 +507,61 @@ def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
     return 0
 
 
+def report(
+    model: Path,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    train: str | None = None,
+    time_limit: float = 10.0,
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Write one HTML file on a model: what is proven, how good it is, its weights, its worst mistakes.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        Rows with known labels to measure it on, best ones that it was not trained on; - for standard input.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    output
+        Where to write the page, which needs nothing else.
+    train
+        The file that it was trained on: separability and what to watch out for are then told of that.
+    time_limit
+        Seconds for the search for a proof of separability.
+    seed
+        Of the resampling.
+    json
+        Print where it went and the numbers for a program instead.
+    """
+    from .atomic_file import write_atomically
+    from .jobs.reporting import report_model, report_record, report_text
+    from .report import render
+
+    found = _read_model(model)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data} and measuring")
+        options: dict[str, Any] = dict(
+            model=model, train=train, hints=_hints(reading), time_limit=time_limit, seed=seed
+        )
+        content = report_model(found, data, target, **options)
+        waiting.on(f"writing {output}")
+        write_atomically(output, render(content).encode())
+    for note in content.notes:
+        _note(note)
+    if json:
+        _print_json(report_record(content, output))
+    else:
+        print(report_text(content, output))
+    return 0
+
+
 def replay(
     data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
@@ -673,6 +728,7 @@ COMMANDS: tuple[Callable[..., int], ...] = (
     separable,
     compare,
     explain,
+    report,
     replay,
     export,
     doctor,

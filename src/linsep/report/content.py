@@ -28,6 +28,7 @@ def compute(
     y: ArrayLike,
     *,
     training: tuple[Any, ArrayLike] | None = None,
+    unseen: bool | None = None,
     names: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
     per_unit: tuple[FloatArray, FloatArray] | None = None,
@@ -48,6 +49,8 @@ def compute(
         Rows to measure it on.
     training : (X, y), optional
         The rows that it was fitted on, where these are others: separability and what to watch out for are about these.
+    unseen : bool, optional
+        Whether the model was not fitted on the rows of X; by default that is so where `training` are given.
     names, sources : sequence of str, optional
         Of each column of X: what it is called, and the column of the file that it was made of.
     per_unit : (coef, intercept), optional
@@ -105,7 +108,8 @@ def compute(
         is_decided=is_decided,
         journeys=learned.journeys(model),
         suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_),
-        trained_here=training is None,
+        unseen=True if unseen is None and training is not None else unseen,
+        knows_fit=training is not None or unseen is False,
         notes=list(notes),
     )
 

@@ -26,6 +26,12 @@ MEASURES = {
     "log_loss": "log loss",
     "auc": "area under the ROC curve",
 }
+#: What is known of the rows that a model was measured on.
+WHERE = {
+    True: "They are others than those of the fit.",
+    False: "The model was fitted on these very rows: expect worse on others.",
+    None: "If the model was fitted on these rows, expect worse on others.",
+}
 SERIES = {"objective": "objective", "best": "best so far", "zero_one": "share of mistakes"}
 
 
@@ -55,10 +61,10 @@ def sections(content: Content) -> list[str]:
 
 
 def _head(content: Content) -> str:
-    objective = f"<dl><dt>minimised</dt><dd><code>{text(content.objective)}</code></dd></dl>"
+    facts = definitions([*content.facts, ("minimised", content.objective)])
     symbols = "z = y (w·x + b): positive where a row is on its own side of the plane."
     notes = "".join(map(paragraph, content.notes))
-    return section("What was fitted", definitions(content.facts), objective, paragraph(symbols, "quiet"), notes)
+    return section("What was fitted", facts, paragraph(symbols, "quiet"), notes)
 
 
 def _proof(content: Content) -> str:
@@ -80,7 +86,7 @@ def _proof(content: Content) -> str:
 
 
 def _separability(content: Content) -> str:
-    rows = "the rows above" if content.trained_here else "the rows of the fit"
+    rows = "the rows of the fit" if content.knows_fit else "the rows above"
     proven = f"Decided for {rows}, and proven in exact arithmetic." if content.is_decided else f"Asked of {rows}."
     return section(
         "Can a plane separate the classes at all?", *map(paragraph, content.separability), paragraph(proven, "quiet")
@@ -103,11 +109,7 @@ def _watch_out(content: Content) -> str:
 
 def _metrics(content: Content) -> str:
     found = content.evaluation
-    where = (
-        "If these are the rows that the model was fitted on, expect worse on others."
-        if content.trained_here
-        else "They are not the rows of the fit, if the files are what they are called."
-    )
+    where = WHERE[content.unseen]
     rows = [(MEASURES.get(name, name), f"{one.value:.4f}", _interval(one)) for name, one in found.measures.items()]
     return section(
         "How good it is",
@@ -127,7 +129,7 @@ def _confusion(classes: Sequence[Any], confusion: Sequence[Sequence[Measure]]) -
         return paragraph(f"With {len(classes)} classes the table of confusions is too large to show.")
     heads = ["rows that are …", *(f"said {label}" for label in classes)]
     rows = [
-        [str(label), *(f"{one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})" for one in row)]
+        [str(label), *(f"{one.value:,.0f}\n{one.low:,.0f} to {one.high:,.0f}" for one in row)]
         for label, row in zip(classes, confusion, strict=True)
     ]
     return table(heads, rows, numbers=range(1, len(heads)))
@@ -244,7 +246,7 @@ def _weights(planes: Sequence[Weights]) -> str:
 
 def _plane(plane: Weights) -> list[str]:
     more = f" {plane.left_out:,} lighter ones are not shown." if plane.left_out else ""
-    ways = f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}; its length says how much."
+    ways = f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}: the longer, the more."
     chart = bars(plane.names, plane.weights.tolist(), title=f"Weights for {plane.towards} against {plane.away}")
     return [paragraph(f"{ways}{more}"), chart, folded(NUMBERS, _weight_table(plane))]
 

@@ -109,8 +109,10 @@ class Content:
     journeys : list of Journey
         Empty where nothing was recorded.
     suspects : list of Suspect
-    trained_here : bool
-        Whether nothing is known of other rows: these may be the ones that the model was fitted on.
+    unseen : bool or None
+        Whether the rows are others than those of the fit; None where that is not known.
+    knows_fit : bool
+        Whether separability and what to watch out for are told of the rows of the fit, not of the measured ones.
     notes : list of str
         What else a reader should know of the data.
     """
@@ -132,5 +134,6 @@ class Content:
     is_decided: bool
     journeys: list[Journey]
     suspects: list[Suspect]
-    trained_here: bool
+    unseen: bool | None
+    knows_fit: bool
     notes: list[str]

@@ -15,8 +15,8 @@ FloatArray = NDArray[np.float64]
 __all__ = ["Axis", "bars", "histogram", "lines", "ticks"]
 
 #: In the chart's own units, which a phone shows about one pixel each.
-WIDTH, HEIGHT = 360, 230
-LEFT, RIGHT, TOP, BOTTOM = 48, 10, 10, 38
+WIDTH, HEIGHT = 320, 230
+LEFT, RIGHT, TOP, BOTTOM = 52, 10, 22, 40
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -35,7 +35,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     power = 10.0 ** np.floor(np.log10(raw))
     step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
     first = np.ceil(low / step - 1e-9)
-    return [float(round(k * step, 12)) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    return [float(round(k * step, 12)) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _frame(x: Axis, y: Axis) -> str:
     parts = []
     for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True):
         parts.append(f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        where = f'x="{place:.1f}" y="{HEIGHT - BOTTOM + 13}" text-anchor="middle"'
+        where = f'x="{place:.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle"'
         parts.append(f'<text class="tick" {where}>{value:g}</text>')
     for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True):
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}"/>')
@@ -210,7 +210,7 @@ def _circle(x: Axis, y: Axis, a: float, b: float, k: int) -> str:
 def _mark(x: Axis, value: float, label: str) -> str:
     place = float(_across(x, min(max(value, x.low), x.high)))
     left = place > WIDTH / 2
-    where = f'x="{place + (-4 if left else 4):.1f}" y="{TOP + 11}" text-anchor="{"end" if left else "start"}"'
+    where = f'x="{place + (-4 if left else 4):.1f}" y="{TOP - 7}" text-anchor="{"end" if left else "start"}"'
     line = f'<line class="mark" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
     return f'{line}<text class="label" {where}>{text(label)}</text>'
 
