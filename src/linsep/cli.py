@@ -56,8 +56,15 @@ class Reading:
 # -- commands -----------------------------------------------------------------------------------------------------
 
 
-def demo(*, seed: int = 0, noise: float = 0.2, data: Path | None = None, json: bool = False) -> int:
-    """Tell handwritten 3s from 7s with a perceptron and by least squares, and draw what they learned.
+def demo(
+    *,
+    seed: int = 0,
+    noise: float = 0.2,
+    data: Path | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    json: bool = False,
+) -> int:
+    """Tell handwritten 3s from 7s with every model, and show what they learned, in the terminal and in report.html.
 
     Parameters
     ----------
@@ -67,16 +74,23 @@ def demo(*, seed: int = 0, noise: float = 0.2, data: Path | None = None, json: b
         Standard deviation of the noise on the training images, whose pixels go from 0 to 1; 0 for none.
     data
         Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's own digits.
+    output
+        Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
     json
         Print the numbers for a program instead.
     """
     from . import demo as demonstration
+    from .atomic_file import write_atomically
 
-    found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
+    with _Waiting() as waiting:
+        waiting.on("fitting every model to the images")
+        found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
+        waiting.on(f"writing {output}")
+        write_atomically(output, demonstration.page(found).encode())
     if json:
-        _print_json(demonstration.to_record(found))
+        _print_json(demonstration.to_record(found) | {"report": str(output)})
     else:
-        _print_styled(lambda color: demonstration.render(found, color=color))
+        _print_styled(lambda color: demonstration.render(found, report=str(output), color=color))
     return 0
 
 

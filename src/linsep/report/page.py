@@ -62,9 +62,11 @@ def sections(content: Content) -> list[str]:
 
 def _head(content: Content) -> str:
     facts = definitions([*content.facts, ("minimised", content.objective)])
-    symbols = "z = y (w·x + b): positive where a row is on its own side of the plane."
+    symbols = (
+        "z = y (w·x + b): positive where a row is on its own side of the plane." if "z" in content.objective else ""
+    )
     notes = "".join(map(paragraph, content.notes))
-    return section("What was fitted", facts, paragraph(symbols, "quiet"), notes)
+    return section("What was fitted", facts, paragraph(symbols, "quiet") if symbols else "", notes)
 
 
 def _proof(content: Content) -> str:
@@ -198,7 +200,7 @@ def _bins(calibration: Sequence[Bin]) -> str:
 def _margins(content: Content) -> str:
     found = content.margins
     two = len(content.evaluation.classes) == 2
-    label = "distance from the plane, on the row's own side" if two else "lead of the row's own class in score"
+    label = "distance on the row's own side" if two else "lead of the row's own class in score"
     chart = histogram(
         Axis(label, float(found.edges[0]), float(found.edges[-1])),
         found.edges,

@@ -12,11 +12,13 @@ from .markup import text
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Axis", "bars", "histogram", "lines", "ticks"]
+__all__ = ["Axis", "bars", "histogram", "image", "lines", "ticks"]
 
 #: In the chart's own units, which a phone shows about one pixel each.
 WIDTH, HEIGHT = 320, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 22, 40
+#: How strong a pixel of an image can be.
+SHADES = 16
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -122,7 +124,7 @@ def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, ti
     total = np.sum([np.asarray(count) for count in counts.values()], axis=0)
     y = Axis("rows", 0.0, float(max(total.max(initial=0), 1)))
     parts, below = [_frame(x, y)], np.zeros(len(edges) - 1)
-    for k, count in enumerate(counts.values()):
+    for k, count in enumerate(counts.values(), start=int(len(counts) == 1)):
         above = below + np.asarray(count)
         left, right = _across(x, edges[:-1]), _across(x, edges[1:])
         for a, b, low, high in zip(left, right, _down(y, below), _down(y, above), strict=True):
@@ -156,6 +158,35 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
     return _chart(parts, title, height)
 
 
+def image(pixels: FloatArray, *, title: str, kind: str = "signed") -> str:
+    """Return an image with values from −1 to 1, its sign shown by the colour, its size by the strength.
+
+    Parameters
+    ----------
+    pixels : array of shape (rows, columns)
+    title : str
+        What it shows, for those who cannot see it.
+    kind : {"signed", "ink"}
+        Whether values speak for one class or the other, or are ink on paper, from 0 to 1.
+    """
+    levels = np.rint(SHADES * np.asarray(pixels)).astype(int)
+    shades = [level for level in np.unique(levels) if level != 0]
+    parts = [_shade(levels == level, level, kind) for level in shades]
+    rows, columns = levels.shape
+    size = f'viewBox="0 0 {columns} {rows}" shape-rendering="crispEdges"'
+    shown = text(title)
+    return f'<svg class="image" role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
+
+
+def _shade(where: NDArray[np.bool_], level: int, kind: str) -> str:
+    """Return all pixels of the same value as one shape, a rectangle for each run of neighbours in a row."""
+    edges = np.diff(np.pad(where.astype(int), ((0, 0), (1, 1))), axis=1)
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
+    runs = [f"M{x} {y}h{end - x}v1h{x - end}z" for (y, x), (_, end) in zip(starts, ends, strict=True)]
+    name = "ink" if kind == "ink" else "positive" if level > 0 else "negative"
+    return f'<path class="{name}" opacity="{abs(level) / SHADES:.2f}" d="{"".join(runs)}"/>'
+
+
 # -- parts of a chart -------------------------------------------------------------------------------------------------
 
 
@@ -178,16 +209,30 @@ def _frame(x: Axis, y: Axis) -> str:
     for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True):
         parts.append(f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
         where = f'x="{place:.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle"'
-        parts.append(f'<text class="tick" {where}>{value:g}</text>')
+        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
     for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True):
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}"/>')
         where = f'x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end"'
-        parts.append(f'<text class="tick" {where}>{value:g}</text>')
+        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
     up = (TOP + HEIGHT - BOTTOM) / 2
     turned = f'transform="translate(11 {up}) rotate(-90)" text-anchor="middle"'
     return "".join([*parts, f'<text class="label" {turned}>{text(y.label)}</text>'])
+
+
+def _written(value: float) -> str:
+    """Return a number as short as an axis needs it.
+
+    Examples
+    --------
+    >>> _written(0.25), _written(1e-10), _written(20000.0)
+    ('0.25', '10⁻¹⁰', '20000')
+    """
+    power = np.log10(value) if value > 0 else 0.5
+    if abs(power) > 3 and abs(power - round(power)) < 1e-9:
+        return "10" + str(round(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{value:g}"
 
 
 def _path(x: Axis, y: Axis, u: ArrayLike, v: ArrayLike, kind: str) -> str:
@@ -220,7 +265,7 @@ def _legend(names: Mapping[str, object], kind: str) -> str:
         return ""
     items = "".join(
         f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{_sample(kind, k)}</svg>{text(_short(name))}</li>'
-        for k, name in enumerate(names)
+        for k, name in enumerate(names, start=int(len(names) == 1))
     )
     return f'<ul class="legend">{items}</ul>'
 
