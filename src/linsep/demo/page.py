@@ -132,10 +132,11 @@ def _gallery(demo: Demo, fit: Fit) -> str:
         truth = int(images.y[mistake.image])
         said = NEGATIVE if truth == POSITIVE else POSITIVE
         drawn = image(images.X[mistake.image].reshape(side, side), title=f"A {truth} taken for a {said}", kind="ink")
-        label = f"{truth}, said {said}<br>by {mistake.distance:.3g}"
+        label = f"{truth}, said {said}<br>by {mistake.distance:.1g}"
         shown.append(f'<figure class="small">{drawn}<figcaption>{label}</figcaption></figure>')
     count = f"{fit.model}: {fit.n_wrong} of {images.n_test:,} wrong"
-    return f'<div class="gallery">{paragraph(count)}<div class="pictures">{"".join(shown)}</div></div>'
+    drawn = f'<div class="pictures">{"".join(shown)}</div>' if shown else ""
+    return f'<div class="gallery">{paragraph(count)}{drawn}</div>'
 
 
 def _thresholds(demo: Demo) -> str:
