@@ -139,8 +139,8 @@ def test_wide_pictures_go_on_below(found):
     large = [dataclasses.replace(fit, weights=np.kron(fit.weights, np.ones((4, 4)))) for fit in found.fits]
     lines = demo.pictures(dataclasses.replace(found, fits=large)).splitlines()
     assert max(map(len, lines)) <= 100
-    named = [line for line in lines if re.match("perceptron|SVM", line)]
-    assert [re.split(" {3,}", line) for line in named] == [MODELS[:2], MODELS[2:4]] or len(named) == 2
+    named = [line for line in lines if re.match("perceptron|logistic|hard margin", line)]
+    assert [re.split(" {3,}", line) for line in named] == [MODELS[:2], MODELS[2:4], MODELS[4:]]
 
 
 def test_the_picture_shows_sign_and_strength():

@@ -209,6 +209,17 @@ def test_what_is_not_proven_or_decided_is_said(overlapping):
     assert "exact arithmetic" not in page
 
 
+def test_rows_of_one_class_leave_undefined_what_is(separable):
+    X, y = separable
+    model = LogisticRegression().fit(X, y)
+    for label in (-1, 1):
+        found = compute(model, X[y == label], y[y == label], training=(X, y))
+        page = visible(render(found))
+        assert "nan" not in page
+        assert ("recall undefined" in page) == (label == -1)
+        assert found.evaluation.measures["accuracy"].value == 1
+
+
 def test_bad_labels_are_named(separable):
     X, y = separable
     model = LinearSVC().fit(X, y)

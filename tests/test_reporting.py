@@ -13,6 +13,7 @@ import pytest
 from pyarrow import csv
 
 from linsep import LogisticRegression, save
+from linsep.data.encoding import from_dict
 from linsep.data.sources import DataError
 from linsep.jobs.preparation import prepare
 from linsep.jobs.reporting import report_model, report_record, report_text
@@ -72,8 +73,6 @@ def test_weights_are_told_per_unit_of_the_column_too(files, content):
     heights, towns = np.array([150.0, 190.0]), plane.names.index("town = Ulm")
     score = plane.per_unit[k] * heights + plane.per_unit[towns] + plane.intercept_at_zero
     rows = pa.table({"height": heights, "town": ["Ulm", "Ulm"]})
-    from linsep.data.encoding import from_dict
-
     expected = found.model.decision_function(from_dict(found.encoding).transform(rows))
     np.testing.assert_allclose(score, expected)
 

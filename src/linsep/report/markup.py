@@ -9,10 +9,13 @@ from unicodedata import category
 
 from ..palette import Theme, custom_properties
 
-__all__ = ["definitions", "document", "folded", "paragraph", "section", "style", "table", "text"]
+__all__ = ["NUMBERS", "definitions", "document", "folded", "paragraph", "section", "some", "style", "table", "text"]
 
 #: Longer cells are cut: a report is no place for a novel.
 LONGEST = 300
+#: About so many rows of a curve's numbers are written out, under this title.
+WRITTEN = 12
+NUMBERS = "the numbers"
 
 
 def document(title: str, parts: Iterable[str], *, scripts: bool = False) -> str:
@@ -111,3 +114,16 @@ def _align(is_number: bool) -> str:
 def folded(title: str, body: str, *, is_open: bool = False) -> str:
     """Return HTML that is shown when asked for."""
     return f"<details{' open' if is_open else ''}><summary>{text(title)}</summary>{body}</details>"
+
+
+def some(count: int) -> list[int]:
+    """Return evenly spread positions among so many, the first and the last among them.
+
+    Examples
+    --------
+    >>> some(3), some(100)[:3], some(100)[-1]
+    ([0, 1, 2], [0, 9, 18], 99)
+    """
+    if count <= WRITTEN:
+        return list(range(count))
+    return [round((count - 1) * k / (WRITTEN - 1)) for k in range(WRITTEN)]
