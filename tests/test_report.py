@@ -24,6 +24,7 @@ from linsep import (
     ZeroOneClassifier,
 )
 from linsep.report import compute, render
+from linsep.report.content import in_words
 from linsep.report.markup import text
 from linsep.report.svg import Axis, bars, image, lines, ticks
 
@@ -194,6 +195,26 @@ def test_every_estimator_reports(model, separable, tmp_path):
         assert "no plane makes fewer than 0" in page
     if isinstance(model, Perceptron):
         assert f"made {model.mistakes_} mistakes" in page
+
+
+def test_every_objective_is_said_in_words(separable):
+    X, y = separable
+    models = (
+        LogisticRegression(),
+        LogisticRegression(l1_ratio=0.5),
+        LinearSVC(),
+        LinearSVC(loss="squared_hinge"),
+        LeastSquaresClassifier(),
+        Perceptron(random_state=0),
+        ZeroOneClassifier(),
+    )
+    said = {in_words(model.fit(X, y).objective_) for model in models}
+    said.add(in_words(LogisticRegression().fit(X, np.where(X[:, 0] > 5, 0, y)).objective_))
+    assert not any("the loss of each row" in words for words in said)
+    assert len(said) == 8, "softmax has words of its own"
+    assert sum("squared length" in words for words in said) == 5
+    assert sum("absolute values" in words for words in said) == 1
+    assert "widest margin" in in_words(HardMarginSVC().fit(X, y).objective_)
 
 
 def test_what_is_not_proven_or_decided_is_said(overlapping):

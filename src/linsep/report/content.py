@@ -16,7 +16,19 @@ from .records import Content
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Content", "compute"]
+__all__ = ["Content", "compute", "in_words"]
+
+#: What a loss asks of each row, by its formula; the first that occurs in an objective is the one.
+LOSSES = {
+    "subject to": "",
+    "softmax": "how unlikely each row's own class is to the model (log loss)",
+    "log(1 + e^(−z))": "how unlikely each row's own class is to the model (logistic loss)",
+    "max(0, 1 − z)²": "the square of what each row lacks to be on its own side with a score of 1 (squared hinge loss)",
+    "max(0, 1 − z)": "what each row lacks to be on its own side with a score of 1 (hinge loss)",
+    "(1 − z)²": "the squared difference of each row's score from its label, −1 or +1 (square loss)",
+    "max(0, −z)": "how far each row's score is on the wrong side (perceptron loss)",
+    "[z ≤ 0]": "one for each row that is not on its own side (zero-one loss)",
+}
 
 #: Seconds that the search for a proof of separability may take.
 PROOF_SECONDS = 10.0
@@ -93,6 +105,7 @@ def compute(
     return Content(
         title=title or f"{type(model).__name__}: {_several(model.classes_)}",
         objective=str(model.objective_),
+        objective_in_words=in_words(str(model.objective_)),
         proof=proofs.sentences(model),
         is_proven=proofs.is_proven(model),
         recheck=recheck or "linsep.verify(model, X_train, y_train)",
@@ -112,6 +125,24 @@ def compute(
         knows_fit=training is not None or unseen is False,
         notes=list(notes),
     )
+
+
+def in_words(objective: str) -> str:
+    """Say what an objective asks for.
+
+    Examples
+    --------
+    >>> in_words("½‖w‖² + Σ max(0, 1 − z)")  # doctest: +NORMALIZE_WHITESPACE
+    'In words: what each row lacks to be on its own side with a score of 1 (hinge loss), summed over all rows, is to be
+    small; and so is the squared length of the weights.'
+    """
+    loss = next((words for formula, words in LOSSES.items() if formula in objective), "the loss of each row")
+    if not loss:
+        return "In words: the shortest weights that keep every row on its own side, which is the widest margin."
+    penalties = {"‖²": "the squared length of the weights", "‖₁": "the sum of their absolute values"}
+    paid = " and ".join(words for formula, words in penalties.items() if formula in objective)
+    also = f"; and so is {paid}" if paid else ""
+    return f"In words: {loss}, summed over all rows, is to be small{also}."
 
 
 def _names(model: Any, X: Any) -> list[str]:

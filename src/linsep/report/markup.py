@@ -98,7 +98,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Se
     """
     top = "".join(f'<th scope="col"{_align(j in numbers)}>{text(head)}</th>' for j, head in enumerate(heads))
     body = "".join(f"<tr>{''.join(_cell(cell, j, j in numbers) for j, cell in enumerate(row))}</tr>" for row in rows)
-    return f'<div class="wide" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    whole = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{whole}</div>'
 
 
 def _cell(cell: object, j: int, is_number: bool) -> str:

@@ -31,6 +31,7 @@ WHERE = {
 
 
 def metrics_section(content: Content) -> str:
+    """Return measures with their intervals, and the table of confusions."""
     found = content.evaluation
     where = WHERE[content.unseen]
     rows = [(MEASURES.get(name, name), f"{one.value:.4f}", _interval(one)) for name, one in found.measures.items()]
@@ -59,6 +60,7 @@ def _confusion(classes: Sequence[Any], confusion: Sequence[Sequence[Measure]]) -
 
 
 def threshold_section(content: Content) -> str:
+    """Return what each threshold would give; nothing with more than two classes."""
     curve = content.curve
     if curve is None:
         return ""
@@ -93,6 +95,7 @@ def _share(value: float) -> str:
 
 
 def calibration_section(content: Content) -> str:
+    """Return how often what is said comes true."""
     if content.calibration is None:
         return section(
             "Calibration", paragraph("This model has scores, but no probabilities; a logistic model has them.")
@@ -118,6 +121,7 @@ def _bins(calibration: Sequence[Bin]) -> str:
 
 
 def margins_section(content: Content) -> str:
+    """Return how far rows are on their own side."""
     found = content.margins
     two = len(content.evaluation.classes) == 2
     label = "distance on the row's own side" if two else "lead of the row's own class in score"
@@ -138,6 +142,7 @@ def margins_section(content: Content) -> str:
 
 
 def mistakes_section(content: Content) -> str:
+    """Return the rows farthest on the wrong side."""
     if not content.mistakes:
         return section("The worst mistakes", paragraph("There are none: all rows are on their own side."))
     shown = "".join(_mistake(mistake) for mistake in content.mistakes)

@@ -46,11 +46,9 @@ def sections(content: Content) -> list[str]:
 
 def _head(content: Content) -> str:
     facts = definitions([*content.facts, ("minimised", content.objective)])
-    symbols = (
-        "z = y (w·x + b): positive where a row is on its own side of the plane." if "z" in content.objective else ""
-    )
-    notes = "".join(map(paragraph, content.notes))
-    return section("What was fitted", facts, paragraph(symbols, "quiet") if symbols else "", notes)
+    symbols = " z = y (w·x + b) is positive where a row is on its own side." if "z" in content.objective else ""
+    words = paragraph(f"{content.objective_in_words}{symbols}")
+    return section("What was fitted", facts, words, *map(paragraph, content.notes))
 
 
 def _proof(content: Content) -> str:

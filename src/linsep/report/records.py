@@ -88,7 +88,8 @@ class Content:
 
     Attributes
     ----------
-    title, objective, proof, recheck : str
+    title, objective, objective_in_words, recheck : str
+    proof : list of str
     is_proven : bool
     facts : list of (str, str)
         What was fitted, in a few words each.
@@ -119,6 +120,7 @@ class Content:
 
     title: str
     objective: str
+    objective_in_words: str
     proof: list[str]
     is_proven: bool
     recheck: str
