@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import re
+import time
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def found():
     return demo.run(demo.embedded_digits())
 
 
-def test_the_embedded_digits_are_told_apart(found):
+def test_m21_the_embedded_digits_are_told_apart(found):
     assert [fit.noise for fit in found.fits] == [0.0, 0.2] * 5
     assert found.notes == []
     for fit in found.fits:
@@ -80,7 +81,14 @@ def test_a_plane_with_mistakes_left_is_a_result_not_a_warning():
     assert hopeless.notes[0] in demo.page(hopeless)
 
 
-def test_scores_gaps_and_mistakes_are_those_of_the_models(found):
+def test_m17_least_squares_solves_the_normal_equations(found):
+    (X, y), _ = demo.samples(found.images, 0, 0.2)
+    w, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.where(y == 7, 1.0, -1.0))
+    (fit,) = [fit for fit in found.fits if (fit.model, fit.noise) == ("least squares", 0.2)]
+    np.testing.assert_allclose(fit.weights.ravel(), w[:-1], rtol=1e-6, atol=1e-9)
+
+
+def test_m21_scores_gaps_and_mistakes_are_those_of_the_models(found):
     (X, y), (X_test, y_test) = demo.samples(found.images, 0, 0.2)
     noisy = {fit.model: fit for fit in found.fits if fit.noise == 0.2}
     for name, model in (("logistic", LogisticRegression()), ("SVM", LinearSVC()), ("hard margin", HardMarginSVC())):
@@ -197,6 +205,14 @@ def test_m21_the_page_plays_the_perceptron(browser, found, tmp_path, width):
         assert len(np.unique(shot.reshape(-1, 3), axis=0)) > 20, "not blank"
         # The frame is a world of its own: look at what it is made of, in its own page.
         (tmp_path / "replay.html").write_text(page.evaluate("document.querySelector('iframe').srcdoc"), "utf-8")
+        top = page.evaluate(
+            "(() => { const frame = document.querySelector('iframe');"
+            "frame.scrollIntoView({behavior: 'instant'}); return frame.getBoundingClientRect().top })()"
+        )
+        until = time.monotonic() + 20
+        while len(np.unique(page.screenshot()[int(top) + 20 :, 60:-60].reshape(-1, 3), axis=0)) < 40:
+            assert time.monotonic() < until, "the replay stays blank"
+            time.sleep(0.1)
         assert page.problems == []
     with browser.open(tmp_path / "replay.html", width=width) as page:
         page.click("#last")
