@@ -6,6 +6,7 @@ proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and 
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json as json_format
 import os
@@ -82,6 +83,7 @@ def demo(
     from . import demo as demonstration
     from .atomic_file import write_atomically
 
+    importlib.import_module("rich")  # whatever is missing is said before the work, not after it
     with _Waiting() as waiting:
         waiting.on("fitting every model to the images")
         found = demonstration.run(_demo_images(data), seed=seed, noise=noise)

@@ -152,7 +152,10 @@ def _names(model: Any, X: Any) -> list[str]:
 
 def _plain(X: Any) -> Any:
     """Return rows as an array or a sparse matrix."""
-    return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    X = np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def _several(things: Sequence[Any] | NDArray[Any], limit: int = 6) -> str:
