@@ -276,6 +276,6 @@ def _sample(kind: str, k: int) -> str:
     return f'<rect class="bar s{k}" x="6" y="0" width="14" height="10"/>'
 
 
-def _short(name: str, limit: int = 42) -> str:
+def _short(name: str, limit: int = 36) -> str:
     """Return a name that fits; what is cut off is in the table below the chart."""
     return name if len(name) <= limit else f"{name[: limit - 1]}…"
