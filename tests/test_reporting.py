@@ -114,9 +114,11 @@ def test_the_command_writes_a_page_and_prints_where(files, tmp_path, content):
     assert record["mistakes"] == content.n_mistakes
     assert record["accuracy"] == content.evaluation.measures["accuracy"].value
     assert "1 rows without a value in 'label' are left out" in done.stderr
-    wrong = subprocess.run([*words[:3], "nowhere.csv"], capture_output=True, encoding="utf-8", timeout=120)
-    assert wrong.returncode == 2
-    assert "nowhere.csv" in wrong.stderr
+
+
+def test_a_file_that_is_not_there_is_named(files):
+    with pytest.raises((DataError, OSError), match=r"nowhere\.csv"):
+        report_model(read(files / "model.json"), files / "nowhere.csv", None, model=files / "model.json")
 
 
 def test_people_and_programs_are_told_the_same(files, tmp_path, content):
