@@ -25,11 +25,22 @@ def run(*arguments, **environment):
     return subprocess.run([COMMAND, *arguments], env=env, capture_output=True, encoding="utf-8", timeout=120)
 
 
-def test_demo_prints_to_standard_output_only():
+@pytest.fixture(autouse=True)
+def folder(tmp_path_factory, monkeypatch):
+    """Commands run in a folder of their own: the demo leaves its report where it runs."""
+    folder = tmp_path_factory.mktemp("here")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_m21_demo_prints_to_standard_output_and_writes_its_report_where_it_runs(folder):
     done = run("demo")
     assert done.returncode == 0
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if not line.endswith("…")] == [], "but for progress"
     assert "perceptron (pocket)" in done.stdout
+    assert "thresholds: report.html\n" in done.stdout
+    assert [path.name for path in folder.iterdir()] == ["report.html"]
+    assert 50_000 < (folder / "report.html").stat().st_size < 3_000_000
     assert "\x1b" not in done.stdout, "no colour in a pipe"
 
 
@@ -46,7 +57,17 @@ def test_demo_for_programs():
     done = run("demo", "--json", "--seed", "3", "--noise", "0")
     record = json.loads(done.stdout)
     assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 8)
-    assert [fit["model"] for fit in record["fits"]] == ["perceptron (pocket)", "least squares"]
+    models = ["perceptron (pocket)", "least squares", "logistic", "SVM", "hard margin"]
+    assert [fit["model"] for fit in record["fits"]] == models
+    assert all(0 <= fit["gap"] <= 1e-4 for fit in record["fits"])
+    assert record["report"] == "report.html"
+
+
+def test_a_report_that_cannot_be_written_is_an_error():
+    done = run("demo", "-o", "nowhere/report.html")
+    assert done.returncode == 2
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_doctor_tells_versions_kernels_and_threads():
@@ -150,7 +171,11 @@ def test_importing_linsep_leaves_the_command_line_alone():
 def test_m21_the_command_finds_mnist():
     by_variable, by_option = run("demo", "--json", LINSEP_DATA=FOLDER), run("demo", "--json", "--data", FOLDER)
     assert json.loads(by_variable.stdout)["images"] == {"source": "MNIST", "side": 28, "train": 4132, "test": 680}
-    assert by_variable.stdout == by_option.stdout
+    one, other = (json.loads(done.stdout) for done in (by_variable, by_option))
+    for record in (one, other):
+        for fit in record["fits"]:
+            assert fit.pop("seconds") > 0
+    assert one == other
 
 
 def test_the_shell_completes_commands_and_options(tmp_path):

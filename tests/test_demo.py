@@ -1,8 +1,9 @@
-"""The demo's computation and its text."""
+"""The demo's computation, its text and its page."""
 
 import dataclasses
 import os
 import re
+import time
 
 import numpy as np
 import pytest
@@ -11,10 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from rich.text import Text
 
-from linsep import demo
+from linsep import HardMarginSVC, LinearSVC, LogisticRegression, demo
+from linsep.demo import images as demo_images
 
 FOLDER = os.environ.get("LINSEP_DATA", "")
 needs_mnist = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the MNIST files")
+
+
+MODELS = ["perceptron (pocket)", "least squares", "logistic", "SVM", "hard margin"]
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +27,11 @@ def found():
     return demo.run(demo.embedded_digits())
 
 
-def test_the_embedded_digits_are_told_apart(found):
-    assert [fit.noise for fit in found.fits] == [0.0, 0.2, 0.0, 0.2]
+def test_m21_the_embedded_digits_are_told_apart(found):
+    assert [fit.noise for fit in found.fits] == [0.0, 0.2] * 5
+    assert found.notes == []
     for fit in found.fits:
+        assert fit.seconds > 0
         assert fit.train > 0.98
         assert fit.test > 0.95
         assert fit.train_picked >= fit.train
@@ -48,8 +55,9 @@ def test_the_seed_decides_everything(found):
 
 def test_without_noise_each_model_is_fitted_once():
     quiet = demo.run(demo.embedded_digits(), noise=0.0)
-    assert [(fit.model, fit.noise) for fit in quiet.fits] == [("perceptron (pocket)", 0.0), ("least squares", 0.0)]
+    assert [(fit.model, fit.noise) for fit in quiet.fits] == [(model, 0.0) for model in MODELS]
     assert "noise" not in demo.render(quiet)
+    assert "with noise" not in demo.page(quiet)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +74,32 @@ def test_a_plane_with_mistakes_left_is_a_result_not_a_warning():
     hopeless = demo.run(dataclasses.replace(images, y=mislabelled), noise=0.0)
     assert not hopeless.fits[0].converged
     assert hopeless.fits[0].train < 1
+    assert np.isnan(hopeless.fits[0].gap)
+    assert [fit.model for fit in hopeless.fits] == MODELS[:-1]
+    assert hopeless.notes == ["hard margin: none, because no plane separates the training images (proven)"]
+    assert hopeless.notes[0] in demo.render(hopeless)
+    assert hopeless.notes[0] in demo.page(hopeless)
+
+
+def test_m17_least_squares_solves_the_normal_equations(found):
+    (X, y), _ = demo.samples(found.images, 0, 0.2)
+    w, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.where(y == 7, 1.0, -1.0))
+    (fit,) = [fit for fit in found.fits if (fit.model, fit.noise) == ("least squares", 0.2)]
+    np.testing.assert_allclose(fit.weights.ravel(), w[:-1], rtol=1e-6, atol=1e-9)
+
+
+def test_m21_scores_gaps_and_mistakes_are_those_of_the_models(found):
+    (X, y), (X_test, y_test) = demo.samples(found.images, 0, 0.2)
+    noisy = {fit.model: fit for fit in found.fits if fit.noise == 0.2}
+    for name, model in (("logistic", LogisticRegression()), ("SVM", LinearSVC()), ("hard margin", HardMarginSVC())):
+        model.fit(X, y)
+        fit = noisy[name]
+        assert (fit.train, fit.test) == pytest.approx((model.score(X, y), model.score(X_test, y_test)))
+        assert fit.gap <= 1e-4
+        wrong = X_test[model.predict(X_test) != y_test]
+        assert fit.n_wrong == len(wrong)
+        assert {tuple(found.images.X[one.image]) for one in fit.worst} == set(map(tuple, wrong))
+        assert [one.distance for one in fit.worst] == sorted((one.distance for one in fit.worst), reverse=True)
 
 
 scores = hnp.arrays(np.float64, st.integers(1, 12), elements=st.floats(-1e3, 1e3) | st.sampled_from([-1.0, 0.0, 1.0]))
@@ -90,7 +124,11 @@ def test_plain_text_has_a_table_and_pictures_side_by_side(found):
     text = demo.render(found)
     assert "[" not in text, "markup belongs to colour"
     assert max(map(len, text.splitlines())) <= 100
-    rows = re.findall(r"^(perceptron|least squares|  with noise).*?([\d.]+) %\s+([\d.]+) %", text, re.MULTILINE)
+    rows = re.findall(
+        r"^(perceptron|least squares|logistic|SVM|hard margin|  with noise).*?([\d.]+) %\s+([\d.]+) %",
+        text,
+        re.MULTILINE,
+    )
     assert [(float(train), float(test)) for _, train, test in rows] == [
         (round(100 * fit.train, 1), round(100 * fit.test, 1)) for fit in found.fits
     ]
@@ -101,8 +139,16 @@ def test_colour_shows_the_same_text_but_for_the_pictures(found):
     plain, coloured = demo.table(found), Text.from_markup(demo.table(found, color=True)).plain
     assert coloured == plain
     lines = Text.from_markup(demo.pictures(found, color=True)).plain.splitlines()
-    assert lines[1].split("   ") == ["perceptron (pocket)", "least squares"]
-    assert lines[2:] == ["▀" * 16 + " " * 6 + "▀" * 16] * 8
+    assert re.split(" {3,}", lines[1]) == MODELS
+    assert lines[2:] == ["▀" * 16 + " " * 6 + (" " * 3).join(["▀" * 16] * 4)] * 8
+
+
+def test_wide_pictures_go_on_below(found):
+    large = [dataclasses.replace(fit, weights=np.kron(fit.weights, np.ones((4, 4)))) for fit in found.fits]
+    lines = demo.pictures(dataclasses.replace(found, fits=large)).splitlines()
+    assert max(map(len, lines)) <= 100
+    named = [line for line in lines if re.match("perceptron|logistic|hard margin", line)]
+    assert [re.split(" {3,}", line) for line in named] == [MODELS[:2], MODELS[2:4], MODELS[4:]]
 
 
 def test_the_picture_shows_sign_and_strength():
@@ -125,9 +171,53 @@ def test_a_picture_of_nothing_is_blank():
 
 def test_too_few_images_are_named(monkeypatch):
     few = np.zeros((3, 28, 28), dtype=np.uint8), np.array([3, 7, 3], dtype=np.uint8)
-    monkeypatch.setattr(demo, "load_mnist", lambda folder: few)
+    monkeypatch.setattr(demo_images, "load_mnist", lambda folder: few)
     with pytest.raises(ValueError, match="has 3 images of 3s and 7s; the demo draws 4,812"):
         demo.mnist("folder")
+
+
+def test_m21_the_page_shows_table_weights_mistakes_thresholds_and_replay(found):
+    page = demo.page(found)
+    assert len(page.encode()) < 3_000_000
+    rows = re.findall(r'<th scope="row">(.*?)</th>((?:<td class="number">.*?</td>)+)', page)
+    cells = [[name, *re.findall(r'"number">(.*?)</td>', rest)] for name, rest in rows]
+    assert [row[:4] for row in cells] == [
+        [fit.model, f"{fit.noise:g}", f"{100 * fit.train:.1f} %", f"{100 * fit.test:.1f} %"] for fit in found.fits
+    ]
+    assert page.count('aria-label="Weights of') == len(found.fits)
+    assert page.count("taken for a") == 2 * sum(len(fit.worst) for fit in found.fits)
+    assert all(f"picked: {fit.threshold:.3f}" in page for fit in found.fits if fit.noise > 0)
+    assert page.count("<iframe ") == 1
+
+
+def test_where_the_page_is_comes_last_but_one(found):
+    lines = demo.render(found, report="a[b].html").splitlines()
+    assert lines[-2].endswith(": a[b].html")
+    assert Text.from_markup(demo.render(found, report="a[b].html", color=True)).plain.splitlines()[-2] == lines[-2]
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+def test_m21_the_page_plays_the_perceptron(browser, found, tmp_path, width):
+    (tmp_path / "report.html").write_text(demo.page(found), "utf-8")
+    with browser.open(tmp_path / "report.html", width=width) as page:
+        assert page.overflow() <= 0
+        shot = page.screenshot()
+        assert len(np.unique(shot.reshape(-1, 3), axis=0)) > 20, "not blank"
+        # The frame is a world of its own: look at what it is made of, in its own page.
+        (tmp_path / "replay.html").write_text(page.evaluate("document.querySelector('iframe').srcdoc"), "utf-8")
+        top = page.evaluate(
+            "(() => { const frame = document.querySelector('iframe');"
+            "frame.scrollIntoView({behavior: 'instant'}); return frame.getBoundingClientRect().top })()"
+        )
+        until = time.monotonic() + 20
+        while len(np.unique(page.screenshot()[int(top) + 20 :, 60:-60].reshape(-1, 3), axis=0)) < 40:
+            assert time.monotonic() < until, "the replay stays blank"
+            time.sleep(0.1)
+        assert page.problems == []
+    with browser.open(tmp_path / "replay.html", width=width) as page:
+        page.click("#last")
+        page.wait_for("document.querySelector('#status').innerText.includes('0 of 181 on the wrong side')")
+        assert page.problems == []
 
 
 @needs_mnist

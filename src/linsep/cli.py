@@ -60,8 +60,15 @@ class Reading:
 # -- commands -----------------------------------------------------------------------------------------------------
 
 
-def demo(*, seed: int = 0, noise: float = 0.2, data: Path | None = None, json: bool = False) -> int:
-    """Tell handwritten 3s from 7s with a perceptron and by least squares, and draw what they learned.
+def demo(
+    *,
+    seed: int = 0,
+    noise: float = 0.2,
+    data: Path | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    json: bool = False,
+) -> int:
+    """Tell handwritten 3s from 7s with every model, and show what they learned, in the terminal and in report.html.
 
     Parameters
     ----------
@@ -71,16 +78,24 @@ def demo(*, seed: int = 0, noise: float = 0.2, data: Path | None = None, json: b
         Standard deviation of the noise on the training images, whose pixels go from 0 to 1; 0 for none.
     data
         Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's own digits.
+    output
+        Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
     json
         Print the numbers for a program instead.
     """
     from . import demo as demonstration
+    from .atomic_file import write_atomically
 
-    found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
+    importlib.import_module("rich")  # whatever is missing is said before the work, not after it
+    with _Waiting() as waiting:
+        waiting.on("fitting every model to the images")
+        found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
+        waiting.on(f"writing {output}")
+        write_atomically(output, demonstration.page(found).encode())
     if json:
-        _print_json(demonstration.to_record(found))
+        _print_json(demonstration.to_record(found) | {"report": str(output)})
     else:
-        _print_styled(lambda color: demonstration.render(found, color=color))
+        _print_styled(lambda color: demonstration.render(found, report=str(output), color=color))
     return 0
 
 
@@ -354,8 +369,9 @@ def evaluate(
     json
         Print the numbers for a program instead.
     """
+    from . import evaluation
     from .data.encoding import from_dict
-    from .jobs import evaluation, summaries
+    from .jobs import summaries
     from .jobs.preparation import encoded
 
     found = _read_model(model)
@@ -569,6 +585,61 @@ def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
     return 0
 
 
+def report(
+    model: Path,
+    data: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    target: str | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    train: str | None = None,
+    time_limit: float = 10.0,
+    seed: int = 0,
+    reading: Annotated[Reading | None, Parameter(name="*")] = None,
+    json: bool = False,
+) -> int:
+    """Write one HTML file on a model: what is proven, how good it is, its weights, its worst mistakes.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        Rows with known labels to measure it on, best ones that it was not trained on; - for standard input.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    output
+        Where to write the page, which needs nothing else.
+    train
+        The file that it was trained on: separability and what to watch out for are then told of that.
+    time_limit
+        Seconds for the search for a proof of separability.
+    seed
+        Of the resampling.
+    json
+        Print where it went and the numbers for a program instead.
+    """
+    from .atomic_file import write_atomically
+    from .jobs.reporting import report_model, report_record, report_text
+    from .report import render
+
+    found = _read_model(model)
+    with _Waiting() as waiting:
+        waiting.on(f"reading {data} and measuring")
+        options: dict[str, Any] = dict(
+            model=model, train=train, hints=_hints(reading), time_limit=time_limit, seed=seed
+        )
+        content = report_model(found, data, target, **options)
+        waiting.on(f"writing {output}")
+        write_atomically(output, render(content).encode())
+    for note in content.notes:
+        _note(note)
+    if json:
+        _print_json(report_record(content, output))
+    else:
+        print(report_text(content, output))
+    return 0
+
+
 def replay(
     data: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
@@ -746,6 +817,7 @@ COMMANDS: tuple[Callable[..., int], ...] = (
     separable,
     compare,
     explain,
+    report,
     replay,
     export,
     doctor,

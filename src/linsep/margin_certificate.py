@@ -70,6 +70,11 @@ class MarginCertificate:
         """Whether the relative gap is at most `tol`."""
         return self.relative_gap <= self.tol
 
+    def __str__(self) -> str:
+        kept = f"The margin is {self.low:.10g}; no plane has one above {self.high:.10g}"
+        verdict = "proven to" if self.proven else "which does not prove"
+        return f"{kept}: within {self.relative_gap:.1e} of the optimum, {verdict} tol={self.tol:g}."
+
     def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
         """Check both bounds on the data, with all rounding accounted for and without the solver."""
         labels = np.asarray(y)

@@ -7,9 +7,10 @@ Colour is never the only sign: classes have markers of their own, lines their ow
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["DARK", "DASHES", "LIGHT", "MARKERS", "Theme", "contrast", "luminance", "theme_on"]
+__all__ = ["DARK", "DASHES", "LIGHT", "MARKERS", "Theme", "contrast", "custom_properties", "luminance", "theme_on"]
 
 
 @dataclass(frozen=True)
@@ -134,3 +135,22 @@ def theme_on(background: str) -> Theme:
     'dark'
     """
     return max((LIGHT, DARK), key=lambda theme: contrast(theme.text, background))
+
+
+def custom_properties(roles: Callable[[Theme], Mapping[str, str]]) -> str:
+    """Return the rules of a style sheet that name a page's colours, for light and dark screens; paper is light.
+
+    Parameters
+    ----------
+    roles : callable
+        From a theme to colours by the name of the property.
+
+    Examples
+    --------
+    >>> print(custom_properties(lambda theme: {"ink": theme.text}))
+    :root { color-scheme: light dark; --ink: #1A1A1A; }
+    @media screen and (prefers-color-scheme: dark) { :root { --ink: #F1F2F4; } }
+    """
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in roles(theme).items()) for theme in (LIGHT, DARK))
+    screen = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return f":root {{ color-scheme: light dark; {light} }}\n{screen}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -465,6 +466,31 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         for part in explained if isinstance(explained, list) else [explained]:
             lines += ["", str(part)]
         return "\n".join(lines)
+
+    def report(self, path: str | os.PathLike[str], X: Any, y: ArrayLike, **about: Any) -> None:
+        """Write one HTML file: what was fitted, what is proven of it, how good it is on these rows, and its mistakes.
+
+        Parameters
+        ----------
+        path : str or path
+        X, y
+            Rows to measure it on, best those that it was not fitted on.
+        **about
+            More about the data: ``training=(X_train, y_train)`` is what separability and what to watch out for are told
+            of, ``title``, ``threshold``, and what else `linsep.report.compute` takes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from linsep import LogisticRegression
+        >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     LogisticRegression().fit(X, y).report(f"{folder}/report.html", X, y)
+        """
+        from ..report import write_report  # what shows a model stands above it: imported where it is asked for
+
+        check_is_fitted(self, "coef_")
+        write_report(self, path, X, y, **about)
 
     def _proven(self) -> str:
         if np.isfinite(self.dual_gap_):

@@ -19,16 +19,10 @@ from ..atomic_file import atomic_file
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, stream
 from ..data.sources import DataError
+from ..evaluation import decide
 from .preparation import hints_of, needs
 
-__all__ = ["decide", "predict_file", "probabilities"]
-
-
-def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
-    """Return the class of each row; with a threshold, the second class where its score reaches that."""
-    if threshold is None:
-        return np.asarray(model.predict(X))
-    return np.asarray(model.classes_[(model.decision_function(X) >= threshold).astype(int)])
+__all__ = ["predict_file", "probabilities"]
 
 
 def probabilities(model: Any, X: Any) -> NDArray[np.float64]:

@@ -130,8 +130,15 @@ def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
     return replace(hints, header=header, missing=(*encoding.missing, *hints.missing))
 
 
-def encoded(path: str | Path, encoding: Encoding, target: str | None, hints: Hints | None = None) -> Examples:
-    """Read examples with their labels, encoded as a model's training examples were."""
+def encoded(
+    path: str | Path,
+    encoding: Encoding,
+    target: str | None,
+    hints: Hints | None = None,
+    *,
+    keep_frame: bool = False,
+) -> Examples:
+    """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
     target = encoding.target if target is None else target
     types = encoding.types() if isinstance(encoding, TableEncoding) else None
     types = {name: kind for name, kind in (types or {}).items() if name != target}
@@ -143,7 +150,8 @@ def encoded(path: str | Path, encoding: Encoding, target: str | None, hints: Hin
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, _matrix_labels(data, target), encoding, [])
     frame, y, notes, _ = _labelled(data, target)
-    return Examples(data.name, encoding.transform(frame, data.name), y, encoding, notes)
+    X = encoding.transform(frame, data.name)
+    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None)
 
 
 def needs(encoding: Encoding) -> str:

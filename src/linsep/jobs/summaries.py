@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..data.encoding import MatrixEncoding, Scaled, from_dict
+from ..evaluation import Evaluation, Measure
 from ..replay import Film
 from ..suspects import Suspect
-from .evaluation import Evaluation, Measure
 from .preparation import Encoding, Examples
 from .training import is_proven
 

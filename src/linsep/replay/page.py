@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..palette import DARK, LIGHT, Theme
+from ..palette import Theme, custom_properties
 from .film import Bound, Film
 
 __all__ = ["payload", "render"]
@@ -25,7 +25,7 @@ def render(film: Film) -> str:
     folder = files(__package__)
     parts = {
         "title": html.escape(film.title),
-        "style": _colours() + folder.joinpath("page.css").read_text("utf-8"),
+        "style": custom_properties(_roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
         "script": folder.joinpath("page.js").read_text("utf-8"),
         "film": embedded(payload(film)),
     }
@@ -36,14 +36,6 @@ def render(film: Film) -> str:
         name, _, rest = piece.partition("}}")
         filled += [parts[name], rest]
     return "".join(filled)
-
-
-def _colours() -> str:
-    """Return the palette as custom properties, for light and dark."""
-    light, dark = (
-        " ".join(f"--{name}: {colour};" for name, colour in _roles(theme).items()) for theme in (LIGHT, DARK)
-    )
-    return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
 
 
 def _roles(theme: Theme) -> dict[str, str]:

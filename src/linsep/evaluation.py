@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.sources import DataError
-from .prediction import decide
-
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Evaluation", "Measure", "auc", "evaluate"]
+__all__ = ["Evaluation", "Measure", "auc", "codes_of", "decide", "evaluate"]
 
 RESAMPLES = 200
 LEVEL = 0.95
+
+
+def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
+    """Return the class of each row; with a threshold, the second class where its score reaches that."""
+    if threshold is None:
+        return np.asarray(model.predict(X))
+    return np.asarray(model.classes_[(model.decision_function(X) >= threshold).astype(int)])
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,13 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     Measure(value=1.0, low=1.0, high=1.0)
     """
     classes = model.classes_
-    truth = _codes(y, classes)
-    guess = _codes(decide(model, X, threshold), classes)
+    truth = codes_of(y, classes)
+    guess = codes_of(decide(model, X, threshold), classes)
     rows = _Rows(truth, guess, len(classes), _log_losses(model, X, truth), _scores(model, X))
     found = rows.measure(np.ones(len(truth)))
     rng = np.random.default_rng(seed)
     again = [rows.measure(_resample(rng, len(truth))) for _ in range(RESAMPLES)]
-    low, high = np.nanquantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = _interval(np.array(again))
     measured = [Measure(float(v), float(a), float(b)) for v, a, b in zip(found, low, high, strict=True)]
     count = len(rows.names)
     confusion = np.array(measured[count:], dtype=object).reshape(len(classes), len(classes))
@@ -83,15 +87,24 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     return Evaluation(len(truth), np.asarray(classes).tolist(), named, confusion.tolist())
 
 
-def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the position of each label among the classes; raise for one that is not there."""
     labels = labels.astype(str) if classes.dtype.kind in "OU" and labels.dtype.kind not in "OU" else labels
     places = {label: k for k, label in enumerate(classes.tolist())}
     different, inverse = np.unique(labels, return_inverse=True)
     strange = [label for label in different.tolist() if label not in places]
     if strange:
         known = ", ".join(map(str, list(places)[:10]))
-        raise DataError(f"the label {strange[0]!r} occurs, which the model does not know; it knows {known}")
+        raise ValueError(f"the label {strange[0]!r} occurs, which the model does not know; it knows {known}")
     return np.array([places[label] for label in different.tolist()])[inverse.reshape(-1)]
+
+
+def _interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return between what the middle 95 % of each column lie; a column without any number has no such place."""
+    low, high = np.full((2, values.shape[1]), np.nan)
+    known = np.isfinite(values).any(axis=0)
+    low[known], high[known] = np.nanquantile(values[:, known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return low, high
 
 
 def _resample(rng: np.random.Generator, n: int) -> FloatArray:

@@ -1,0 +1,94 @@
+"""The demo's images: handwritten 3s and 7s, from scikit-learn or from MNIST's own files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from ..data.idx import load_mnist
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["NEGATIVE", "POSITIVE", "Images", "draw", "embedded_digits", "mnist"]
+
+NEGATIVE, POSITIVE = 3, 7
+
+
+@dataclass(frozen=True)
+class Images:
+    """Square images of 3s and 7s, and how the demo uses them.
+
+    Attributes
+    ----------
+    name : str
+    X : array of shape (n, side²)
+        Pixels from 0 to 1.
+    y : array of shape (n,)
+        3 or 7.
+    n_train, n_test : int
+        How many are drawn.
+    suggestion : str
+        What to try after these.
+    """
+
+    name: str
+    X: FloatArray
+    y: IntArray
+    n_train: int
+    n_test: int
+    suggestion: str
+
+    @property
+    def side(self) -> int:
+        """Pixels in a row."""
+        return math.isqrt(self.X.shape[1])
+
+
+def embedded_digits() -> Images:
+    """Return the 8 × 8 digits that come with scikit-learn.
+
+    Examples
+    --------
+    >>> images = embedded_digits()
+    >>> images.X.shape, images.n_train, images.n_test
+    ((362, 64), 181, 181)
+    """
+    digits = load_digits()
+    X, y = _threes_and_sevens(digits.data / 16, digits.target)
+    half = len(y) // 2
+    return Images("scikit-learn's digits", X, y, half, len(y) - half, "--data FOLDER reads MNIST's own files")
+
+
+def mnist(folder: str | Path) -> Images:
+    """Return the 3s and 7s among the MNIST training images in a folder, drawn from as in the lecture: 4,132 and 680."""
+    images, labels = load_mnist(folder)
+    X, y = _threes_and_sevens(images.reshape(len(images), -1), labels)
+    n_train, n_test = 4132, 680
+    if len(y) < n_train + n_test:
+        raise ValueError(f"{folder}: has {len(y):,} images of 3s and 7s; the demo draws {n_train + n_test:,} of them")
+    return Images("MNIST", X / 255, y, n_train, n_test, "--noise 0.5 shows what noise does to the weights")
+
+
+def _threes_and_sevens(X: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    chosen = np.isin(y, (NEGATIVE, POSITIVE))
+    return X[chosen], y[chosen].astype(np.int64)
+
+
+def draw(n: int, n_train: int, n_test: int, seed: int) -> tuple[IntArray, IntArray]:
+    """Return the row numbers of a random training set and of a random test set that has none of them.
+
+    Examples
+    --------
+    >>> train, test = draw(10, 4, 2, seed=0)
+    >>> len(train), len(test), set(train) & set(test)
+    (4, 2, set())
+    """
+    shuffled = np.random.default_rng(seed).permutation(n)
+    return shuffled[:n_train], shuffled[n_train : n_train + n_test]

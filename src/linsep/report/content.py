@@ -1,0 +1,175 @@
+"""What a report says, computed once; `page` draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..evaluation import codes_of, evaluate
+from ..suspects import suspects
+from . import learned, proofs, quality
+from .quality import Cells
+from .records import Content
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Content", "compute", "in_words"]
+
+#: What a loss asks of each row, by its formula; the first that occurs in an objective is the one.
+LOSSES = {
+    "subject to": "",
+    "softmax": "how unlikely each row's own class is to the model (log loss)",
+    "log(1 + e^(−z))": "how unlikely each row's own class is to the model (logistic loss)",
+    "max(0, 1 − z)²": "the square of what each row lacks to be on its own side with a score of 1 (squared hinge loss)",
+    "max(0, 1 − z)": "what each row lacks to be on its own side with a score of 1 (hinge loss)",
+    "(1 − z)²": "the squared difference of each row's score from its label, −1 or +1 (square loss)",
+    "max(0, −z)": "how far each row's score is on the wrong side (perceptron loss)",
+    "[z ≤ 0]": "one for each row that is not on its own side (zero-one loss)",
+}
+
+#: Seconds that the search for a proof of separability may take.
+PROOF_SECONDS = 10.0
+
+
+def compute(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    training: tuple[Any, ArrayLike] | None = None,
+    unseen: bool | None = None,
+    names: Sequence[str] | None = None,
+    sources: Sequence[str] | None = None,
+    per_unit: tuple[FloatArray, FloatArray] | None = None,
+    cells: Cells | None = None,
+    threshold: float | None = None,
+    title: str | None = None,
+    recheck: str | None = None,
+    notes: Sequence[str] = (),
+    time_limit: float = PROOF_SECONDS,
+    seed: int = 0,
+) -> Content:
+    """Return what a report of a model says.
+
+    Parameters
+    ----------
+    model : fitted linear estimator
+    X, y
+        Rows to measure it on.
+    training : (X, y), optional
+        The rows that it was fitted on, where these are others: separability and what to watch out for are about these.
+    unseen : bool, optional
+        Whether the model was not fitted on the rows of X; by default that is so where `training` are given.
+    names, sources : sequence of str, optional
+        Of each column of X: what it is called, and the column of the file that it was made of.
+    per_unit : (coef, intercept), optional
+        The weights per unit of the file's columns, where X has them rescaled.
+    cells : callable, optional
+        From the number of a row to its cells by name; without it the row of a DataFrame, else its features with the
+        largest |w_j x_j|.
+    threshold : float, optional
+        Where a score counts as positive.
+    title, recheck : str, optional
+        The heading; the command that checks the proof again.
+    notes : sequence of str, optional
+        What else a reader should know of the data.
+    time_limit : float, default=10
+        Seconds for the search for a proof of separability.
+    seed : int, default=0
+        Of the bootstrap.
+
+    Examples
+    --------
+    >>> from linsep import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
+    >>> found = compute(LogisticRegression().fit(X, y), X, y)
+    >>> found.n_mistakes, found.separability[0].split(":")[0]
+    (0, 'separable')
+    """
+    labels, plain = np.asarray(y), _plain(X)
+    if labels.shape != (plain.shape[0],) or not len(labels):
+        raise ValueError(
+            f"y has shape {labels.shape}; a report needs one label for each of the {plain.shape[0]} rows of X"
+        )
+    X = X if hasattr(X, "columns") else plain
+    names = _names(model, X) if names is None else list(names)
+    codes = codes_of(labels, model.classes_)
+    distance, said = quality.distances(model, X, codes, threshold)
+    fitted_on = (plain, labels) if training is None else (_plain(training[0]), np.asarray(training[1]))
+    if cells is None:
+        cells = quality.frame_cells(X) if hasattr(X, "columns") else quality.loudest_cells(model.coef_, plain, names)
+    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit)
+    return Content(
+        title=title or f"{type(model).__name__}: {_several(model.classes_)}",
+        objective=str(model.objective_),
+        objective_in_words=in_words(str(model.objective_)),
+        proof=proofs.sentences(model),
+        is_proven=proofs.is_proven(model),
+        recheck=recheck or "linsep.verify(model, X_train, y_train)",
+        facts=_facts(model, labels, training),
+        evaluation=evaluate(model, X, labels, threshold=threshold, seed=seed),
+        curve=quality.curve(model, X, codes, threshold),
+        calibration=quality.calibration(model, X, codes),
+        weights=learned.planes(model, names, per_unit),
+        margins=quality.histogram(distance, codes, model.classes_),
+        mistakes=quality.worst(model.classes_, codes, said, distance, cells),
+        n_mistakes=int((said != codes).sum()),
+        separability=verdicts,
+        is_decided=is_decided,
+        journeys=learned.journeys(model),
+        suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_),
+        unseen=True if unseen is None and training is not None else unseen,
+        knows_fit=training is not None or unseen is False,
+        notes=list(notes),
+    )
+
+
+def in_words(objective: str) -> str:
+    """Say what an objective asks for.
+
+    Examples
+    --------
+    >>> in_words("½‖w‖² + Σ max(0, 1 − z)")  # doctest: +NORMALIZE_WHITESPACE
+    'In words: what each row lacks to be on its own side with a score of 1 (hinge loss), summed over all rows, is to be
+    small; and so is the squared length of the weights.'
+    """
+    loss = next((words for formula, words in LOSSES.items() if formula in objective), "the loss of each row")
+    if not loss:
+        return "In words: the shortest weights that keep every row on its own side, which is the widest margin."
+    penalties = {"‖²": "the squared length of the weights", "‖₁": "the sum of their absolute values"}
+    paid = " and ".join(words for formula, words in penalties.items() if formula in objective)
+    also = f"; and so is {paid}" if paid else ""
+    return f"In words: {loss}, summed over all rows, is to be small{also}."
+
+
+def _names(model: Any, X: Any) -> list[str]:
+    known = getattr(model, "feature_names_in_", getattr(X, "columns", None))
+    return [f"x{j}" for j in range(model.n_features_in_)] if known is None else [str(name) for name in known]
+
+
+def _plain(X: Any) -> Any:
+    """Return rows as an array or a sparse matrix."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    X = np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _several(things: Sequence[Any] | NDArray[Any], limit: int = 6) -> str:
+    return ", ".join(map(str, things[:limit])) + (", …" if len(things) > limit else "")
+
+
+def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
+    labels, counts = np.unique(y, return_counts=True)
+    shares = _several([f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)], 8)
+    facts = [("model", type(model).__name__), ("features", f"{model.n_features_in_:,}")]
+    if training is not None:
+        facts.append(("trained on", f"{len(np.asarray(training[1])):,} rows"))
+    facts.append(("measured on", f"{len(y):,} rows ({shares})"))
+    solvers = sorted({f"{history.solver} ({history.reason})" for history in learned.histories(model) if history.solver})
+    facts += [("solver", solver) for solver in solvers[:3]]
+    iterations = f"after {model.n_iter_:,} iteration{'s' * (model.n_iter_ != 1)}"
+    return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]

@@ -1,0 +1,82 @@
+"""What is proven of a fit, in sentences: its certificate, and whether a plane separates the classes at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..separability import ProofTimeoutError, separability
+
+__all__ = ["certificates", "is_proven", "sentences", "verdicts"]
+
+#: Of more classes than this, only so many are asked whether a plane separates them from the rest.
+ASKED = 20
+
+
+def certificates(model: Any) -> list[Any]:
+    """Return what proves a gap: nothing for some methods, one certificate, or one for each class."""
+    try:
+        found = model.certificate_
+    except AttributeError:  # this kind of fit proves no gap
+        return []
+    return list(found) if isinstance(found, Sequence) else [found]
+
+
+def is_proven(model: Any) -> bool:
+    """Whether all that was asked for is proven."""
+    if hasattr(model, "proven_"):
+        return bool(model.proven_)
+    found = certificates(model)
+    return bool(found) and all(one.proven for one in found)
+
+
+def sentences(model: Any) -> list[str]:
+    """Return what is proven, one sentence a line."""
+    if hasattr(model, "lower_bound_"):
+        pairs = zip(np.ravel(model.n_mistakes_), np.ravel(model.lower_bound_), strict=True)
+        return [
+            f"The plane makes {made:g} mistakes in training; no plane makes fewer than {low:g}." for made, low in pairs
+        ]
+    found = certificates(model)
+    if not found:
+        return ["Nothing is proven of this fit: its solver computes no bound on the optimum.", *_novikoff(model)]
+    if len(found) == 1:
+        return [str(found[0]), *_novikoff(model)]
+    named = [f"{label} against the rest: {one}" for label, one in zip(model.classes_, found, strict=True)]
+    return [*named[:ASKED], *_novikoff(model)]
+
+
+def _novikoff(model: Any) -> list[str]:
+    """Set the perceptron's mistakes beside the bound (R/γ)² on them."""
+    if not hasattr(model, "mistake_bound_"):
+        return []
+    bound = float(np.min(model.mistake_bound_))
+    made = f"The perceptron made {model.mistakes_:,} mistakes while it learned"
+    if not np.isfinite(bound):
+        return [f"{made}; Novikoff's theorem bounds them only for a plane that separates the classes."]
+    return [f"{made}; Novikoff's theorem allows at most (R/γ)² = {bound:,.0f} with the margin of this plane."]
+
+
+def verdicts(
+    classes: NDArray[Any], X: Any, y: NDArray[Any], names: Sequence[str], seconds: float
+) -> tuple[list[str], bool]:
+    """Say whether a plane separates each class from the others, within some seconds; and whether all were decided."""
+    if len(classes) == 2:
+        said, decided = _decided(X, y, names, seconds)
+        return [said], decided
+    share = seconds / len(classes)
+    found = [(label, *_decided(X, y == label, names, share)) for label in classes[:ASKED]]
+    return [f"{label} against the rest: {said}" for label, said, _ in found], all(done for _, _, done in found)
+
+
+def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> tuple[str, bool]:
+    if len(np.unique(y)) < 2:
+        return "these rows have one class only.", True
+    try:
+        return str(replace(separability(X, y, time_limit=seconds), feature_names=list(names))), True
+    except ProofTimeoutError:
+        return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False

@@ -1,0 +1,281 @@
+"""Small charts as SVG: text in, text out, coloured by the style sheet so that they suit light, dark and print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .markup import text
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Axis", "bars", "histogram", "image", "lines", "ticks"]
+
+#: In the chart's own units, which a phone shows about one pixel each.
+WIDTH, HEIGHT = 320, 230
+LEFT, RIGHT, TOP, BOTTOM = 52, 10, 22, 40
+#: How strong a pixel of an image can be.
+SHADES = 16
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Return round numbers that cover an interval.
+
+    Examples
+    --------
+    >>> ticks(0.0, 1.0)
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    >>> ticks(-13.0, 42.0)
+    [0.0, 20.0, 40.0]
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    first = np.ceil(low / step - 1e-9)
+    return [float(round(k * step, 12)) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From numbers to places along one side of a chart; logarithmic where numbers span many scales."""
+
+    label: str
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    @classmethod
+    def over(cls, label: str, values: ArrayLike, *, logarithmic: bool = False) -> Axis:
+        """Return the axis that shows all finite values."""
+        found = np.asarray(values, dtype=np.float64).ravel()
+        found = found[np.isfinite(found) & ((found > 0) | (not logarithmic))]
+        low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
+        if low == high:
+            low, high = (low / 2, high * 2) if logarithmic else (low - 0.5, high + 0.5)
+        return cls(label, low, high, logarithmic)
+
+    def place(self, values: ArrayLike) -> FloatArray:
+        """Return where values lie between 0 and 1."""
+        v = np.asarray(values, dtype=np.float64)
+        if not self.logarithmic:
+            return np.asarray((v - self.low) / (self.high - self.low))
+        v = np.log(np.maximum(v, self.low) / self.low)
+        return np.asarray(v / np.log(self.high / self.low))
+
+    def ticks(self) -> list[float]:
+        """Return the numbers to write beside it."""
+        if not self.logarithmic:
+            return ticks(self.low, self.high)
+        powers = ticks(np.log10(self.low), np.log10(self.high), 4)
+        whole = [power for power in powers if power == round(power)]
+        return [10.0**power for power in whole] or [self.low, self.high]
+
+
+def lines(
+    x: Axis,
+    y: Axis,
+    series: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    title: str,
+    mark: tuple[float, str] | None = None,
+    diagonal: bool = False,
+    points: bool = False,
+    dots: Sequence[tuple[float, float]] = (),
+) -> str:
+    """Return a chart of lines.
+
+    Parameters
+    ----------
+    x, y : Axis
+    series : mapping of str to (x, y)
+        Each line by its name, which the legend shows.
+    title : str
+        What the chart shows, for those who cannot see it.
+    mark : (x, label), optional
+        A place on the x axis to point out.
+    diagonal : bool, default=False
+        Whether to draw x = y.
+    points : bool, default=False
+        Whether to mark the points of the lines.
+    dots : sequence of (x, y)
+        A point to mark for each line, such as the one in use.
+    """
+    parts = [_frame(x, y)]
+    if diagonal:
+        parts.append(_path(x, y, [x.low, x.high], [x.low, x.high], "guide"))
+    for k, (u, v) in enumerate(series.values()):
+        parts.append(_path(x, y, u, v, f"line s{k}"))
+        if points:
+            pairs = zip(np.ravel(u), np.ravel(v), strict=True)
+            parts += [_circle(x, y, a, b, k) for a, b in pairs if np.isfinite(a) and np.isfinite(b)]
+    if mark is not None:
+        parts.append(_mark(x, *mark))
+    parts += [_circle(x, y, a, b, k) for k, (a, b) in enumerate(dots) if np.isfinite(b)]
+    return _chart(parts, title) + _legend(series, "line")
+
+
+def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, title: str, mark: str) -> str:
+    """Return bars of counts, those of each name on top of those before, with a line at 0."""
+    total = np.sum([np.asarray(count) for count in counts.values()], axis=0)
+    y = Axis("rows", 0.0, float(max(total.max(initial=0), 1)))
+    parts, below = [_frame(x, y)], np.zeros(len(edges) - 1)
+    for k, count in enumerate(counts.values(), start=int(len(counts) == 1)):
+        above = below + np.asarray(count)
+        left, right = _across(x, edges[:-1]), _across(x, edges[1:])
+        for a, b, low, high in zip(left, right, _down(y, below), _down(y, above), strict=True):
+            if low > high:
+                size = f'width="{max(b - a - 0.6, 0.6):.1f}" height="{low - high:.1f}"'
+                parts.append(f'<rect class="bar s{k}" x="{a + 0.3:.1f}" y="{high:.1f}" {size}/>')
+        below = above
+    if x.low <= 0 <= x.high:
+        parts.append(_mark(x, 0.0, mark))
+    return _chart(parts, title) + _legend(counts, "bar")
+
+
+def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: float = 18.0) -> str:
+    """Return one bar a name to the left or right of a line, the longest filling its side."""
+    largest = max((abs(value) for value in values), default=1.0) or 1.0
+    middle, room = 0.5 * WIDTH, 0.5 * WIDTH - 4
+    parts = []
+    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+        length, top = room * abs(value) / largest, k * 2 * row
+        side = "positive" if value >= 0 else "negative"
+        x = middle if value >= 0 else middle - length
+        parts.append(f'<text class="name" x="0" y="{top + 0.72 * row:.1f}">{text(_short(name))}</text>')
+        parts.append(
+            f'<rect class="{side}" x="{x:.1f}" y="{top + row:.1f}" width="{length:.1f}" height="{0.6 * row:.1f}"/>'
+        )
+        parts.append(
+            f'<text class="value" x="{WIDTH}" y="{top + 0.72 * row:.1f}" text-anchor="end">{value:+.4g}</text>'
+        )
+    height = len(names) * 2 * row
+    parts.append(f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{height:.1f}"/>')
+    return _chart(parts, title, height)
+
+
+def image(pixels: FloatArray, *, title: str, kind: str = "signed") -> str:
+    """Return an image with values from −1 to 1, its sign shown by the colour, its size by the strength.
+
+    Parameters
+    ----------
+    pixels : array of shape (rows, columns)
+    title : str
+        What it shows, for those who cannot see it.
+    kind : {"signed", "ink"}
+        Whether values speak for one class or the other, or are ink on paper, from 0 to 1.
+    """
+    levels = np.rint(SHADES * np.asarray(pixels)).astype(int)
+    shades = [level for level in np.unique(levels) if level != 0]
+    parts = [_shade(levels == level, level, kind) for level in shades]
+    rows, columns = levels.shape
+    size = f'viewBox="0 0 {columns} {rows}" shape-rendering="crispEdges"'
+    shown = text(title)
+    return f'<svg class="image" role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
+
+
+def _shade(where: NDArray[np.bool_], level: int, kind: str) -> str:
+    """Return all pixels of the same value as one shape, a rectangle for each run of neighbours in a row."""
+    edges = np.diff(np.pad(where.astype(int), ((0, 0), (1, 1))), axis=1)
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
+    runs = [f"M{x} {y}h{end - x}v1h{x - end}z" for (y, x), (_, end) in zip(starts, ends, strict=True)]
+    name = "ink" if kind == "ink" else "positive" if level > 0 else "negative"
+    return f'<path class="{name}" opacity="{abs(level) / SHADES:.2f}" d="{"".join(runs)}"/>'
+
+
+# -- parts of a chart -------------------------------------------------------------------------------------------------
+
+
+def _across(x: Axis, values: ArrayLike) -> FloatArray:
+    return np.asarray(LEFT + (WIDTH - LEFT - RIGHT) * x.place(values))
+
+
+def _down(y: Axis, values: ArrayLike) -> FloatArray:
+    return np.asarray(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y.place(values))
+
+
+def _chart(parts: Sequence[str], title: str, height: float = HEIGHT) -> str:
+    shown = text(title)
+    body = "".join(parts)
+    return f'<svg role="img" aria-label="{shown}" viewBox="0 0 {WIDTH} {height:.0f}"><title>{shown}</title>{body}</svg>'
+
+
+def _frame(x: Axis, y: Axis) -> str:
+    parts = []
+    for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True):
+        parts.append(f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
+        where = f'x="{place:.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle"'
+        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
+    for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True):
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}"/>')
+        where = f'x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end"'
+        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
+    up = (TOP + HEIGHT - BOTTOM) / 2
+    turned = f'transform="translate(11 {up}) rotate(-90)" text-anchor="middle"'
+    return "".join([*parts, f'<text class="label" {turned}>{text(y.label)}</text>'])
+
+
+def _written(value: float) -> str:
+    """Return a number as short as an axis needs it.
+
+    Examples
+    --------
+    >>> _written(0.25), _written(1e-10), _written(20000.0)
+    ('0.25', '10⁻¹⁰', '20000')
+    """
+    power = np.log10(value) if value > 0 else 0.5
+    if abs(power) > 3 and abs(power - round(power)) < 1e-9:
+        return "10" + str(round(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{value:g}"
+
+
+def _path(x: Axis, y: Axis, u: ArrayLike, v: ArrayLike, kind: str) -> str:
+    """Return a line, with a gap wherever a value is missing."""
+    across, down = _across(x, u), _down(y, v)
+    words, pen = [], "M"
+    for a, b in zip(across.ravel(), down.ravel(), strict=True):
+        if np.isfinite(a) and np.isfinite(b):
+            words.append(f"{pen}{a:.1f} {b:.1f}")
+            pen = "L"
+        else:
+            pen = "M"
+    return f'<path class="{kind}" d="{" ".join(words)}"/>'
+
+
+def _circle(x: Axis, y: Axis, a: float, b: float, k: int) -> str:
+    return f'<circle class="dot s{k}" cx="{_across(x, a):.1f}" cy="{_down(y, b):.1f}" r="3.2"/>'
+
+
+def _mark(x: Axis, value: float, label: str) -> str:
+    place = float(_across(x, min(max(value, x.low), x.high)))
+    left = place > WIDTH / 2
+    where = f'x="{place + (-4 if left else 4):.1f}" y="{TOP - 7}" text-anchor="{"end" if left else "start"}"'
+    line = f'<line class="mark" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+    return f'{line}<text class="label" {where}>{text(label)}</text>'
+
+
+def _legend(names: Mapping[str, object], kind: str) -> str:
+    if len(names) < 2 and kind == "line":
+        return ""
+    items = "".join(
+        f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{_sample(kind, k)}</svg>{text(_short(name))}</li>'
+        for k, name in enumerate(names, start=int(len(names) == 1))
+    )
+    return f'<ul class="legend">{items}</ul>'
+
+
+def _sample(kind: str, k: int) -> str:
+    if kind == "line":
+        return f'<path class="line s{k}" d="M1 5 L25 5"/>'
+    return f'<rect class="bar s{k}" x="6" y="0" width="14" height="10"/>'
+
+
+def _short(name: str, limit: int = 36) -> str:
+    """Return a name that fits; what is cut off is in the table below the chart."""
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
