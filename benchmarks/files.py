@@ -102,7 +102,8 @@ class Bench:
 def text_section(bench: Bench) -> Iterator[Line]:
     """Fit from LIBSVM text, against LIBLINEAR's `train` and one pass of Vowpal Wabbit."""
     X, y, repeats, svm, vw = debian_files(bench)
-    for loss, (solvers, vw_loss) in LOSSES.items():
+    for loss in bench.args.losses:
+        solvers, vw_loss = LOSSES[loss]
         model = bench.folder / f"linsep-{loss}.json"
         ours = bench.run(bench.bin / "linsep", "fit", svm, "--loss", loss, "-o", model)
         if ours is None:
@@ -271,6 +272,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the data sets")
     parser.add_argument("--size", type=float, default=1e9, help="bytes of LIBSVM text [1e9]")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, help="some sections")
+    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=list(LOSSES))
     parser.add_argument("--repeats", type=int, default=2, help="times are the least of so many")
     parser.add_argument("--scratch", type=Path, help="where the temporary folder is made")
     parser.add_argument("--env", type=Path, default=HERE / ".venv-files", help="where the environment is made and kept")

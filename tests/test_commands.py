@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -308,6 +310,79 @@ def test_libsvm_and_npz(tmp_path):
     (tmp_path / "few.svm").write_text("0 1:1\n0 2:-1\n")
     run("fit", tmp_path / "a.svm", "-o", tmp_path / "m.json")
     assert len(run("predict", tmp_path / "m.json", tmp_path / "few.svm").split()) == 3
+
+
+# -- files of other programs ---------------------------------------------------------------------------------------
+
+
+def text_like(n=400, d=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.15, rng=rng, format="csr")
+    noise = 0.2 * rng.standard_normal(n)
+    return X, np.where(X @ rng.standard_normal(d) + noise > 0, 1, -1)
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_libsvm_text_of_scikit_learn_with_comments_and_queries(tmp_path, zero_based):
+    X, y = text_like()
+    path = tmp_path / "a.svm"
+    dump_svmlight_file(X, y, str(path), zero_based=zero_based, comment="by a test", query_id=np.arange(len(y)) // 10)
+    record = run_json("fit", path, "-o", tmp_path / "m.json")
+    assert (record["rows"], record["features"]) == X.shape
+    expected = LogisticRegression(tol=1e-8, max_iter=5000).fit(X, y)
+    found = np.array(json.loads((tmp_path / "m.json").read_text())["coefficients"][0])
+    np.testing.assert_allclose(found, expected.coef_[0], atol=0.05 * np.abs(expected.coef_).max())
+    lines = run("predict", tmp_path / "m.json", path).split()[1:]
+    assert np.mean(np.array(lines, dtype=int) == expected.predict(X)) > 0.98
+
+
+@pytest.mark.parametrize("program", [name for name in ("liblinear-train", "train") if shutil.which(name)] or [None])
+def test_a_file_that_liblinear_reads_too(tmp_path, program):
+    if program is None:
+        pytest.skip("LIBLINEAR's train is not installed (Debian: liblinear-tools)")
+    X, y = text_like()
+    path, model = tmp_path / "a.svm", tmp_path / "liblinear.model"
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    subprocess.run([program, "-q", "-s", "0", "-e", "1e-8", "-B", "1", path, model], check=True, timeout=60)
+    out = tmp_path / "liblinear.out"
+    predict = program.replace("train", "predict")
+    subprocess.run([predict, path, model, out], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    theirs = np.array(out.read_text().split(), dtype=float)
+    # LIBLINEAR penalises the intercept, linsep does not: two near planes, and all but the rows between them agree.
+    run("fit", path, "-o", tmp_path / "m.json")
+    ours = np.array(run("predict", tmp_path / "m.json", path).split()[1:], dtype=float)
+    assert np.mean(ours == theirs) > 0.97
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow"])
+def test_files_of_polars(tmp_path, ending):
+    frame = pl.from_pandas(customers())
+    path = tmp_path / f"train.{ending}"
+    write = {
+        "csv": frame.write_csv,
+        "tsv": lambda to: frame.write_csv(to, separator="\t", quote_style="non_numeric"),
+        "parquet": frame.write_parquet,
+        "arrow": frame.write_ipc,
+    }[ending]
+    write(path)
+    ours = run_json("fit", path, "--target", "bought", "--ignore", "kind")
+    customers().to_csv(tmp_path / "pandas.csv", index=False)
+    expected = run_json("fit", tmp_path / "pandas.csv", "--target", "bought", "--ignore", "kind")
+    assert ours["features"] == expected["features"]
+    assert ours["certificate"]["primal"] == pytest.approx(expected["certificate"]["primal"], rel=1e-6)
+
+
+def test_m10_rows_that_repeat_are_merged_and_the_model_is_verified_on_all(tmp_path):
+    X, y = text_like(3000, 5000)
+    path = tmp_path / "again.svm"
+    text = io.BytesIO()
+    dump_svmlight_file(X, y, text, zero_based=False)
+    path.write_bytes(text.getvalue() * 4)
+    record = run_json("fit", path, "-o", tmp_path / "m.json")
+    assert record["rows"] == 12_000
+    assert record["proven"]
+    assert (tmp_path / "m.json").stat().st_size < 200_000  # no dual variable for every row
+    assert run_json("verify", tmp_path / "m.json", path)["proven"]
 
 
 # -- export -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and 
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import json as json_format
 import os
@@ -18,7 +17,6 @@ import traceback
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -238,7 +236,6 @@ def fit(
     from .jobs import training
     from .jobs.preparation import prepare
 
-    _load_meanwhile("jobs.summaries", "model_file")
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
     chosen = training.parse_C(C)
     if max_memory is not None:
@@ -253,7 +250,7 @@ def fit(
         examples = prepare(data, target, hints=hints, kinds=kinds, degree=degree, keep_frame=chosen is None)
         from .data_hash import data_hash
         from .jobs import summaries
-        from .model_file import save
+        from .model_file import save  # all of which load scikit-learn: it is there by now
 
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         scores: list[tuple[float, float]] = []
@@ -788,17 +785,6 @@ def _hints(reading: Reading | None, kinds: dict[str, str] | None = None) -> Any:
     delimiter = {"tab": "\t", "\\t": "\t", "space": " "}.get(reading.delimiter or "", reading.delimiter)
     as_text = frozenset(name for name, kind in (kinds or {}).items() if kind != "number")
     return Hints(delimiter, reading.header, reading.encoding, reading.missing, as_text)
-
-
-def _load_meanwhile(*modules: str) -> None:
-    """Import, in a thread, what a command needs after it has read its file; what fails there fails again here."""
-
-    def load() -> None:
-        with suppress(Exception):
-            for module in modules:
-                importlib.import_module(f".{module}", __package__)
-
-    threading.Thread(target=load, daemon=True).start()
 
 
 def _read_model(path: Path) -> Any:

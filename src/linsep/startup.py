@@ -22,10 +22,10 @@ def defer(name: str) -> None:
 
     Examples
     --------
-    >>> defer("colorsys")
-    >>> import colorsys
-    >>> "rgb_to_hsv" in vars(colorsys), colorsys.rgb_to_hsv(0, 0, 0), "rgb_to_hsv" in vars(colorsys)
-    (False, (0.0, 0.0, 0), True)
+    >>> defer("pyclbr")
+    >>> import pyclbr
+    >>> "readmodule" in vars(pyclbr), callable(pyclbr.readmodule), "readmodule" in vars(pyclbr)
+    (False, True, True)
     """
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is None or spec.loader is None:

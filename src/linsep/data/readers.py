@@ -151,7 +151,7 @@ def read(
             frame = read_csv(source, dialect, types)
             check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
             return Table(source.name, frame, dialect.header)
-        return Table(source.name, _read_arrow(source))
+        return Table(source.name, _plain(_read_arrow(source)))
 
 
 def stream(
@@ -193,7 +193,7 @@ def stream(
     else:
         with blame(source.name):
             for batch in _arrow_batches(source, size, columns):
-                yield Table(source.name, pa.Table.from_batches([batch]))
+                yield Table(source.name, _plain(pa.Table.from_batches([batch])))
 
 
 def _read_arrow(source: Source) -> pa.Table:
@@ -202,6 +202,14 @@ def _read_arrow(source: Source) -> pa.Table:
     content = source.seekable()
     reader = ipc.open_stream if source.head.startswith(b"\xff\xff\xff\xff") else ipc.open_file
     return reader(content).read_all()
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return the table with text as text: polars writes views, which few of pyarrow's functions take."""
+    for j, column in enumerate(table.schema):
+        if pa.types.is_string_view(column.type):
+            table = table.set_column(j, column.name, table.column(j).cast(pa.string()))
+    return table
 
 
 def _arrow_batches(source: Source, size: int | None, columns: list[str] | None) -> Iterator[pa.RecordBatch]:

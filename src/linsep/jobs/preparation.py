@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -90,7 +92,7 @@ def prepare(
         Whether to keep the rows as they were read too, for `Examples.split`.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
-    data = read(path, hints, target=target, types=types_said(kinds))
+    data = _read(path, hints, target, types_said(kinds))
     if isinstance(data, Matrix):
         if kinds or degree != 1:
             raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
@@ -121,6 +123,15 @@ def prepare(
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
 
+def _read(path: str | Path, hints: Hints, target: str | None, types: Mapping[str, pa.DataType]) -> Table | Matrix:
+    """Read a file in another thread, while this one loads what comes next: half a second of scikit-learn."""
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read, path, hints, target=target, types=types)
+        for module in ("sklearn.preprocessing", "linsep.estimators"):
+            import_module(module)
+        return reading.result()
+
+
 def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
     """Return how a model's files are written, where the user does not say otherwise."""
     hints = hints or Hints()
@@ -142,7 +153,7 @@ def encoded(
     target = encoding.target if target is None else target
     types = encoding.types() if isinstance(encoding, TableEncoding) else None
     types = {name: kind for name, kind in (types or {}).items() if name != target}
-    data = read(path, hints_of(encoding, hints), target=target, types=types)
+    data = _read(path, hints_of(encoding, hints), target, types)
     if isinstance(data, Matrix) != isinstance(encoding, MatrixEncoding):
         raise DataError(f"{data.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
     if isinstance(data, Matrix):

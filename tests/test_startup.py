@@ -1,0 +1,39 @@
+"""A quick start: what no command uses is not loaded, and what is deferred is there when it is asked for."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from linsep.startup import defer, leave_out
+defer("scipy.stats")
+leave_out("pandas")
+{body}
+print(sorted(name for name in sys.modules if name in ("pandas", "scipy.stats._stats_py")))
+"""
+
+
+def loaded_after(body):
+    done = subprocess.run([sys.executable, "-c", CODE.format(body=body)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[-2]
+
+
+def test_scikit_learn_is_loaded_without_what_no_command_uses():
+    assert loaded_after("import sklearn.preprocessing, pyarrow.csv, linsep.model_file") == "[]"
+
+
+def test_a_fit_needs_neither():
+    assert (
+        loaded_after("from linsep import LinearSVC\nLinearSVC().fit([[0.0], [1.0]], [0, 1]).predict([[2.0]])") == "[]"
+    )
+
+
+def test_what_is_deferred_is_loaded_when_it_is_used():
+    body = "import scipy.stats\nfrom scipy import stats\nassert stats.norm.cdf(0.0) == 0.5\nassert stats is scipy.stats"
+    assert loaded_after(body) == "['scipy.stats._stats_py']"
+
+
+def test_what_is_left_out_seems_not_to_be_installed():
+    body = "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    assert error.name == 'pandas'"
+    assert loaded_after(body) == "[]"
