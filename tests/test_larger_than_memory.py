@@ -121,7 +121,7 @@ def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path)
     assert "bit for bit" in said
     code, peak, said = measured(COMMAND, "predict", model, data, "-o", tmp_path / "out.parquet")
     assert code == 0, said
-    assert peak < memory.parse_size(LIMIT)
+    assert peak < 600 * 10**6  # blocks of a hundred thousand rows, however many there are
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
@@ -201,7 +201,7 @@ def test_what_is_not_possible_is_said(folder, tmp_path, words, complaint):
     assert "Traceback" not in done.stderr
 
 
-def test_a_column_that_changes_type_far_down_a_csv_file(tmp_path, small_blocks):
+def test_a_column_that_changes_type_far_down_a_csv_file(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.integers(0, 9, 400_000), "z": rng.standard_normal(400_000)})
     frame["y"] = np.where(frame["x"] + 3 * frame["z"] > 4, "a", "b")

@@ -191,7 +191,7 @@ def test_m24_softmax_in_passes(balanced):
     ("solver", "loss"),
     [(StreamedNewton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
 )
-@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("passes", [1, 2])
 def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
     X, codes = data()
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
@@ -238,6 +238,5 @@ def test_a_penalty_that_a_method_cannot_minimise_is_refused():
 def test_gather_takes_the_same_share_of_every_block():
     X, codes = data(3000)
     found = gather(MemoryBlocks(X, codes, 1000), 600, np.random.default_rng(0))
-    assert isinstance(found, Block)
     assert 500 < found.rows.n < 700
     assert {tuple(row) for row in found.rows.X} <= {tuple(row) for row in X}

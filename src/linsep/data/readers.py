@@ -23,7 +23,7 @@ __all__ = ["Hints", "Matrix", "Table", "read", "stream"]
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
 #: Bytes of a column that a stream of Parquet data reads ahead.
-BUFFER = 1 << 18
+BUFFER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,10 @@ def _arrow_batches(source: Source, size: int | None, columns: list[str] | None) 
         file = parquet.ParquetFile(content, pre_buffer=False, buffer_size=BUFFER)
         width = 8 * len(columns or file.schema_arrow.names)
         rows = ROWS if size is None else max(64, min(ROWS, size // max(1, width)))
-        yield from file.iter_batches(batch_size=rows, columns=columns, use_threads=True)
+        for batch in file.iter_batches(batch_size=rows, columns=columns, use_threads=True):
+            yield batch
+            if size is not None:
+                pa.default_memory_pool().release_unused()
         return
     if source.head.startswith(b"\xff\xff\xff\xff"):
         batches: Any = ipc.open_stream(content)

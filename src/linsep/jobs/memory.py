@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
 
 from ..data.sources import DataError
 
-__all__ = ["Budget", "parse_size", "peak_memory"]
+__all__ = ["Budget", "give_back", "parse_size", "peak_memory"]
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 #: What a fit needs beside Python and its libraries at the least, and leaves free for what nobody counts.
@@ -37,11 +41,22 @@ def parse_size(text: str) -> int:
 
 def peak_memory() -> int:
     """Return how many bytes of memory this process has had at the most."""
+    status = Path("/proc/self/status")
+    # Linux: what `getrusage` says counts the process that started this one, up to that moment.
+    if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
+        return 1024 * int(found.group(1))
     try:
         import resource
     except ImportError as error:  # Windows
         raise DataError("--max-memory is not possible here: the system does not say what a process uses") from error
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def give_back() -> None:
+    """Return what was freed to the system: allocators keep it, and the next stage would come on top of it."""
+    pa.default_memory_pool().release_unused()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # of GNU's C library
+        trim(0)
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,7 @@ class Budget:
     --------
     >>> budget = Budget(limit=512 * 10**6, taken=200 * 10**6)
     >>> budget.free // 10**6, budget.block // 10**6, budget.features
-    (288, 18, 1548)
+    (288, 12, 1549)
     """
 
     limit: int
@@ -76,6 +91,14 @@ class Budget:
             )
         return cls(limit, taken)
 
+    def check(self, what: str) -> None:
+        """Raise where the peak is beyond the limit: better at the beginning than never."""
+        if (peak := peak_memory()) > self.limit:
+            raise DataError(
+                f"{what} takes {peak / 1e6:,.0f} MB, more than --max-memory {self.limit / 1e6:,.0f}MB: Parquet is read "
+                f"by pages of all columns at once; give {1.2 * peak / 1e6:,.0f}MB, or write it with smaller pages"
+            )
+
     @property
     def free(self) -> int:
         """Bytes to work in."""
@@ -84,7 +107,7 @@ class Budget:
     @property
     def block(self) -> int:
         """Bytes of a block of rows: several are there at once, as read, as encoded, and as worked on."""
-        return min(self.free // 16, 32 * 10**6)
+        return min(self.free // 24, 32 * 10**6)
 
     @property
     def sample(self) -> int:

@@ -29,7 +29,7 @@ from ..solvers.streamed_dual import StreamedDual
 from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
 from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
-from .memory import Budget
+from .memory import Budget, give_back
 from .preparation import CLASSES, Encoding, labels, target_column, types_said
 from .summaries import Facts
 from .training import estimator
@@ -130,6 +130,7 @@ class _Fit:
         prepared = self.folder.prepared
         if prepared is None:
             prepared = self._prepare()
+            give_back()
             self.folder.prepare(prepared)
         scratch = Scratch(self.folder.folder)
         classes = np.array(prepared["classes"])
@@ -178,6 +179,7 @@ class _Fit:
     def _write_table(self) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write a table in two passes: one to decide on the encoding, one to encode."""
         counted = _Counting(self.request, self.source, self.budget, self.progress).run()
+        give_back()
         encoding = counted.encoding
         d = len(encoding.names)
         width = 8 * (d if not encoding.is_sparse else 12)
@@ -418,6 +420,7 @@ class _Counting:
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
             statistics.add(frame.drop_columns([target]))
             done += block.frame.num_rows
+            self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
         if statistics is None:
             raise DataError(f"{name}: no rows below the header; if the first line is data, say --no-header")
