@@ -244,9 +244,9 @@ def test_rows_do_not_copy_what_the_kernels_can_read(dtype):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_does_not_copy_the_data(model, dtype, to):
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((33_000, 100), dtype=np.float32).astype(dtype), rng.integers(0, 2, 33_000)
+    X, y = rng.standard_normal((44_000, 100), dtype=np.float32).astype(dtype), rng.integers(0, 2, 44_000)
     peaks = []
-    for n in (22_000, 33_000):
+    for n in (33_000, 44_000):
         part = to(X[:n])
         tracemalloc.start()
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -46,12 +47,25 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     path : str or path
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file() and not target.is_dir():
-        with target.open("wb") as special:
-            yield special
-        return
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
+    try:
+        with _special(target) if target.exists() and not target.is_file() else _replacing(target) as file:
+            yield file
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # writing does not know its name
+
+
+@contextmanager
+def _special(target: Path) -> Iterator[BinaryIO]:
+    with target.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -342,13 +342,14 @@ class TableStatistics:
         self._scaler, self._scaled = StandardScaler(), self._numbers()
 
     def _numbers(self) -> list[str]:
-        """Return the features that are numbers."""
-        named = {name: tally for name, tally in self._tallies.items() if isinstance(tally, _Numbers | _Dates)}
-        return [f"{name} in days" if isinstance(tally, _Dates) else name for name, tally in named.items()]
+        """Return the features that are numbers: those of dates come last, as in `TableEncoding`."""
+        plain = [name for name, tally in self._tallies.items() if isinstance(tally, _Numbers)]
+        return plain + [f"{name} in days" for name, tally in self._tallies.items() if isinstance(tally, _Dates)]
 
     def add(self, block: pa.Table) -> None:
         """Look at the next rows."""
         numbers: list[FloatArray] = []
+        days: list[FloatArray] = []
         for name, tally in self._tallies.items():
             if isinstance(tally, Column):
                 continue
@@ -356,7 +357,7 @@ class TableStatistics:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
             if isinstance(tally, _Dates):
-                numbers.append(tally.add(column, self.name))
+                days.append(tally.add(column, self.name))
             elif isinstance(tally, _Values):
                 check = self.line is not None and name not in self.as_text and is_text(column.type)
                 tally.add(column, look_for_numbers=check)
@@ -365,8 +366,9 @@ class TableStatistics:
                 # A column that the user calls a number may be text in the file.
                 tally.add(column if is_number(column.type) else pa.chunked_array([pa.array(values, from_pandas=True)]))
                 numbers.append(values)
-        if numbers:
-            self._scaler.partial_fit(np.column_stack(numbers))
+        if numbers or days:
+            with np.errstate(invalid="ignore"):  # a block may lack all values of a column: 0/0, which has no weight
+                self._scaler.partial_fit(np.column_stack([*numbers, *days]))
         self.rows += block.num_rows
 
     def encoding(
@@ -411,7 +413,9 @@ class TableStatistics:
         if not self._scaled or self.rows == 0:
             return {}
         seen = np.broadcast_to(self._scaler.n_samples_seen_, len(self._scaled))
-        names = [name for name, tally in self._tallies.items() if isinstance(tally, _Numbers | _Dates)]
+        names = [
+            name for kind in (_Numbers, _Dates) for name, tally in self._tallies.items() if isinstance(tally, kind)
+        ]
         found = {}
         for j, (name, feature) in enumerate(zip(names, self._scaled, strict=True)):
             if columns[name].kind == "ignored":

@@ -55,7 +55,7 @@ def table(demo: Demo, *, color: bool = False) -> str:
     >>> print(table(run(embedded_digits())))
                              at threshold 0            threshold picked
                              train     test     value    train     test      gap   seconds
-    perceptron (pocket)    100.0 %   98.9 %   ...
+    perceptron (pocket)    100.0 %   99.4 %   ...
     """
     header = [
         f"{'':22} {'at threshold 0':>16}   {'threshold picked':>25}",

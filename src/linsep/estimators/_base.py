@@ -281,7 +281,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
     ) -> list[Result]:
-        solver, reason = self._choose(problems[0])
+        solvers = [self._choose(problem) for problem in problems]
+        solver, reason = solvers[0]
         n_jobs, shares = thread_count(getattr(self, "n_jobs", None)), [range(k, k + 1) for k in range(len(problems))]
         if isinstance(solver, StochasticDescent):
             shares = solver.shares(len(problems), n_jobs)
@@ -293,8 +294,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 if isinstance(solver, StochasticDescent):
                     found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
                 else:
-                    each = [(problems[k], starts[k], listeners[k]) for k in share]
-                    found = [solver.solve(p, start=start, seed=seed, observer=listen) for p, start, listen in each]
+                    found = [
+                        solvers[k][0].solve(problems[k], start=starts[k], seed=seed, observer=listeners[k])
+                        for k in share
+                    ]
                 if any(result.interrupted for result in found):
                     interrupt.set()  # the classes that are left take one iteration each
                 for result in found:

@@ -61,7 +61,7 @@ class Repeats:
         result = _finished(result, merged)
         result.history.reason = f"{len(self.group):,} rows merged into {len(self.first):,} different ones"
         alpha = None if result.alpha is None else self._shares(result.alpha, problem, merged)
-        return replace(result, alpha=alpha, last=replace(result.last, alpha=alpha))
+        return replace(result, alpha=alpha, z=None, last=replace(result.last, alpha=alpha))
 
     def _shares(self, alpha: FloatArray, problem: Problem, merged: Problem) -> FloatArray:
         assert merged.sample_weight is not None

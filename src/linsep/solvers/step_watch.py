@@ -7,6 +7,8 @@ cannot have arrived anywhere; steps much longer than a stable one climb, or jump
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,14 +41,15 @@ class StepWatch:
         self._first_curvature = self._last_curvature = 0.0
         self._reversals: list[bool] = []
         self._step, self._travelled = 0, 0.0
-        self._start = self._best = self._last = np.inf
+        self._start = self._best = np.inf
+        self._recent: deque[float] = deque(maxlen=5)
         self._point: tuple[FloatArray, FloatArray] | None = None
         self._move: FloatArray | None = None
 
     def begin(self, objective: float, step: int = 0) -> None:
         """Note where the run starts."""
         self._step = step
-        self._start = self._best = self._last = objective
+        self._start = self._best = objective
 
     def blown_up(self, objective: float) -> bool:
         """Whether the run is lost: not a number, or beyond all bounds."""
@@ -71,7 +74,8 @@ class StepWatch:
 
     def see_objective(self, step: int, objective: float) -> None:
         """Note the objective alone: where a stable step is known, the points would tell nothing more."""
-        self._last, self._best = objective, min(self._best, objective)
+        self._best = min(self._best, objective)
+        self._recent.append(objective)
         self._travelled += (step - self._step) * float(self.schedule(max(0, step - 1)))
         self._step = step
 
@@ -105,7 +109,9 @@ class StepWatch:
             )
         # An objective that begins or ends at zero has no scale of its own: the perceptron's.
         has_scale = self._start > 0 and self._best > 0
-        if eta > 2 * stable and has_scale and (self._best >= self._start or self._last > 1.5 * self._best):
+        # Of points that jump about, the last may happen to be a good one.
+        up_and_down = max(self._recent, default=0.0) > 1.5 * self._best
+        if eta > 2 * stable and has_scale and (self._best >= self._start or up_and_down):
             return f"the step size {self.schedule} is too large: the objective goes up and down. {self._smaller(first)}"
         return ""
 

@@ -41,6 +41,8 @@ MOST_TOGETHER = 24
 #: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`
 #: takes some ten seconds.
 PASS_WORK, NUMBER_WORK, LEAST_WORK, MOST_WORK = 5e5, 2.0, 1e7, 1e10
+#: Stored numbers that the first search looks at.
+FEW_NUMBERS = 30_000
 #: Passes without fewer mistakes after which a run that is proven never to end is ended; at once if keep="last".
 SETTLED = 50
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
@@ -153,8 +155,9 @@ class StochasticDescent:
 class Prover:
     """Works towards a proof that no plane separates the examples, while a run goes on.
 
-    After 1, 2, 4, 8, … passes it searches with about as much work as these passes were, beginning with the rows that
-    moved the plane most often. Work is counted, not timed: what is found does not depend on the machine.
+    After 1, 2, 4, 8, … passes it searches with about as much work as these passes were, among the rows that moved the
+    plane most often: what holds these together holds all. Of large data few are taken at first, since a search copies
+    them. Work is counted, not timed: what is found does not depend on the machine.
     """
 
     def __init__(self, problem: Problem, settled: float = 0.0) -> None:
@@ -162,6 +165,7 @@ class Prover:
         self.fewest, self.since, self.next = np.inf, 0.0, 1.0
         self.found: Separability | None = None
         self.spent = 0.0
+        self.room = FEW_NUMBERS
 
     def excludes(self, passes: float, zero_one: float, counts: IntArray) -> bool:
         """Whether it is proven that no plane separates, and the fewest mistakes have stood for `settled` passes."""
@@ -176,23 +180,34 @@ class Prover:
         return overlap and passes - self.since >= self.settled
 
     def ask(self, work: float = MOST_WORK, ranking: FloatArray | None = None) -> Separability | None:
-        """Return what that much work proves, or None where it does not suffice."""
+        """Return what that much work proves, or None where it does not suffice; with a ranking, of the first rows."""
         self.spent = work
         problem, weight = self.problem, self.problem.sample_weight
         kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)
-        everyone = len(kept) == problem.rows.n
-        X, y = problem.rows.X if everyone else problem.rows.X[kept], problem.y[kept]
+        part = kept if ranking is None else self._hardest(kept, ranking)
+        y = problem.y[part]
         if abs(y.sum()) == len(y):  # one class
             return None
-        if ranking is not None:
-            ranking = ranking[kept]
+        X = problem.rows.X if len(part) == problem.rows.n else problem.rows.X[part]
+        ranking = None if ranking is None else ranking[part]
         try:
             clock = Clock(None, work)
             found = decided(X, y, fit_intercept=problem.fit_intercept, clock=clock, ranking=ranking)
         except ProofTimeoutError:
             return None
-        self.found = found.in_rows(kept.tolist())
+        if len(part) < len(kept) and found.verdict != "overlap":  # the others may still forbid every plane
+            return None
+        self.found = found.in_rows(part.tolist())
         return self.found
+
+    def _hardest(self, kept: IntArray, ranking: FloatArray) -> IntArray:
+        """Return the first of the kept rows by their ranking, in the order of the data; each time twice as many."""
+        rows = self.problem.rows
+        count = max(4 * (rows.d + 2), int(self.room * rows.n / max(1, rows.stored)))
+        self.room *= 2
+        if count >= len(kept):
+            return kept
+        return np.sort(kept[np.argsort(ranking[kept], kind="stable")[:count]])
 
 
 @dataclass(frozen=True)
