@@ -339,7 +339,9 @@ class TableStatistics:
             column.name: _tally(column.name, column.type, kinds.get(column.name), room) for column in schema
         }
         self._said = dict(kinds)
-        self._scaler, self._scaled = StandardScaler(), self._numbers()
+        self._scaled = self._numbers()
+        self._scalers = [StandardScaler() for _ in self._scaled]
+        self._seen = [0] * len(self._scaled)
 
     def _numbers(self) -> list[str]:
         """Return the features that are numbers: those of dates come last, as in `TableEncoding`."""
@@ -366,9 +368,11 @@ class TableStatistics:
                 # A column that the user calls a number may be text in the file.
                 tally.add(column if is_number(column.type) else pa.chunked_array([pa.array(values, from_pandas=True)]))
                 numbers.append(values)
-        if numbers or days:
-            with np.errstate(invalid="ignore"):  # a block may lack all values of a column: 0/0, which has no weight
-                self._scaler.partial_fit(np.column_stack([*numbers, *days]))
+        for j, values in enumerate([*numbers, *days]):
+            given = values[~np.isnan(values)]
+            if len(given):  # of a block that lacks a column scikit-learn would make a mean of NaN, for ever
+                self._scalers[j].partial_fit(given.reshape(-1, 1))
+                self._seen[j] += len(given)
         self.rows += block.num_rows
 
     def encoding(
@@ -412,7 +416,6 @@ class TableStatistics:
         """Return mean, scale and whether some are missing, of every number that is used."""
         if not self._scaled or self.rows == 0:
             return {}
-        seen = np.broadcast_to(self._scaler.n_samples_seen_, len(self._scaled))
         names = [
             name for kind in (_Numbers, _Dates) for name, tally in self._tallies.items() if isinstance(tally, kind)
         ]
@@ -420,10 +423,10 @@ class TableStatistics:
         for j, (name, feature) in enumerate(zip(names, self._scaled, strict=True)):
             if columns[name].kind == "ignored":
                 continue
-            if seen[j] == 0:
+            if self._seen[j] == 0:
                 raise DataError(f"{self.name}: column {name!r} has no numbers; leave it out with --ignore {name!r}")
-            moments = float(self._scaler.mean_[j]), float(self._scaler.scale_[j])
-            found[feature] = (*moments, bool(seen[j] < self.rows))
+            scaler = self._scalers[j]
+            found[feature] = (float(scaler.mean_[0]), float(scaler.scale_[0]), self._seen[j] < self.rows)
         return found
 
 
