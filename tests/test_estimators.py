@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings(
 @parametrize_with_checks(
     [
         Perceptron(),
-        Perceptron(order="worst"),
+        Perceptron(order="worst", max_iter=200),
         Perceptron(keep="average"),
         SGDClassifier(),
         SGDClassifier(loss="logistic"),
