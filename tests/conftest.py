@@ -10,8 +10,9 @@ from hypothesis import settings
 # Pictures are drawn on no screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# HYPOTHESIS_PROFILE=default searches anew on every run.
-settings.register_profile("steady", derandomize=True)
+# The same examples every time, and few, so that all tests take minutes; HYPOTHESIS_PROFILE=thorough searches anew.
+settings.register_profile("steady", derandomize=True, max_examples=50)
+settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 

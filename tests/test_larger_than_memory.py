@@ -124,8 +124,8 @@ def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path)
     assert peak < 600 * 10**6  # blocks of a hundred thousand rows, however many there are
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_a_run_that_is_killed_goes_on(folder, tmp_path, loss):
+def test_a_run_that_is_killed_goes_on(folder, tmp_path):
+    loss = "hinge"  # the method that keeps the most between passes
     model, data = tmp_path / "model.json", folder / "many.parquet"
     words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--loss", loss, "-o", model]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
