@@ -42,12 +42,18 @@ def test_examples_in_docstrings_run(name):
     assert failed == 0
 
 
-def test_python_blocks_of_the_readme_run():
-    X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 2.0], [4.0, 3.0]], [0, 0, 1, 1]
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_python_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
+    names: dict[str, object] = {}
     for block in blocks:
-        exec(block, {"X": X, "y": y})
+        exec(block, names)
+
+
+def test_the_readme_fits_on_one_screen():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 45
 
 
 def test_ci_calls_the_test_command_of_the_readme():
