@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from command import COMMAND, run
 from linsep import verify
 from linsep.jobs import memory
 from linsep.jobs.preparation import prepare
@@ -21,7 +21,6 @@ from linsep.jobs.streaming import Request, fit_in_parts
 from linsep.jobs.training import estimator
 from linsep.model_file import read
 
-COMMAND = str(Path(sys.executable).with_name("linsep"))
 LIMIT = "420MB"
 
 #: Runs a command and tells, as a line of its own, the peak of its memory.
@@ -185,20 +184,8 @@ def pd_table(path):
     ],
 )
 def test_what_is_not_possible_is_said(folder, tmp_path, words, complaint):
-    command = [
-        COMMAND,
-        "fit",
-        str(folder / "two.parquet"),
-        "--target",
-        "bought",
-        "-o",
-        str(tmp_path / "m.json"),
-        *words,
-    ]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=300)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
+    said = run("fit", folder / "two.parquet", "--target", "bought", "-o", tmp_path / "m.json", *words, code=2)
+    assert complaint in said
 
 
 def test_a_column_that_changes_type_far_down_a_csv_file(tmp_path):

@@ -1,5 +1,7 @@
 """Proximal Newton: L1 and elastic net within the gap it proves, by SciPy on split variables and by scikit-learn."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -137,6 +139,16 @@ def test_where_the_penalty_outweighs_everything_no_weight_is_used_and_no_step_ta
 # -- working sets -----------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def without_working_set(C, r):
+    """The answer for `text()` with all features at once."""
+    X, y = text()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proximal_newton, "FEW", 10**6)
+        patch.setattr(proximal_newton, "GRAM_OF_SPARSE", 10**6)
+        return ProximalNewton(tol=1e-7).solve(Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C))
+
+
 @pytest.mark.parametrize("C", [1.0, 30.0])
 @pytest.mark.parametrize("gram", [0, 10_000], ids=["columns", "gram"])
 @pytest.mark.parametrize("r", [1.0, 0.7])
@@ -144,10 +156,7 @@ def test_more_features_than_a_working_set_give_the_same_answer(C, gram, r, monke
     X, y = text()
     monkeypatch.setattr(proximal_newton, "GRAM_OF_SPARSE", gram)
     it = Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C)
-    found = ProximalNewton(tol=1e-7).solve(it)
-    monkeypatch.setattr(proximal_newton, "FEW", 10**6)  # all at once
-    monkeypatch.setattr(proximal_newton, "GRAM_OF_SPARSE", 10**6)
-    whole = ProximalNewton(tol=1e-7).solve(it)
+    found, whole = ProximalNewton(tol=1e-7).solve(it), without_working_set(C, r)
     assert found.converged
     assert whole.converged
     assert found.proof.dual <= whole.proof.primal
