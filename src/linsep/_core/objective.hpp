@@ -9,6 +9,9 @@
 
 namespace linsep {
 
+// As many columns as fit twice into a core's cache.
+constexpr std::size_t wide = 32'768;
+
 // For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`: Σ u over the positive and over the
 // negative class, Σ s ℓ(z), Σ s over the mistakes (z ≤ 0), then, if asked for its `gradient`, Σ u x over the positive
 // class and, if `split`, over the negative class; without `split` everything counts as positive.
@@ -16,26 +19,32 @@ template <class Loss, class Rows>
 void evaluate(const Rows &X, const double *y, const double *weight, const double *w, double b,
               bool split, bool gradient, double *u, double *h, double *sums, std::size_t threads) {
     const std::size_t size = 4 + (gradient ? (split ? 2 : 1) * X.d : 0), blocks = block_count(X, size);
-    std::vector<double> parts(blocks * size, 0.0);
+    // Rows whose slopes are taken before their sum is: one, unless weights and gradient together overflow a core's cache.
+    const std::size_t run = X.d < wide ? 1 : X.n;
+    std::vector<double> parts((blocks - 1) * size, 0.0);
+    std::fill_n(sums, size, 0.0);
     parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
-        double *sum = parts.data() + block * size;
+        double *sum = block == 0 ? sums : parts.data() + (block - 1) * size;
         double *side[2] = {sum + 4, sum + 4 + (split ? X.d : 0)};
         double total[2] = {0, 0}, value = 0, mistakes = 0;
-        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
-            const auto row = X.row(i);
-            const double z = y[i] * (row.dot(w) + b), s = weight ? weight[i] : 1.0;
-            value += s * Loss::value(z);
-            mistakes += z > 0 ? 0.0 : s;
-            u[i] = s * Loss::slope(z) * y[i];
-            if (h) h[i] = s * Loss::curvature(z);
-            const int which = split && y[i] < 0;
-            total[which] += u[i];
-            if (gradient && u[i] != 0) row.add_to(side[which], u[i]);
+        const std::size_t end = X.n * (block + 1) / blocks;
+        for (std::size_t first = X.n * block / blocks; first < end; first += run) {
+            const std::size_t last = std::min(end, first + run);
+            for (std::size_t i = first; i < last; ++i) {
+                const double z = y[i] * (X.row(i).dot(w) + b), s = weight ? weight[i] : 1.0;
+                value += s * Loss::value(z);
+                mistakes += z > 0 ? 0.0 : s;
+                u[i] = s * Loss::slope(z) * y[i];
+                if (h) h[i] = s * Loss::curvature(z);
+                total[split && y[i] < 0] += u[i];
+            }
+            for (std::size_t i = first; gradient && i < last; ++i)
+                if (u[i] != 0) X.row(i).add_to(side[split && y[i] < 0], u[i]);
         }
         sum[0] = total[0], sum[1] = total[1], sum[2] = value, sum[3] = mistakes;
     });
-    add_blocks(parts.data(), blocks, size);
-    std::copy(parts.begin(), parts.begin() + size, sums);
+    for (std::size_t block = 1; block < blocks; ++block)
+        for (std::size_t j = 0; j < size; ++j) sums[j] += parts[(block - 1) * size + j];
 }
 
 // Σ s ℓ*(a) over all examples, where a = u y / s is scaled by `scale[0]` in the positive and `scale[1]` in the

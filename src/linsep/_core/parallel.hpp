@@ -2,12 +2,93 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 namespace linsep {
+
+// Threads that stay: a solver asks for them every few milliseconds, and a new thread may begin its life on the busy
+// core beside its maker. After their work they look out for more a little while before they sleep.
+class Crew {
+   public:
+    static Crew &ours() {
+        static std::atomic<Crew *> crew{nullptr};
+        static std::once_flag once;
+        std::call_once(once, [] {
+            crew = new Crew;  // never deleted: a sleeping thread must not outlive what it sleeps on
+#if defined(__unix__) || defined(__APPLE__)
+            pthread_atfork(nullptr, nullptr, [] { crew = new Crew; });  // threads do not follow into a child
+#endif
+        });
+        return *crew;
+    }
+
+    // Lets up to `helpers` threads call work() beside the caller; false if they serve another caller already.
+    template <class Work>
+    bool share(std::size_t helpers, Work &work) {
+        std::unique_lock<std::mutex> mine(busy_, std::try_to_lock);
+        if (!mine) return false;
+        hire(helpers);
+        {
+            std::lock_guard<std::mutex> lock(door_);
+            call_ = [](void *it) { (*static_cast<Work *>(it))(); };
+            work_ = &work;
+            seats_ = std::min(helpers, hired_);
+        }
+        bell_.notify_all();
+        work();
+        {
+            std::lock_guard<std::mutex> lock(door_);
+            seats_ = 0;  // who has not come by now need not
+        }
+        while (inside_ > 0) std::this_thread::yield();
+        return true;
+    }
+
+   private:
+    void hire(std::size_t helpers) {
+        try {
+            for (; hired_ < helpers; ++hired_) std::thread([this] { serve(); }).detach();
+        } catch (const std::system_error &) {
+            // The system gives no more threads: fewer do the same work.
+        }
+    }
+
+    [[noreturn]] void serve() {
+        for (;;) {
+            look_out();
+            std::unique_lock<std::mutex> lock(door_);
+            bell_.wait(lock, [this] { return seats_ > 0; });
+            --seats_;
+            ++inside_;
+            const auto call = call_;
+            const auto work = work_;
+            lock.unlock();
+            call(work);
+            --inside_;
+        }
+    }
+
+    void look_out() const {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
+        while (seats_ == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    }
+
+    std::mutex busy_, door_;
+    std::condition_variable bell_;
+    std::atomic<std::size_t> seats_{0}, inside_{0};
+    std::size_t hired_ = 0;
+    void (*call_)(void *) = nullptr;
+    void *work_ = nullptr;
+};
 
 // Calls body(k) for k = 0 … tasks−1. Which thread takes which task never shows in the result: callers give every
 // task its own output and combine the outputs in the order of the tasks.
@@ -18,15 +99,7 @@ void parallel_for(std::size_t tasks, std::size_t threads, Body body) {
     auto work = [&] {
         for (std::size_t k; (k = next++) < tasks;) body(k);
     };
-    std::vector<std::thread> helpers;
-    helpers.reserve(threads - 1);
-    try {
-        for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-    } catch (const std::system_error &) {
-        // The system gives no more threads: fewer do the same work.
-    }
-    work();
-    for (auto &helper : helpers) helper.join();
+    if (threads == 1 || !Crew::ours().share(threads - 1, work)) work();
 }
 
 // Below this many stored numbers a second thread costs more than it brings.

@@ -7,6 +7,7 @@ plane and the duality gap are those of all rows, and the dual variable of a grou
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,8 +26,8 @@ __all__ = ["Repeats", "find_repeats"]
 
 #: Smaller data are fitted before their repeats are found.
 WORTH = 1_000_000
-#: How many rows are looked at to tell whether there are repeats at all.
-SAMPLE = 8192
+#: Equal pairs that a sample of the rows is to have, if all of them come twice.
+PAIRS = 32
 #: Newton steps that may be taken to make the certificate small.
 FINISHING = 5
 #: Merging is worth it if it leaves no more than this share of the rows.
@@ -120,9 +121,9 @@ def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats 
 def _likely(rows: Rows, codes: IntArray) -> bool:
     """Whether a sample of the rows has as many equal pairs as if half of all rows were to come twice.
 
-    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal.
+    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal: m need only grow like √n.
     """
-    m = min(rows.n, SAMPLE)
+    m = min(rows.n, math.isqrt(2 * PAIRS * rows.n))
     chosen = np.sort(np.random.default_rng(0).choice(rows.n, m, replace=False))
     found = Rows(rows.X[chosen], tidy=True).groups(codes[chosen], m)
     if found is None:
