@@ -762,3 +762,30 @@ def test_examples_that_are_much_alike_are_settled_within_a_pass(kernels):
     for k in range(8):
         kernels.dual_pass(kernels.dense(X), y, c, "hinge", q, 0.0, np.zeros(1), order, n, k, alpha, w, slopes)
     assert slopes[2] < 1e-6  # the gap that the last pass saw
+
+
+CREW = """
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from linsep._core import Rows
+rows = Rows(np.random.default_rng(0).standard_normal((40_000, 50)))  # enough for threads
+w = np.arange(50.0)
+expected = rows.X @ w
+def right(_): return np.allclose(rows.matvec(w), expected)
+assert all(map(right, range(3)))
+with ThreadPoolExecutor(4) as pool:
+    assert all(pool.map(right, range(40)))  # callers that meet at the threads
+child = os.fork()
+if child == 0:  # the threads stayed behind in the parent
+    os._exit(0 if right(0) and right(1) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_threads_serve_several_callers_and_children_of_a_fork():
+    settings = os.environ | {"LINSEP_NUM_THREADS": "3", "PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    done = subprocess.run([sys.executable, "-c", CREW], env=settings, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

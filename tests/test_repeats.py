@@ -62,9 +62,9 @@ def test_a_sample_tells_whether_rows_repeat(monkeypatch):
     asked = []
     monkeypatch.setattr(Rows, "groups", lambda rows, codes, most: asked.append(rows.n) or original(rows, codes, most))
     assert find_repeats(Rows(X), y) is None
-    assert asked == [1131]  # the sample was enough
+    assert asked == [1600]  # the sample was enough
     assert find_repeats(Rows(X[:100]), y[:100]) is None
-    assert asked == [1131]  # too small to look
+    assert asked == [1600]  # too small to look
     X[10_000:] = X[:10_000]
     found = find_repeats(Rows(X), y)
     assert len(found.first) == 10_000

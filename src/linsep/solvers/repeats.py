@@ -27,7 +27,7 @@ __all__ = ["Repeats", "find_repeats"]
 #: Smaller data are fitted before their repeats are found.
 WORTH = 1_000_000
 #: Equal pairs that a sample of the rows is to have, if all of them come twice.
-PAIRS = 32
+PAIRS = 64
 #: Newton steps that may be taken to make the certificate small.
 FINISHING = 5
 #: Merging is worth it if it leaves no more than this share of the rows.
@@ -119,14 +119,15 @@ def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats 
 
 
 def _likely(rows: Rows, codes: IntArray) -> bool:
-    """Whether a sample of the rows has as many equal pairs as if half of all rows were to come twice.
+    """Whether a sample of the rows looks as if most rows came twice at the least.
 
-    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal: m need only grow like √n.
+    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal: m need only grow like √n. A pair
+    counts once for each row that is found again, for a single row may come again thousands of times.
     """
     m = min(rows.n, math.isqrt(2 * PAIRS * rows.n))
     chosen = np.sort(np.random.default_rng(0).choice(rows.n, m, replace=False))
     found = Rows(rows.X[chosen], tidy=True).groups(codes[chosen], m)
     if found is None:
         return False
-    sizes = np.bincount(found[0])
-    return bool(2 * rows.n * (sizes * (sizes - 1)).sum() >= m * m / 2)
+    again = np.count_nonzero(np.bincount(found[0]) > 1)
+    return bool(rows.n * again >= 0.35 * m * m or len(found[1]) <= SHARE * m)  # 0.5 m²/n, if all come twice
