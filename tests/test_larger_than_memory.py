@@ -177,9 +177,9 @@ def pd_table(path):
     [
         (["--max-memory", "50MB"], "is too small"),
         (["--max-memory", "much"], "is no amount of memory"),
-        (["--max-memory", "1GB", "--C", "auto"], "--C auto takes its data into memory"),
-        (["--max-memory", "1GB", "--loss", "perceptron"], "--loss perceptron takes its data into memory"),
-        (["--max-memory", "1GB", "--loss", "hinge", "--C", "inf"], "leave out --max-memory"),
+        (["--max-memory", "50GB", "--C", "auto"], "--C auto takes its data into memory"),
+        (["--max-memory", "50GB", "--loss", "perceptron"], "--loss perceptron takes its data into memory"),
+        (["--max-memory", "50GB", "--loss", "hinge", "--C", "inf"], "leave out --max-memory"),
         (["--scratch", "."], "would be ignored"),
     ],
 )

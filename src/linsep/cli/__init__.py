@@ -1,0 +1,95 @@
+"""The command line: one function a command, whose help is its docstring.
+
+Results go to standard output, everything else to standard error. A command returns the exit code: 0 for done and
+proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and `main` turns that into one line and 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .. import __version__
+from ..startup import defer, leave_out
+from .speech import note
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+__all__ = ["main", "run"]
+
+#: Packages that only some commands need, and the extra that brings them.
+EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
+
+
+def run() -> int:
+    """Run the command of this process: `main`, started quickly."""
+    defer("scipy.stats")
+    leave_out("pandas")
+    return main()
+
+
+def main() -> int:
+    """Run the command in ``sys.argv`` and return the exit code."""
+    debug = "--debug" in sys.argv
+    _prepare_streams()
+    warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {message}")
+    try:
+        code = _app()([word for word in sys.argv[1:] if word != "--debug"])
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        # Who was reading has had enough, as in `linsep demo | head`. Python would complain again on leaving.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001 (the last resort before a user sees a traceback)
+        if debug:
+            traceback.print_exc()
+        note(_explain(error))
+        return 2
+
+
+def _app() -> App:
+    # Here, not above: a missing package must not keep `main` from saying so.
+    from cyclopts import App, Parameter
+
+    from . import learning, models, showing
+
+    commands: tuple[Callable[..., int], ...] = (
+        *(showing.demo, learning.fit, models.predict, models.evaluate, models.verify, learning.separable),
+        *(learning.compare, models.explain, models.report, learning.replay, models.export, showing.doctor),
+    )
+    app = App(
+        name="linsep",
+        help="Linear classifiers that prove their answers.",
+        help_epilogue="With --debug, an error shows its traceback.",
+        version=__version__,
+        default_parameter=Parameter(negative=()),
+        result_action="return_value",
+    )
+    for command in commands:
+        app.command(command)
+    app.register_install_completion_command(help="Let the shell complete commands and options (bash, zsh, fish).")
+    return app
+
+
+def _prepare_streams() -> None:
+    """Let a terminal that cannot show a block character show a question mark, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _explain(error: Exception) -> str:
+    """Return one line for the user: what was wrong, and what to do where it is not the data."""
+    if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
+        return f"{error.name} is not installed, which this command needs: pip install 'linsep[{extra}]'"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError | ValueError):
+        return str(error)
+    return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"

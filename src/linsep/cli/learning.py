@@ -1,0 +1,298 @@
+"""Commands that learn from a file: fit, compare, separable, replay."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from .options import COLUMNS, READING, Columns, Output, Reading, Source
+from .speech import Waiting, note, print_json
+
+__all__ = ["compare", "fit", "replay", "separable"]
+
+
+def fit(
+    data: Source,
+    *,
+    target: str | None = None,
+    output: Output | None = None,
+    loss: str = "logistic",
+    C: Annotated[str, Parameter(name="--C")] = "1",
+    l1_ratio: float = 0.0,
+    tol: float = 1e-4,
+    balanced: bool = False,
+    seed: int = 0,
+    max_memory: str | None = None,
+    scratch: Path | None = None,
+    resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
+    columns: Columns = COLUMNS,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Train a model on a file, and prove how near the optimum it is.
+
+    Parameters
+    ----------
+    data
+        CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
+    target
+        The column to predict, by name or by number (1 the first, -1 the last).
+    output
+        Where to write the model, a JSON file.
+    loss
+        logistic (has probabilities), hinge, squared_hinge, square or perceptron.
+    C
+        How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
+    l1_ratio
+        Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
+    tol
+        The relative duality gap to reach.
+    balanced
+        Count all classes the same, however many examples they have.
+    seed
+        Of everything random.
+    max_memory
+        512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
+    scratch
+        With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
+    resume
+        With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
+    json
+        Print the outcome for a program instead.
+    """
+    from ..jobs import training
+    from ..jobs.preparation import prepare
+
+    chosen = training.parse_C(C)
+    if max_memory is not None:
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
+        return _fit_in_parts(data, target, chosen, max_memory, asked, json)
+    if scratch is not None or not resume:
+        raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, keep_frame=chosen is None, **columns.asked(reading))
+        from ..data_hash import data_hash
+        from ..jobs import summaries
+        from ..model_file import save  # all of which load scikit-learn: it is there by now
+
+        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        scores: list[tuple[float, float]] = []
+        if chosen is None:
+            waiting.on("choosing C")
+            chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
+        waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
+        with ThreadPoolExecutor(1) as pool:
+            hashed = None if output is None else pool.submit(data_hash, examples.X, examples.y)
+            model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+        if output is not None and hashed is not None:
+            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
+        waiting.on("looking for what is suspicious")
+        doubts = training.doubts(examples, model)
+    for remark in (*examples.notes, *doubts):
+        note(remark)
+    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
+
+
+def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
+    from ..jobs import summaries
+
+    record = summaries.fit_record(facts, model, scores, output)
+    if json:
+        print_json(record)
+    else:
+        print(summaries.fit_text(facts, model, scores, output))
+    return 0 if record["proven"] else 1
+
+
+def _fit_in_parts(
+    data: str, target: str | None, C: float | None, max_memory: str, settings: dict[str, Any], json: bool
+) -> int:
+    """Fit a file larger than memory."""
+    from ..jobs import memory, streaming
+    from ..model_file import save
+
+    if C is None:
+        raise ValueError("--C auto takes its data into memory: give C as a number, or leave out --max-memory")
+    request = streaming.Request(data, target, memory.parse_size(max_memory), C=C, **settings)
+    output = request.output
+    with Waiting() as waiting:
+        found = streaming.fit_in_parts(request, waiting.share)
+        if output is not None:
+            save(found.model, output, encoding=found.facts.encoding.to_dict())
+    for remark in found.facts.notes:
+        note(remark)
+    if found.interrupted and found.folder.lasting:
+        note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")
+    else:
+        found.folder.remove()
+    return _print_fit(found.facts, found.model, [], output, json)
+
+
+def separable(
+    data: Source,
+    *,
+    target: str | None = None,
+    time_limit: float = 60.0,
+    columns: Columns = COLUMNS,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Decide whether a plane separates two classes, and prove the answer.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    time_limit
+        Seconds to take at the most.
+    json
+        Print the verdict and its proof for a program instead.
+    """
+    from ..jobs.preparation import prepare
+    from ..separability import separability
+
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, **columns.asked(reading))
+        waiting.on("looking for a plane, and for a proof that there is none")
+        found = separability(examples.X, examples.y, time_limit=time_limit)
+    for remark in examples.notes:
+        note(remark)
+    if json:
+        print_json({"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()})
+    else:
+        print(found)
+    return 0
+
+
+def compare(
+    data: Source,
+    *,
+    target: str | None = None,
+    test: str | None = None,
+    C: Annotated[float, Parameter(name="--C")] = 1.0,
+    tol: float = 1e-4,
+    seed: int = 0,
+    columns: Columns = COLUMNS,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Fit every loss to the same file, and set side by side what each reaches.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    test
+        Another file, to count errors on.
+    C
+        How much the losses count against the penalty.
+    tol
+        The relative duality gap to reach.
+    seed
+        Of everything random.
+    json
+        Print the rows for a program instead.
+    """
+    from ..comparison import compare as side_by_side
+    from ..jobs.preparation import encoded, prepare
+    from ..jobs.summaries import finite
+
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, **columns.asked(reading))
+        others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
+        waiting.on("fitting every loss")
+        further = {} if others is None else dict(X_test=others.X, y_test=others.y)
+        table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
+    for remark in examples.notes:
+        note(remark)
+    if json:
+        print_json({"rows": finite(table.to_dict())})
+    else:
+        print(table)
+    return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
+
+
+def replay(
+    data: Source,
+    *,
+    target: str | None = None,
+    output: Output = Path("replay.html"),
+    loss: str = "perceptron",
+    solver: str = "auto",
+    order: Literal["random", "cyclic", "worst"] | None = None,
+    C: Annotated[float | None, Parameter(name="--C")] = None,
+    schedule: str | None = None,
+    eta: float | None = None,
+    max_iter: int | None = None,
+    steps: int | None = None,
+    positive: str | None = None,
+    seed: int = 0,
+    columns: Columns = COLUMNS,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Show a fit step by step: one HTML file to play, pause and step through, or a GIF or MP4 for slides.
+
+    With --degree 2 and two columns of numbers the boundary is drawn in their plane, curved.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    target
+        The column to predict.
+    output
+        Where to: .html, .gif or .mp4.
+    loss
+        perceptron, hinge, squared_hinge, logistic or square.
+    solver
+        auto (the perceptron, or stochastic descent for other losses), perceptron, sgd, gradient_descent, newton, dual.
+    order
+        In which order examples come, for a method that takes one at a time; worst is the worst violator each time.
+    C
+        How much the losses count against the penalty; inf for no penalty.
+    schedule
+        Step sizes: constant, inverse_time, inverse_sqrt or inverse; by default such as suit the data.
+    eta
+        The first step size.
+    max_iter
+        Passes over the data (of a method that takes all examples at once, steps) at the most.
+    steps
+        After how many recorded steps to stop at the latest.
+    positive
+        Of more than two classes, the one to tell from the rest.
+    seed
+        Of everything random.
+    json
+        Print where it went and how the fit did for a program instead.
+    """
+    from ..jobs import summaries
+    from ..jobs.preparation import prepare
+    from ..jobs.replaying import Method, replay_examples
+    from ..replay import check_ending, save
+
+    check_ending(output)
+    method = Method(loss, solver, order, C, schedule, eta, max_iter)
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = prepare(data, target, **columns.asked(reading))
+        waiting.on("fitting, step by step")
+        film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
+        waiting.on(f"writing {output}")
+        save(film, output)
+    if json:
+        print_json(summaries.replay_record(film, output))
+    else:
+        print(summaries.replay_text(film, output))
+    return 0

@@ -1,0 +1,263 @@
+"""Commands that use a model: predict, evaluate, verify, explain, report, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from .options import READING, Output, Reading, Source
+from .speech import Waiting, note, print_json
+
+__all__ = ["evaluate", "explain", "export", "predict", "report", "verify"]
+
+
+def predict(
+    model: Path,
+    data: Source,
+    *,
+    output: Output | None = None,
+    proba: bool = False,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Predict every row of a file, however long it is.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        A file with the columns that the model was trained on; - for standard input.
+    output
+        .csv, .tsv, .parquet, .arrow or .feather; without it CSV goes to standard output.
+    proba
+        Add one column probability_<class> for each class.
+    json
+        Print how many rows were written where for a program; this takes -o.
+    """
+    from ..jobs.prediction import predict_file
+
+    if json and output is None:
+        raise ValueError("--json and the predictions would both go to standard output; say where these go with -o")
+    with Waiting() as waiting:
+        rows = predict_file(_read(model), data, output, proba=proba, hints=reading.hints(), progress=waiting.rows)
+    if json:
+        print_json({"rows": rows, "output": str(output)})
+    elif output is not None:
+        print(f"{rows:,} predictions in {output}")
+    return 0
+
+
+def evaluate(
+    model: Path,
+    data: Source,
+    *,
+    target: str | None = None,
+    seed: int = 0,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Measure how good a model is on rows with known labels, each number with a 95 % bootstrap interval.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        Rows that the model was not trained on; - for standard input.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    seed
+        Of the resampling.
+    json
+        Print the numbers for a program instead.
+    """
+    from .. import evaluation
+    from ..data.encoding import from_dict
+    from ..jobs import summaries
+    from ..jobs.preparation import encoded
+
+    found = _read(model)
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+        waiting.on("measuring")
+        measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
+    for remark in examples.notes:
+        note(remark)
+    if json:
+        print_json(summaries.evaluation_record(measured))
+    else:
+        print(summaries.evaluation_text(measured))
+    return 0
+
+
+def verify(
+    model: Path,
+    data: Source,
+    *,
+    target: str | None = None,
+    scratch: Path | None = None,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Check all that a model claims to be proven, from its training data alone.
+
+    Exit code 0: all is as claimed and within tol; 1: it is not.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        The file it was trained on.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    scratch
+        The folder for the encoded rows of a long file, which is not taken into memory.
+    json
+        Print the outcome for a program instead.
+    """
+    from ..data.encoding import from_dict
+    from ..jobs import checking_streams, summaries
+    from ..jobs.preparation import encoded
+    from ..verification import verify as check
+
+    found = _read(model)
+    with Waiting() as waiting:
+        waiting.on(f"reading {data}")
+        if checking_streams.is_long(found.model, data):
+            hints = reading.hints()
+            outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
+        else:
+            examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+            waiting.on("verifying")
+            outcome = check(model, examples.X, examples.y)
+    if json:
+        print_json(summaries.verification_record(outcome))
+    else:
+        print(outcome)
+    return 0 if outcome and outcome.proven else 1
+
+
+def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
+    """Show what a model has learned: its coefficients, the heaviest first, and what is proven of it.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    top
+        How many coefficients to show; 0 for all.
+    json
+        Print all for a program instead.
+    """
+    from ..jobs import summaries
+
+    found = _read(model)
+    if json:
+        print_json(summaries.explanation_record(found))
+    else:
+        print(summaries.explanation_text(found, top or None))
+    return 0
+
+
+def report(
+    model: Path,
+    data: Source,
+    *,
+    target: str | None = None,
+    output: Output = Path("report.html"),
+    train: str | None = None,
+    time_limit: float = 10.0,
+    seed: int = 0,
+    reading: Reading = READING,
+    json: bool = False,
+) -> int:
+    """Write one HTML file on a model: what is proven, how good it is, its weights, its worst mistakes.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    data
+        Rows with known labels to measure it on, best ones that it was not trained on; - for standard input.
+    target
+        The column with the labels; without it the one that the model was trained on.
+    output
+        Where to write the page, which needs nothing else.
+    train
+        The file that it was trained on: separability and what to watch out for are then told of that.
+    time_limit
+        Seconds for the search for a proof of separability.
+    seed
+        Of the resampling.
+    json
+        Print where it went and the numbers for a program instead.
+    """
+    from ..atomic_file import write_atomically
+    from ..jobs.reporting import report_model, report_record, report_text
+    from ..report import render
+
+    found = _read(model)
+    with Waiting() as waiting:
+        waiting.on(f"reading {data} and measuring")
+        options: dict[str, Any] = dict(
+            model=model, train=train, hints=reading.hints(), time_limit=time_limit, seed=seed
+        )
+        content = report_model(found, data, target, **options)
+        waiting.on(f"writing {output}")
+        write_atomically(output, render(content).encode())
+    for remark in content.notes:
+        note(remark)
+    if json:
+        print_json(report_record(content, output))
+    else:
+        print(report_text(content, output))
+    return 0
+
+
+def export(
+    model: Path,
+    *,
+    to: Literal["onnx", "sql", "python"],
+    output: Output | None = None,
+    json: bool = False,
+) -> int:
+    """Write a model, its encoding included, in a form that runs without linsep.
+
+    Parameters
+    ----------
+    model
+        A model that `linsep fit` wrote.
+    to
+        onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
+    output
+        Where to; without it SQL and Python go to standard output.
+    json
+        Print where it went for a program; this takes -o.
+    """
+    from ..atomic_file import write_atomically
+    from ..jobs.export_onnx import to_onnx
+    from ..jobs.export_python import to_python
+    from ..jobs.export_sql import to_sql
+
+    if output is None and (json or to == "onnx"):
+        raise ValueError("say where to write with -o")
+    found = _read(model)
+    content = to_onnx(found) if to == "onnx" else {"sql": to_sql, "python": to_python}[to](found).encode()
+    if output is None:
+        print(content.decode())
+        return 0
+    write_atomically(output, content)
+    if json:
+        print_json({"output": str(output), "bytes": len(content), "format": to})
+    else:
+        print(f"{to} in {output}, {len(content):,} bytes")
+    return 0
+
+
+def _read(path: Path) -> Any:
+    from ..model_file import read
+
+    return read(path)

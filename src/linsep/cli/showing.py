@@ -1,0 +1,126 @@
+"""Commands that need no file: demo and doctor."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from .. import __version__, _core
+from .options import Output
+from .speech import Waiting, note, print_json, print_styled
+
+__all__ = ["demo", "doctor"]
+
+
+def demo(
+    *,
+    seed: int = 0,
+    noise: float = 0.2,
+    data: Path | None = None,
+    output: Output = Path("report.html"),
+    json: bool = False,
+) -> int:
+    """Tell handwritten 3s from 7s with every model, and show what they learned, in the terminal and in report.html.
+
+    Parameters
+    ----------
+    seed
+        Decides which images are drawn, their noise, and the order in which the perceptron sees them.
+    noise
+        Standard deviation of the noise on the training images, whose pixels go from 0 to 1; 0 for none.
+    data
+        Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's own digits.
+    output
+        Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
+    json
+        Print the numbers for a program instead.
+    """
+    from .. import demo as demonstration
+    from ..atomic_file import write_atomically
+
+    importlib.import_module("rich")  # whatever is missing is said before the work, not after it
+    with Waiting() as waiting:
+        waiting.on("fitting every model to the images")
+        found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
+        waiting.on(f"writing {output}")
+        write_atomically(output, demonstration.page(found).encode())
+    if json:
+        print_json(demonstration.to_record(found) | {"report": str(output)})
+    else:
+        print_styled(lambda color: demonstration.render(found, report=str(output), color=color))
+    return 0
+
+
+def _demo_images(data: Path | None) -> Any:
+    """Return the images to use: a folder that was asked for must have them, LINSEP_DATA may hold other data only."""
+    from .. import demo as demonstration
+
+    if data is not None:
+        return demonstration.mnist(data)
+    if folder := os.environ.get("LINSEP_DATA"):
+        try:
+            return demonstration.mnist(folder)
+        except FileNotFoundError as error:
+            note(f"{error}; using scikit-learn's digits instead of LINSEP_DATA")
+    return demonstration.embedded_digits()
+
+
+def doctor(*, json: bool = False) -> int:
+    """Show what this installation consists of: versions, compiled kernels, threads.
+
+    Parameters
+    ----------
+    json
+        Print it for a program instead.
+    """
+    facts = _installation()
+    if json:
+        print_json(facts)
+        return 0
+    for name, fact in facts.items():
+        if isinstance(fact, dict):
+            fact = ", ".join(f"{key} {value}" for key, value in fact.items())
+        print(f"{name:12} {'not set' if fact is None else fact}")
+    if facts["kernels"] == "reference":
+        print("The plain-Python kernels are correct but slow; install a C++ compiler and reinstall linsep.")
+    return 0
+
+
+def _installation() -> dict[str, Any]:
+    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+
+    names = (
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "narwhals",
+        "cyclopts",
+        "rich",
+        "pyarrow",
+        "pandas",
+        "polars",
+        "onnx",
+        "matplotlib",
+    )
+    return {
+        "linsep": __version__,
+        "kernels": _core.kernels_in_use(),
+        "threads": _core.threads(),
+        "threads of": {pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": f"{platform.system()} {platform.release()} on {platform.machine()}, {os.cpu_count()} processors",
+        "packages": {name: _version(name) for name in names},
+        "LINSEP_DATA": os.environ.get("LINSEP_DATA"),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"

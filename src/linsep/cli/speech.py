@@ -1,0 +1,110 @@
+"""How commands speak: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Waiting", "note", "print_json", "print_styled"]
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """Print a result for a program."""
+    print(json_format.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_styled(render: Callable[[bool], str]) -> None:
+    """Print text in rich's markup where there is colour, plain text elsewhere."""
+    from rich.console import Console
+
+    console = Console()
+    # Sixteen colours cannot show a faint blue beside a faint orange; shades of characters can.
+    color = console.color_system in ("256", "truecolor") and not console.no_color
+    # Left to itself, rich folds lines at the width it guesses, which is 80 in a pipe.
+    console.print(render(color), markup=color, highlight=False, emoji=False, soft_wrap=True)
+
+
+class Waiting:
+    """Says on standard error what is going on, once it has taken more than a second; and how fast rows go by."""
+
+    def __init__(self, patience: float = 1.0) -> None:
+        self._patience, self._began, self._what = patience, time.monotonic(), ""
+        self._lock = threading.Lock()
+        self._status: Any = None
+        self._timer: threading.Timer | None = None
+        self._told = 0.0
+        self._what_began = "", 0.0, 0
+
+    def __enter__(self) -> Waiting:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._status is not None:
+                self._status.stop()
+
+    def on(self, what: str) -> None:
+        """Name the next thing that takes time."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._what = what
+            if self._status is not None:
+                self._status.update(what)
+                return
+            self._timer = threading.Timer(self._patience, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def rows(self, count: int) -> None:
+        """Tell how many rows are done."""
+        if self._is_due():
+            self._tell(f"{count:,} rows, {count / (time.monotonic() - self._began):,.0f} a second")
+
+    def share(self, what: str, done: int, total: int) -> None:
+        """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""
+        now = time.monotonic()
+        if what != self._what_began[0]:
+            self._what_began = what, now, done
+        if self._is_due():
+            rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3) or done / self._patience
+            of, left = (f" of {total:,}", f", {(total - done) / rate:,.0f} s left") if total else ("", "")
+            self._tell(f"{what}: {done:,}{of} rows, {rate:,.0f} a second{left}")
+
+    def _is_due(self) -> bool:
+        """Whether it is time to tell: not at first, and not more often than twice a second."""
+        now = time.monotonic()
+        due = now - self._told > 0.5 and now - self._began > self._patience
+        if due:
+            self._told = now
+        return due
+
+    def _tell(self, text: str) -> None:
+        with self._lock:
+            self._what = text
+            if self._status is not None:
+                self._status.update(text)
+                return
+        self._show()
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        with self._lock:
+            if not console.is_terminal:
+                print(f"linsep: {self._what} …", file=sys.stderr, flush=True)
+            elif self._status is None:
+                self._status = console.status(self._what)
+                self._status.start()
+
+
+def note(message: object) -> None:
+    """Say something that is not the result."""
+    print(f"linsep: {message}", file=sys.stderr)
