@@ -399,24 +399,75 @@ def test_onnx_in_onnxruntime(folder, tmp_path, model):
     np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
 
 
-def test_text_and_dates_in_the_python_file(tmp_path):
-    rng = np.random.default_rng(0)
-    words = np.array(["cash", "prize", "free", "call", "now", "home", "dinner", "love", "meeting", "tomorrow"])
-    notes = [" ".join(rng.choice(words, 6)) for _ in range(200)]
-    days = pd.date_range("2024-01-01", periods=200, freq="37h")
-    frame = pd.DataFrame({"note": notes, "day": days, "spam": ["free" in note for note in notes]})
-    frame.to_csv(tmp_path / "notes.csv", index=False)
-    run("fit", tmp_path / "notes.csv", "--target", "spam", "-o", tmp_path / "m.json")
-    expected = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.json", tmp_path / "notes.csv", "--proba")))
-    run("export", tmp_path / "m.json", "--to", "python", "-o", tmp_path / "c.py")
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory):
+    """A file with dates of two centuries and words in several scripts, a model of each, and what they predict."""
+    place, rng = tmp_path_factory.mktemp("diary"), np.random.default_rng(0)
+    words = np.array(["Cash", "PRIZE", "free", "call", "Überraschung", "home", "наш", "ÉTÉ", "x", "ab_1", "it's", "42"])
+    notes = [" ".join(rng.choice(words, 6)) for _ in range(300)]
+    moments = pd.to_datetime(rng.integers(-(2**41), 2**42, 300), unit="ms")
+    moments = pd.Series(
+        [*moments[:290], *pd.to_datetime(["2000-02-29", "2100-02-28", "1970-01-01", "1999-12-31"] * 2), None, None]
+    )
+    notes[5] = notes[7] = ""
+    likely = 0.5 + 0.2 * (moments.dt.month > 6) + 0.2 * np.array(["free" in note for note in notes])
+    frame = pd.DataFrame({"note": notes, "day": moments, "spam": rng.random(300) < likely})
+    frame["day"] = frame["day"].dt.strftime("%Y-%m-%d %H:%M:%S.%f").str[:-3]
+    frame.to_csv(place / "all.csv", index=False)
+    for kind in ("note", "day"):
+        said = ("--text", "note", "--ignore", "day") if kind == "note" else ("--date", "day", "--ignore", "note")
+        run("fit", place / "all.csv", "--target", "spam", "-o", place / f"{kind}.json", *said)
+    return place, frame
+
+
+def shares_of(diary, kind):
+    place, _ = diary
+    return pd.read_csv(io.StringIO(run("predict", place / f"{kind}.json", place / "all.csv", "--proba"))).iloc[:, 1:]
+
+
+@pytest.mark.parametrize("kind", ["note", "day"])
+def test_text_and_dates_in_the_python_file(diary, tmp_path, kind):
+    run("export", diary[0] / f"{kind}.json", "--to", "python", "-o", tmp_path / "c.py")
     spec = importlib.util.spec_from_file_location("c", tmp_path / "c.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    with (tmp_path / "notes.csv").open(newline="") as file:
+    with (diary[0] / "all.csv").open(newline="", encoding="utf-8") as file:
         shares = [list(module.probabilities(row).values()) for row in csv.DictReader(file)]
-    np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-9, atol=1e-12)
-    for form in ("sql", "onnx"):
-        assert "use --to python" in run("export", tmp_path / "m.json", "--to", form, "-o", tmp_path / "x", code=2)
+    np.testing.assert_allclose(shares, shares_of(diary, kind), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["note", "day"])
+def test_text_and_dates_in_onnxruntime(diary, tmp_path, kind):
+    run("export", diary[0] / f"{kind}.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    if kind == "note":
+        feed = diary[1][["note"]].to_numpy(object)
+    else:
+        since = pd.to_datetime(diary[1]["day"]) - pd.Timestamp(0)
+        feed = (since / pd.Timedelta(seconds=1)).to_numpy(float).reshape(-1, 1)
+    shares = session.run(["probabilities"], {kind: feed})[0]
+    np.testing.assert_allclose(shares, shares_of(diary, kind), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("connect", "type_"),
+    [(sqlite3.connect, "TEXT"), (duckdb.connect, "VARCHAR"), (duckdb.connect, "TIMESTAMP"), (duckdb.connect, "DATE")],
+)
+def test_dates_in_sql(diary, tmp_path, connect, type_):
+    expression = run("export", diary[0] / "day.json", "--to", "sql")
+    days = diary[1]["day"].str[:10] if type_ == "DATE" else diary[1]["day"]
+    days.to_frame().assign(note="", spam=False).to_csv(tmp_path / "days.csv", index=False)
+    expected = pd.read_csv(io.StringIO(run("predict", diary[0] / "day.json", tmp_path / "days.csv", "--proba")))
+    with connect(":memory:") as base:
+        base.execute(f"CREATE TABLE data (n INTEGER, day {type_})")
+        rows = [(k, None if pd.isna(day) else day) for k, day in enumerate(days)]
+        base.executemany("INSERT INTO data VALUES (?, ?)", rows)
+        found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], expected.iloc[:, 1:], rtol=1e-9, atol=1e-12)
+
+
+def test_text_is_refused_by_sql(diary):
+    assert "use --to python or onnx" in run("export", diary[0] / "note.json", "--to", "sql", code=2)
 
 
 # -- what goes wrong ----------------------------------------------------------------------------------------------

@@ -418,12 +418,13 @@ class TableEncoding:
 
         # Columns become rows strip by strip, each of which stays in the cache.
         in_threads(fill, range(0, n, STRIP))
-        yield scaled if self.degree == 1 else self._polynomial().transform(scaled)
+        yield scaled if self.degree == 1 else self.polynomial().transform(scaled)
         lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
         if lacking:
             yield np.isnan(np.column_stack(lacking)).astype(np.float64)
 
-    def _polynomial(self) -> PolynomialFeatures:
+    def polynomial(self) -> PolynomialFeatures:
+        """Return which products of numbers are features, where the degree is above 1."""
         from sklearn.preprocessing import PolynomialFeatures
 
         return PolynomialFeatures(self.degree, include_bias=False).fit(np.zeros((1, len(self.numbers))))
@@ -454,7 +455,7 @@ class TableEncoding:
         names = list(self.numbers)
         if self.degree == 1 or not names:
             return names
-        powers = self._polynomial().powers_
+        powers = self.polynomial().powers_
         return [" × ".join(_power(names[j], int(k)) for j, k in enumerate(row) if k) for row in powers]
 
     @property
@@ -483,7 +484,7 @@ class TableEncoding:
         if not self.numbers:
             return Scaled(self.names, coef, intercept)
         mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
-        powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self._polynomial().powers_
+        powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self.polynomial().powers_
         count = len(powers)
         coef[:, :count] /= np.prod(scale[None, :] ** powers, axis=1)
         single = np.flatnonzero(powers.sum(axis=1) == 1)

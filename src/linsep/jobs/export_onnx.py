@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..data.encoding import MatrixEncoding, from_dict
-from ..data.sources import DataError
-from .terms import Category, Model, model_terms
+from .terms import Category, Model, Text, model_terms
 
 __all__ = ["to_onnx"]
 
@@ -55,37 +54,35 @@ def to_onnx(found: Any) -> bytes:
     """Return a serialised ONNX model in double precision.
 
     Its inputs are called as the columns and are of shape (rows, 1): doubles with NaN for missing numbers, text with ""
-    for missing categories. A model of LIBSVM text or NPZ has one input, X. Its outputs are ``label`` and, where the
-    model has them, ``probabilities``.
+    for missing categories; dates are doubles, the seconds since 1970. A model of LIBSVM text or NPZ has one input, X.
+    Its outputs are ``label`` and, where the model has them, ``probabilities``. Words of text are told apart by an
+    operator of onnxruntime (``Tokenizer``), and made lower case by the locale C.UTF-8 of the machine that runs it.
 
     Parameters
     ----------
     found : ModelFile
     """
     model = model_terms(found)
-    if model.texts:
-        raise DataError(
-            f"column {model.texts[0].name!r} is text, whose words ONNX cannot tell as linsep does; use --to python"
-        )
-    if model.dates:
-        raise DataError(f"column {model.dates[0]!r} is a date, which ONNX does not know; use --to python")
     graph = _Graph()
     if isinstance(from_dict(found.encoding), MatrixEncoding):
         X = graph.input("X", "number", len(model.numbers))
         parts = [graph.add("MatMul", X, graph.constant(np.array([weights for _, weights in model.products])))]
     else:
-        parts = [*_number_scores(graph, model), *(_category_score(graph, one) for one in model.categories)]
+        dates = _Dates(graph, model)
+        parts = _number_scores(graph, model, dates)
+        parts += [_category_score(graph, one, dates) for one in model.categories]
+        parts += [_text_score(graph, one) for one in model.texts]
     scores = graph.constant(np.array([model.intercept]))
     for part in parts:
         scores = graph.add("Add", scores, part)
     return _finished(graph, model, scores)
 
 
-def _number_scores(graph: _Graph, model: Model) -> list[str]:
+def _number_scores(graph: _Graph, model: Model, dates: _Dates) -> list[str]:
     """Scores of standardised numbers and their products, and of being missing."""
     if not model.numbers:
         return []
-    columns = [graph.input(number.name, "number") for number in model.numbers]
+    columns = [dates.part(number.name) or graph.input(number.name, "number") for number in model.numbers]
     raw = graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
     mean = graph.constant(np.array([[number.mean for number in model.numbers]]))
     scale = graph.constant(np.array([[number.scale for number in model.numbers]]))
@@ -113,15 +110,88 @@ def _product(graph: _Graph, z: str, powers: dict[int, int]) -> str:
     return found
 
 
-def _category_score(graph: _Graph, category: Category) -> str:
+def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
     """Look the level up in a table of weights: unknown levels come first, then missing, then the known ones."""
-    values = graph.input(category.name, "text")
-    keys, places = ["", *category.levels], list(range(1, len(category.levels) + 2))
-    settings: dict[str, Any] = dict(keys_strings=keys, values_int64s=places, default_int64=0)
-    code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", **settings)
+    part, places = dates.part(category.name), list(range(1, len(category.levels) + 2))
+    if part is None:
+        keys: dict[str, Any] = dict(keys_strings=["", *category.levels])
+    else:
+        keys = dict(keys_int64s=[_Dates.MISSING, *map(int, category.levels)])
+    values = part or graph.input(category.name, "text")
+    code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", values_int64s=places, default_int64=0, **keys)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
     table: NDArray[np.float64] = np.array([category.other, category.missing, *category.levels.values()])
     return graph.add("Gather", graph.constant(table), flat, axis=0)
+
+
+class _Dates:
+    """The parts of dates, from the seconds since 1970 by whole numbers.
+
+    The calendar is that of Howard Hinnant's `civil_from_days`: years begin in March, 400 of them have 146,097 days.
+    """
+
+    MISSING = -1
+
+    def __init__(self, graph: _Graph, model: Model) -> None:
+        self.graph, self.parts, self.made = graph, model.date_parts, dict[str, dict[str, str]]()
+
+    def part(self, name: str) -> str | None:
+        """Return what stands for a number or category that is part of a date; None for others."""
+        if name not in self.parts:
+            return None
+        date, part = self.parts[name]
+        if date not in self.made:
+            self.made[date] = self._of(self.graph.input(date, "number"))
+        return self.made[date][part]
+
+    def _of(self, seconds: str) -> dict[str, str]:
+        add, constant = self.graph.add, self.graph.constant
+        integer = self.graph.onnx.TensorProto.INT64
+        days = add("Div", seconds, constant(np.float64(86_400.0)))
+        missing = add("IsNaN", days)
+        day = add("Cast", add("Floor", add("Where", missing, constant(np.float64(0.0)), days)), to=integer)
+
+        def whole(op: str, left: str, right: int | str) -> str:
+            return add(op, left, constant(np.int64(right)) if isinstance(right, int) else right)
+
+        of_era = whole("Mod", whole("Add", day, 719_468), 146_097)  # of 400 years
+        leaps = whole("Sub", whole("Div", of_era, 36_524), whole("Div", of_era, 1_460))
+        years = whole("Div", whole("Sub", whole("Add", of_era, leaps), whole("Div", of_era, 146_096)), 365)
+        before = whole("Sub", whole("Add", whole("Mul", years, 365), whole("Div", years, 4)), whole("Div", years, 100))
+        of_year = whole("Sub", of_era, before)
+        since_march = whole("Div", whole("Add", whole("Mul", of_year, 5), 2), 153)
+        month = whole("Add", whole("Mod", whole("Add", since_march, 2), 12), 1)
+        weekday = whole("Mod", whole("Add", day, 3), 7)
+        lacking = constant(np.int64(self.MISSING))
+        return {
+            "days": days,
+            "month": add("Where", missing, lacking, month),
+            "weekday": add("Where", missing, lacking, weekday),
+        }
+
+
+def _text_score(graph: _Graph, text: Text) -> str:
+    """TF-IDF of the words, (1 + ln count) · idf, made one long, times their weights."""
+    flat = graph.add("Reshape", graph.input(text.name, "text"), graph.constant(np.array([-1])))
+    lower = graph.add("StringNormalizer", flat, case_change_action="LOWER", is_case_sensitive=1, locale="C.UTF-8")
+    # Two letters or digits at the least, as scikit-learn's words.
+    rule: dict[str, Any] = dict(mark=0, mincharnum=1, pad_value="", tokenexp=r"[\pL\pN_][\pL\pN_]+")
+    words = graph.add("Tokenizer", lower, domain="com.microsoft", **rule)
+    grams: dict[str, Any] = dict(min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0])
+    pool: dict[str, Any] = dict(
+        pool_strings=[word.encode() for word in text.words], ngram_indexes=list(range(len(text.words)))
+    )
+    counted = graph.add("TfIdfVectorizer", words, mode="TF", **grams, **pool)
+    count = graph.add("Cast", counted, to=graph.onnx.TensorProto.DOUBLE)
+    one, zero = graph.constant(np.float64(1.0)), graph.constant(np.float64(0.0))
+    damped = graph.add("Add", graph.add("Log", graph.add("Max", count, one)), one)
+    idf, weights = zip(*text.words.values(), strict=True)
+    values = graph.add(
+        "Mul", graph.add("Where", graph.add("Greater", count, zero), damped, zero), graph.constant([idf])
+    )
+    length = graph.add("ReduceL2", values, graph.constant(np.array([1])), keepdims=1)
+    safe = graph.add("Where", graph.add("Greater", length, zero), length, one)
+    return graph.add("MatMul", graph.add("Div", values, safe), graph.constant(np.array(weights)))
 
 
 def _finished(graph: _Graph, model: Model, scores: str) -> bytes:
@@ -144,7 +214,8 @@ def _finished(graph: _Graph, model: Model, scores: str) -> bytes:
         shape = ["rows", len(model.classes)]
         outputs.append(onnx.helper.make_tensor_value_info("probabilities", onnx.TensorProto.DOUBLE, shape))
     made = onnx.helper.make_graph(graph.nodes, "linsep", graph.inputs, outputs, graph.constants)
-    opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    domains = {"": OPSET, "ai.onnx.ml": ML_OPSET, **({"com.microsoft": 1} if model.texts else {})}
+    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in domains.items()]
     document = onnx.helper.make_model(
         made, opset_imports=opsets, ir_version=9, producer_name="linsep", producer_version=__version__
     )

@@ -40,8 +40,8 @@ def _with_dates(row):
         if _missing(value):
             continue
         moment = value if hasattr(value, "hour") else datetime.fromisoformat(str(value))
-        days = moment.toordinal() - 719163 + (moment.hour * 3600 + moment.minute * 60 + moment.second) / 86400
-        row[name + " in days"] = days
+        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond // 1000 / 1000
+        row[name + " in days"] = moment.toordinal() - 719163 + seconds / 86400
         row["month of " + name] = str(moment.month)
         row["weekday of " + name] = str(moment.weekday())
     return row

@@ -15,6 +15,7 @@ def to_sql(found: Any) -> str:
     """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.
 
     It is standard SQL that SQLite and DuckDB read alike; columns are named as in the file the model was fitted on.
+    Dates are columns of dates, of timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00.
 
     Parameters
     ----------
@@ -22,9 +23,9 @@ def to_sql(found: Any) -> str:
     """
     model = model_terms(found)
     if model.texts:
-        raise DataError(f"column {model.texts[0].name!r} is text, which SQL cannot take apart; use --to python")
-    if model.dates:
-        raise DataError(f"column {model.dates[0]!r} is a date, which every SQL writes differently; use --to python")
+        raise DataError(
+            f"column {model.texts[0].name!r} is text, which SQL cannot take apart into words; use --to python or onnx"
+        )
     scores = [f"({_score(model, k)})" for k in range(len(model.intercept))]
     lines = [f"{_prediction(model, scores)} AS prediction"]
     for label, share in zip(model.classes, _probabilities(model, scores), strict=False):
@@ -34,6 +35,38 @@ def to_sql(found: Any) -> str:
 
 def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
+
+
+def _value(model: Model, name: str) -> str:
+    """Return the column of that name, or the part of a date that it stands for."""
+    column, part = model.date_parts.get(name, (name, None))
+    if part is None:
+        return _name(column)
+    text = f"CAST({_name(column)} AS VARCHAR)"
+    month = f"CAST(SUBSTR({text}, 6, 2) AS INTEGER)"
+    if part == "month":
+        return month
+    day = _day(text, month)
+    return f"CAST({day} + 3 - 7 * FLOOR(({day} + 3) / 7e0) AS INTEGER)" if part == "weekday" else _days(text, day)
+
+
+#: Days from the first of March to the first of each month, January the first.
+BEFORE_MONTH = (306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275)
+
+
+def _day(text: str, month: str) -> str:
+    """Return the number of a day, 0 on 1970-01-01; years begin in March, so that a leap day comes last."""
+    year = f"(CAST(SUBSTR({text}, 1, 4) AS INTEGER) - CASE WHEN {month} <= 2 THEN 1 ELSE 0 END)"
+    leaps = f"FLOOR({year} / 4e0) - FLOOR({year} / 100e0) + FLOOR({year} / 400e0)"
+    before = " ".join(f"WHEN {k} THEN {days}" for k, days in enumerate(BEFORE_MONTH, start=1))
+    return f"(365 * {year} + {leaps} + CASE {month} {before} END + CAST(SUBSTR({text}, 9, 2) AS INTEGER) - 719469)"
+
+
+def _days(text: str, day: str) -> str:
+    """Return days since 1970 with the time of day, to the millisecond."""
+    clock = [f"COALESCE(CAST(NULLIF(SUBSTR({text}, {at}, 2), '') AS INTEGER), 0)" for at in (12, 15, 18)]
+    rest = f"CASE WHEN SUBSTR({text}, 20, 1) = '.' THEN CAST('0' || SUBSTR({text}, 20, 4) AS DOUBLE) ELSE 0e0 END"
+    return f"({day} + (3600 * {clock[0]} + 60 * {clock[1]} + {clock[2]} + {rest}) / 86400e0)"
 
 
 def _literal(value: Any) -> str:
@@ -54,27 +87,31 @@ def _score(model: Model, k: int) -> str:
             factors = [_standardised(model, j) for j, power in powers.items() for _ in range(power)]
             terms.append(" * ".join([_number(weights[k]), *factors]))
     terms += [
-        f"CASE WHEN {_name(number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
+        f"CASE WHEN {_value(model, number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
         for number in model.numbers
         if number.missing and number.missing[k]
     ]
-    terms += [_case(category, k) for category in model.categories]
+    terms += [_case(_value(model, category.name), category, k) for category in model.categories]
     return "\n  + ".join(terms)
 
 
 def _standardised(model: Model, j: int) -> str:
     number = model.numbers[j]
+    value = _value(model, number.name)
     if (number.mean, number.scale) == (0.0, 1.0):
-        return f"COALESCE({_name(number.name)}, 0e0)"
-    return f"COALESCE(({_name(number.name)} - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
+        return f"COALESCE({value}, 0e0)"
+    return f"COALESCE(({value} - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
 
 
-def _case(category: Category, k: int) -> str:
+def _case(value: str, category: Category, k: int) -> str:
     """A level is compared as text, because a category may be written in digits."""
-    value = f"CAST({_name(category.name)} AS VARCHAR)"
     levels = " ".join(f"WHEN {_literal(level)} THEN {_number(w[k])}" for level, w in category.levels.items())
-    known = f"CASE {value} {levels} ELSE {_number(category.other[k])} END" if levels else _number(category.other[k])
-    return f"CASE WHEN {_name(category.name)} IS NULL THEN {_number(category.missing[k])} ELSE {known} END"
+    known = (
+        f"CASE CAST({value} AS VARCHAR) {levels} ELSE {_number(category.other[k])} END"
+        if levels
+        else _number(category.other[k])
+    )
+    return f"CASE WHEN {value} IS NULL THEN {_number(category.missing[k])} ELSE {known} END"
 
 
 def _prediction(model: Model, scores: Sequence[str]) -> str:

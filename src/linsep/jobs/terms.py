@@ -60,8 +60,8 @@ class Model:
     threshold : float
     link : {"sigmoid", "softmax", "shares", None}
         How scores become probabilities; None where they do not.
-    dates : bool
-        Whether some numbers and categories come from dates.
+    dates : list of str
+        The columns that are dates, of which `date_parts` are numbers and categories.
     """
 
     classes: list[Any]
@@ -73,6 +73,12 @@ class Model:
     threshold: float
     link: str | None
     dates: list[str]
+
+    @property
+    def date_parts(self) -> dict[str, tuple[str, str]]:
+        """Which part of which date numbers and categories are: "days" since 1970, "month", or "weekday" from 0."""
+        names = {"days": "{} in days", "month": "month of {}", "weekday": "weekday of {}"}
+        return {name.format(date): (date, part) for date in self.dates for part, name in names.items()}
 
 
 def is_softmax(model: Any) -> bool:
@@ -108,7 +114,7 @@ def model_terms(found: Any) -> Model:
 def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
     powers = np.eye(len(encoding.numbers), dtype=int)
     if encoding.degree > 1 and encoding.numbers:
-        powers = encoding._polynomial().powers_
+        powers = encoding.polynomial().powers_
     products = [({int(j): int(row[j]) for j in np.flatnonzero(row)}, W[k].tolist()) for k, row in enumerate(powers)]
     place, numbers, categories, texts = len(powers), [], [], []
     for name, (mean, scale, lacking) in encoding.numbers.items():
