@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import WORTH_A_THREAD
 from ..duality import Bound, balanced, bound, dual_bound
 from ..history import History, Record
 from ..problem import Problem
@@ -26,6 +27,8 @@ __all__ = ["DualDescent"]
 
 #: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one example at a time.
 BRISK = 0.4
+#: For a loss with corners, two halves pay in the first passes only, which move everything: and if there are two threads.
+BLUNT, MANY = 2, 2 * WORTH_A_THREAD
 #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
 FIRST, FIRST_SMOOTH = 16, 8
 #: An example whose share in the gap is below this part of c has none: that is rounding.
@@ -71,8 +74,8 @@ class _Run:
         self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
         self.order = np.flatnonzero(self.c).astype(np.int32)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
-        self.other = np.empty(d if problem.loss.smooth else 0)
-        self.by_halves = problem.loss.smooth
+        self.other = np.empty(d)
+        self.by_halves = problem.loss.smooth or problem.rows.stored >= MANY
         self.estimate = self.earlier = np.inf
         # A column as long as an average row: b then moves about as fast as the weights.
         self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
@@ -124,7 +127,7 @@ class _Run:
             low, high, gap = self.slopes
             self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
         self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)
-        self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier
+        self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier if problem.loss.smooth else k < BLUNT
 
     def _is_expected(self, proof: Bound) -> bool:
         """Whether the gap should be small enough now; telling so takes no pass over the data."""
