@@ -37,11 +37,12 @@ class Separability:
 
     Attributes
     ----------
-    verdict : {"separable", "quasi", "overlap"}
+    verdict : {"separable", "quasi", "overlap", "inseparable"}
         A plane with every point strictly on its own side; none, but one with no point on the wrong side and some off
-        the plane (the likelihood of logistic regression has then no maximum); neither.
+        the plane (the likelihood of logistic regression has then no maximum); neither. "inseparable" leaves open which
+        of the last two it is: all that a perceptron has to know, and on large data all that it asks.
     coef, intercept : array and float, or None
-        The plane, unless the classes overlap.
+        The plane, where one separates, strictly or weakly.
     plane : tuple of Fraction, or None
         The same plane [w, b] exactly, where `coef` and `intercept` round it and the rounded one proves less.
     margin : float or None
@@ -106,7 +107,9 @@ class Separability:
             return Check(False, f"y must hold a label {self.classes[0]!r} or {self.classes[1]!r} for each row of X")
         signs = np.where(labels == self.classes[1], 1.0, -1.0)
         clock: Any = dict(time_limit=time_limit)
-        if self.verdict != "overlap":
+        if self.verdict not in ("separable", "quasi", "overlap", "inseparable"):
+            return Check(False, f"{self.verdict!r} is no verdict that could be checked")
+        if self.verdict in ("separable", "quasi"):
             if self.coef is None or self.intercept is None:
                 return Check(False, "there is no plane to check")
             coef: Any = self.coef if self.plane is None else self.plane[: len(self.coef)]
@@ -116,8 +119,11 @@ class Separability:
                 return plane
         if self.points is None or self.weights is None:
             return Check(False, "there are no points to check")
-        touching = check_overlap(X, signs, self.points, self.weights, intercept=self.fit_intercept, **clock)
-        if not touching or self.verdict == "quasi":
+        if self.verdict == "overlap" and self.points == self.support and self.weights == self.support_weights:
+            touching = Check(True, "the same combinations are checked below")
+        else:
+            touching = check_overlap(X, signs, self.points, self.weights, intercept=self.fit_intercept, **clock)
+        if not touching or self.verdict != "overlap":
             return touching
         if self.support is None or self.support_weights is None:
             return Check(False, "there is no proof that excludes a quasi-separation")
@@ -200,6 +206,8 @@ class Separability:
             return f"separable: a plane has all points strictly on their own side, with margin {self.margin:.6g}"
         if self.verdict == "overlap":
             return f"overlap: no plane separates, not even weakly; {self._common_point()}"
+        if self.verdict == "inseparable":
+            return f"inseparable: no plane separates (weakly was not asked); {self._common_point()}"
         return (
             f"quasi-separable: a plane has no point on the wrong side and {self.on_plane} on it, and no plane "
             f"separates strictly; {self._common_point()}. Coefficients that run to infinity without a penalty: "
@@ -323,18 +331,20 @@ def decided(
     clock: Clock,
     seed: int = 0,
     ranking: FloatArray | None = None,
+    weakly: bool = True,
 ) -> Separability:
     """Return the verdict on labels ±1, within the time and the work of a clock.
 
     A `ranking` says which rows are likely to be part of a proof of overlap, the lowest first; it is given by those who
-    have looked for a plane in quick ways already.
+    have looked for a plane in quick ways already. Without `weakly` the verdict on data that nothing separates is
+    "inseparable", which takes much less work than to tell a quasi-separation from an overlap.
 
     Examples
     --------
     >>> decided(np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), fit_intercept=True, clock=Clock(None)).verdict
     'separable'
     """
-    found = Search(X, y, fit_intercept, clock, seed, ranking).decide()
+    found = Search(X, y, fit_intercept, clock, seed, ranking).decide(weakly=weakly)
     return Separability(classes=(-1, 1), fit_intercept=fit_intercept, **found)
 
 

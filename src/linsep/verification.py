@@ -278,7 +278,8 @@ def _separability(
 
 
 def _verdict(proof: Separability) -> str:
-    return {"separable": "separable", "quasi": "separable only weakly", "overlap": "not separable"}[proof.verdict]
+    words = {"separable": "separable", "quasi": "separable only weakly"}
+    return words.get(proof.verdict, "not separable")
 
 
 def _counted(problem: Problem) -> tuple[NDArray[np.bool_], list[int]]:
