@@ -208,7 +208,7 @@ class _Lifting:
         self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
         value = _number([np.array([x.ravel().astype(object).dot(c)]) for x in self.digits], self.p)[0]
         _, D = fraction_of(int(value) % modulus, modulus, bound << bits)
-        return D if D <= bound >> bits + SURE else None
+        return D if bound >> bits + SURE >= D else None
 
     def _denominator(self) -> int | None:
         """Return the denominator of all x, one after the other; None for too few digits."""
