@@ -89,9 +89,9 @@ class MarginCertificate:
         except ValueError as error:
             return Check(False, str(error))
         slack = 1e-12  # of the claimed bounds, which were rounded when they were made
-        if found[0] < self.low * (1 - slack):
+        if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
             return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
-        if found[1] > self.high * (1 + slack):
+        if not found[1] <= self.high * (1 + slack):
             return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
         return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
 

@@ -45,6 +45,7 @@ NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats sa
 BROAD = 100  # columns from which on linear programs are slower than the maximum of a likelihood
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
 QUICK = 5e10  # operations of which a share goes into the perceptron's passes
+SHRUNK = 2.0**-100  # times any float, and summed up over all columns, it stays one
 GRAIN = 24  # bits of the weights that may be chosen freely
 
 
@@ -545,7 +546,7 @@ class Search:
         source = coef if exact is None else exact[: self.d]
         fields["infinite"] = [j for j, value in enumerate(source) if value != 0]
         if coef.any():
-            fields["margin"] = max(0.0, margin(self.X, self.y, coef, b)) if strict else 0.0
+            fields["margin"] = max(0.0, _margin(self.X, self.y, coef, b)) if strict else 0.0
         else:
             fields["margin"] = np.inf if strict else 0.0
         if not strict:
@@ -578,6 +579,15 @@ class Search:
         whole = [weights[i].numerator * (scale // weights[i].denominator) for i in rows]
         total = sum(value for i, value in zip(rows, whole, strict=True) if self.y[i] > 0 or not self.intercept)
         return rows, [Fraction(value, total) for value in whole]
+
+
+def _margin(X: Any, y: FloatArray, w: FloatArray, b: float) -> float:
+    """Return the margin of a plane, also where the products of huge numbers overflow; at most the largest float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = margin(X, y, w, b)
+        if not np.isfinite(found):
+            found = margin(X.astype(np.float64) * SHRUNK, y, w, b * SHRUNK) / SHRUNK
+        return min(found, float(np.finfo(np.float64).max))
 
 
 def _rounded(exact: Sequence[Fraction]) -> FloatArray:
