@@ -37,7 +37,7 @@ IntArray = NDArray[np.int64]
 Weights = dict[int, Fraction]  # row: λ
 Plane = Any  # floats in an array, or a list of Fractions
 
-__all__ = ["Search"]
+__all__ = ["Search", "safe_margin"]
 
 FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
@@ -546,7 +546,7 @@ class Search:
         source = coef if exact is None else exact[: self.d]
         fields["infinite"] = [j for j, value in enumerate(source) if value != 0]
         if coef.any():
-            fields["margin"] = max(0.0, _margin(self.X, self.y, coef, b)) if strict else 0.0
+            fields["margin"] = max(0.0, safe_margin(self.X, self.y, coef, b)) if strict else 0.0
         else:
             fields["margin"] = np.inf if strict else 0.0
         if not strict:
@@ -581,7 +581,7 @@ class Search:
         return rows, [Fraction(value, total) for value in whole]
 
 
-def _margin(X: Any, y: FloatArray, w: FloatArray, b: float) -> float:
+def safe_margin(X: Any, y: FloatArray, w: FloatArray, b: float) -> float:
     """Return the margin of a plane, also where the products of huge numbers overflow; at most the largest float."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = margin(X, y, w, b)
