@@ -328,7 +328,7 @@ class _Search:
         """Collect conflicts until the bound meets the best plane, or nothing is left to look at, or until that time."""
         while not self.proven() and cover.open and self.elapsed() < until:
             before, begun = cover.bound, self.elapsed()
-            rest = cover.step(self.cost - self.points.hopeless_weight)
+            rest = cover.step(self.cost - self.points.hopeless_weight, lambda: self.elapsed() >= until)
             if rest is not None:
                 self.try_rest(rest)
                 cover.conclude(self.cost - self.points.hopeless_weight)
