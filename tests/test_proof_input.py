@@ -29,6 +29,15 @@ VERDICTS = {
     "denormal and mixed up": (R * 5e-321, alternating, "overlap"),
     "huge": (np.array([[1e300], [-1e300], [2e300]]), [1, 0, 1], "separable"),
     "huge and tiny": (R * [1e300, 1e-300, 1.0], alternating, "overlap"),
+    "as large as floats get": (
+        np.array([[1.7e308, 1.7e308], [-1.7e308] * 2, [1.7e308, 1.6e308]]),
+        [1, 0, 1],
+        "separable",
+    ),
+    "squares that vanish": (R * 1e-170, (R[:, 0] > 0).astype(int), "separable"),
+    "squares that vanish, mixed up": (R * 1e-170, alternating, "overlap"),
+    "in the last bit": (1.0 + np.arange(3.0)[:, None] * 2.0**-52, [0, 0, 1], "separable"),
+    "in the last bit, mixed up": (1.0 + np.arange(3.0)[:, None] * 2.0**-52, [0, 1, 0], "overlap"),
 }
 every_case = pytest.mark.parametrize("case", VERDICTS.values(), ids=VERDICTS)
 
@@ -74,3 +83,16 @@ def test_unpenalised_likelihoods_converge_just_where_the_classes_overlap(case):
         assert "scale the columns" in str(found)
     else:
         assert found.converged_ == (verdict == "overlap")
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-320, 1e-170, 1e-9, 1.0, 1e100])
+def test_m18_the_fewest_mistakes_do_not_depend_on_the_unit_of_the_columns(size):
+    few = ZeroOneClassifier().fit(size * np.array([[1.0], [2.0], [3.0], [4.0]]), [0, 0, 1, 1])
+    assert (few.n_mistakes_, few.lower_bound_, few.proven_) == (0, 0, True)
+    one = ZeroOneClassifier().fit(size * np.array([[1.0], [2.0], [3.0], [4.0]]), [0, 1, 0, 1])
+    assert (one.n_mistakes_, one.lower_bound_, one.proven_) == (1, 1, True)
+
+
+def test_m14_a_margin_that_floats_cannot_tell_is_said_to_be_unknown():
+    with pytest.warns(Warning, match="stopped with no bound: the plane separates, but may not be the widest"):
+        HardMarginSVC().fit(1.0 + np.arange(3.0)[:, None] * 2.0**-52, [0, 0, 1])

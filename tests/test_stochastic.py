@@ -14,7 +14,7 @@ from linsep import LinearClassifier, Perceptron, SGDClassifier, separability
 from linsep.exact import ProofTimeoutError
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import StochasticDescent
-from linsep.solvers.stochastic import MOST_WORK, Prover
+from linsep.solvers.stochastic import LAST_WORK, Prover
 
 not_converged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -445,7 +445,7 @@ def test_m12_the_proof_is_worked_at_while_the_perceptron_runs(overlapping, monke
     asked = []
     ask = Prover.ask
 
-    def heard(prover, work=MOST_WORK, ranking=None):
+    def heard(prover, work=LAST_WORK, ranking=None):
         asked.append((work, ranking))
         return ask(prover, work, ranking)
 
@@ -453,8 +453,10 @@ def test_m12_the_proof_is_worked_at_while_the_perceptron_runs(overlapping, monke
     with pytest.warns(ConvergenceWarning, match="stopped by a proof"):
         model = Perceptron(keep="last", random_state=0).fit(X, y)
     assert model.n_iter_ == 2 ** int(np.log2(model.n_iter_)) <= 64  # with the proof, at once
-    assert asked[-1][0] <= 2 * model.n_iter_ * (5e5 + 2 * X.size)
-    assert asked[-1][1].min() < 0  # rows that moved the plane come first
+    *during, afterwards = asked
+    assert during[-1][0] <= 2 * model.n_iter_ * (5e5 + 2 * X.size)
+    assert during[-1][1].min() < 0  # rows that moved the plane come first
+    assert afterwards == (LAST_WORK, None)  # whether a plane separates weakly is asked of small data, at the end
     with pytest.warns(ConvergenceWarning, match="stopped by a proof"):
         settled = Perceptron(random_state=0).fit(X, y)
     assert settled.n_iter_ >= 50

@@ -30,7 +30,7 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.checking import ClaimError
+from linsep.checking import ClaimError, Verification
 from linsep.claim import digest
 from linsep.exact import ProofTimeoutError
 from linsep.losses import ZeroOne
@@ -284,6 +284,107 @@ def test_a_plane_with_a_digest_of_its_own_is_refused(path):
 
         forged(path, edit)
         refused(verify(path, X, two))
+
+
+def _item(document, places):
+    for place in places[:-1]:
+        document = document[place]
+    return document, places[-1]
+
+
+MARGIN, SEAL = ("certificate", "margin", 0), ("certificate", "seals", 0)
+VERDICT, MISTAKES = ("certificate", "separability", 0), ("certificate", "mistakes", 0)
+FORGERIES = [
+    ("margin", (*MARGIN, "classes"), ["yes", "no"]),
+    ("margin", (*MARGIN, "classes", 0), None),
+    ("margin", (*MARGIN, "low"), None),
+    ("margin", (*MARGIN, "high"), 0.0),
+    ("margin", (*MARGIN, "points", 0), 19.5),
+    ("margin", (*MARGIN, "weights"), None),
+    ("margin", (*MARGIN, "tol"), 0.0),
+    ("margin", MARGIN[:2], []),
+    ("margin", SEAL[:2], []),
+    ("margin", (*SEAL, "positive"), 0),
+    ("margin", (*SEAL, "positive"), 1.5),
+    ("margin", (*SEAL, "data", "positive"), "x"),
+    ("margin", (*SEAL, "data", "weight"), None),
+    ("margin", ("fitted", "margin_"), None),
+    ("margin", ("fitted", "dual_gap_"), 0.0),
+    ("gap", ("fitted", "dual_gap_"), 0.0),
+    ("softmax", ("fitted", "dual_gap_"), 0.0),
+    ("mistakes", ("fitted", "n_mistakes_"), "2"),
+    ("mistakes", ("fitted", "lower_bound_"), None),
+    ("mistakes", MISTAKES[:2], []),
+    ("mistakes", (*MISTAKES, "bound"), 1.0),
+    ("separable", (*VERDICT, "verdict"), "certain"),
+    ("separable", (*VERDICT, "verdict"), "quasi"),
+    ("separable", (*VERDICT, "verdict"), "inseparable"),
+    ("separable", (*VERDICT, "margin"), 0.5),
+    ("separable", (*VERDICT, "margin"), None),
+    ("separable", (*VERDICT, "infinite"), [0]),
+    ("separable", (*VERDICT, "plane"), []),
+    ("separable", (*VERDICT, "on_plane"), 1),
+    ("separable", ("fitted", "margin_"), 0.5),
+    ("separable", ("fitted", "radius_"), 1.0),
+    ("separable", ("fitted", "mistake_bound_"), 1.0),
+    ("overlap", (*VERDICT, "verdict"), "quasi"),
+    ("overlap", (*VERDICT, "verdict"), "separable"),
+    ("overlap", (*VERDICT, "margin"), 1.0),
+    ("overlap", (*VERDICT, "points", 0), 9.5),
+    ("overlap", (*VERDICT, "weights", 0), "1/0"),
+    ("overlap", (*VERDICT, "weights", 0), "-1/2"),
+    ("overlap", (*VERDICT, "support_weights"), None),
+    ("overlap", (*VERDICT, "fit_intercept"), False),
+    ("overlap", VERDICT[:2], []),
+    ("overlap", ("fitted", "converged_"), True),
+]
+
+
+@pytest.mark.parametrize(("name", "places", "value"), FORGERIES)
+def test_m13_m14_m18_forged_files_are_refused(name, places, value, path):
+    """Each with a digest that fits: nobody notices but who checks."""
+    save(MODELS[name], path)
+
+    def edit(document):
+        section, place = _item(document, places)
+        assert section[place] != value
+        section[place] = value
+
+    forged(path, edit)
+    try:
+        outcome = verify(path, X, CASES[name][1])
+    except ModelFileError as error:
+        outcome = Verification(False, str(error))
+    refused(outcome)
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_m13_a_proof_with_any_number_changed_is_refused_or_still_true(data):
+    """Perturbed proofs of both kinds, against a check by another route: fractions, row by row."""
+    name = data.draw(st.sampled_from(["separable", "overlap"]))
+    labels = np.where(CASES[name][1] == "yes", 1, -1)
+    proof = replace(MODELS[name].separability_, classes=(-1, 1))
+    if name == "separable":
+        j, factor = data.draw(st.integers(0, 2)), data.draw(st.floats(-3, 3))
+        coef = proof.coef.copy()
+        coef[j] *= factor
+        b = proof.intercept + data.draw(st.sampled_from([0.0, 1e-9, 0.3, -2.0]))
+        infinite = np.flatnonzero(coef).tolist()
+        changed = replace(proof, coef=coef, intercept=b, margin=0.0, infinite=infinite)
+        exact = [sum(Fraction(a) * Fraction(w) for a, w in zip(x, coef, strict=True)) + Fraction(b) for x in X]
+        assert bool(changed.verify(X, labels)) == all(
+            g * int(label) > 0 for g, label in zip(exact, labels, strict=True)
+        )
+        return
+    k = data.draw(st.integers(0, len(proof.points) - 1))
+    points, weights = list(proof.points), list(proof.weights)
+    if data.draw(st.booleans()):
+        points[k] = data.draw(st.integers(-1, len(X)))
+    else:
+        weights[k] += data.draw(st.fractions(-1, 1, max_denominator=10**6))
+    changed = replace(proof, points=points, weights=weights, support=points, support_weights=weights)
+    assert bool(changed.verify(X, labels)) == (points == proof.points and weights == proof.weights)
 
 
 @pytest.mark.parametrize("bound", ["low", "high"])

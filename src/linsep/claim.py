@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any, Self
 
 import numpy as np
@@ -51,6 +52,12 @@ class Fingerprint:
         positive = float(squares[problem.positive])
         return cls(problem.rows.n, problem.rows.d, positive, float(squares.sum()) - positive, problem.total_weight)
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read it from terms of JSON."""
+        sums = (float(data[name]) for name in ("positive", "negative", "weight"))
+        return cls(index(data["n"]), index(data["d"]), *sums)
+
     def differs(self, other: Fingerprint) -> str:
         """Return in what the other's data differ, or nothing."""
         if (self.n, self.d) != (other.n, other.d):
@@ -95,9 +102,9 @@ class Seal:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        classes, positive = tuple(data["classes"]), int(data["positive"])
+        classes, positive = tuple(data["classes"]), index(data["positive"])
         statement = Statement.from_dict(data["statement"])
-        return cls(statement, classes, positive, str(data["plane"]), Fingerprint(**data["data"]))
+        return cls(statement, classes, positive, str(data["plane"]), Fingerprint.from_dict(data["data"]))
 
 
 @dataclass(frozen=True)
@@ -140,13 +147,13 @@ class Claim:
         return cls(
             Statement.from_dict(data["statement"]),
             tuple(data["classes"]),
-            int(data["positive"]),
+            index(data["positive"]),
             float(data["primal"]),
             float(data["dual"]),
             float(data["rounding"]),
             float(data["tol"]),
             str(data["plane"]),
-            Fingerprint(**data["data"]),
+            Fingerprint.from_dict(data["data"]),
             DualPoint.from_dict(data["dual_point"]),
         )
 

@@ -323,13 +323,15 @@ def _check_weights(data: _Data, points: Sequence[int], weights: Sequence[Fractio
         return Check(False, f"the points must be different rows, from 0 to {data.n - 1}")
     if not all(isinstance(w, Fraction | int) and w > 0 for w in weights):
         return Check(False, "a weight is not a positive rational number")
+    whole = _whole(weights)
+    one = Fraction(whole[0]) / weights[0]
     classes = (1.0, -1.0) if data.intercept else (None,)
     for label in classes:
-        total = sum((w for i, w in zip(points, weights, strict=True) if label in (None, data.y[i])), Fraction(0))
-        if total != 1:
+        total = sum(w for i, w in zip(points, whole, strict=True) if label in (None, data.y[i]))
+        if total != one:
             of = "all" if label is None else f"class {label:+.0f}"
-            return Check(False, f"the weights of {of} sum to {_short(total)}, not to one")
-    difference = _combination(data, points, _whole(weights), clock)
+            return Check(False, f"the weights of {of} sum to {_short(total / one)}, not to one")
+    difference = _combination(data, points, whole, clock)
     wrong = [j for j, value in difference.items() if value != 0 and j < data.d]
     if wrong:
         return Check(False, f"the two combinations differ in column {min(wrong)}")

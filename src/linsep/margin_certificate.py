@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Self
 
 import numpy as np
@@ -63,7 +64,7 @@ class MarginCertificate:
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal value."""
-        return 1.0 - (self.low / self.high) ** 2 if self.low > 0 else np.inf
+        return 1.0 - (self.low / self.high) ** 2 if self.low > 0 and self.high > 0 else np.inf
 
     @property
     def proven(self) -> bool:
@@ -89,9 +90,9 @@ class MarginCertificate:
         except ValueError as error:
             return Check(False, str(error))
         slack = 1e-12  # of the claimed bounds, which were rounded when they were made
-        if found[0] < self.low * (1 - slack):
+        if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
             return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
-        if found[1] > self.high * (1 + slack):
+        if not found[1] <= self.high * (1 + slack):
             return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
         return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
 
@@ -116,8 +117,8 @@ class MarginCertificate:
         return cls(
             np.asarray(data["coef"], dtype=np.float64),
             float(data["intercept"]),
-            np.asarray(data["points"], dtype=np.int64),
-            np.asarray(data["weights"], dtype=np.float64),
+            np.array([index(i) for i in data["points"]], dtype=np.int64),
+            np.array([float(weight) for weight in data["weights"]], dtype=np.float64),
             -np.inf if data["low"] is None else float(data["low"]),
             np.inf if data["high"] is None else float(data["high"]),
             float(data["tol"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Self
 
 __all__ = ["MistakeBound"]
@@ -57,8 +58,8 @@ class MistakeBound:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        conflicts = tuple(tuple(int(i) for i in conflict) for conflict in data["conflicts"])
+        conflicts = tuple(tuple(index(i) for i in conflict) for conflict in data["conflicts"])
         method = str(data["method"])
         if method not in ("none", "conflicts", "cells"):
             raise ValueError(f"a bound on mistakes by {method!r} is not known")
-        return cls(float(data["bound"]), method, conflicts, tuple(int(i) for i in data["hopeless"]))
+        return cls(float(data["bound"]), method, conflicts, tuple(index(i) for i in data["hopeless"]))

@@ -358,7 +358,7 @@ def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
         raise
     except KeyError as error:
         raise ModelFileError(f"{os.fspath(path)}: {what} lacks {error}: not a file that linsep wrote") from error
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         reason = str(error) or type(error).__name__
         raise ModelFileError(f"{os.fspath(path)}: {what} cannot be used: {reason}") from error
 
@@ -490,7 +490,7 @@ class _Reader:
             ("seals", "_seals", Seal),
         ):
             if kind in proofs:
-                setattr(model, name, [record.from_dict(proof) for proof in proofs.pop(kind)])
+                setattr(model, name, [record.from_dict(proof) for proof in _for_each_plane(proofs, kind, model)])
         if "softmax" in proofs:
             model._claim = SoftmaxClaim.from_dict(proofs.pop("softmax"))
         for kind, name, other in (
@@ -498,10 +498,19 @@ class _Reader:
             ("separability", "separability_", Separability),
         ):
             if kind in proofs:
-                found = [None if proof is None else other.from_dict(proof) for proof in proofs.pop(kind)]
+                parts = _for_each_plane(proofs, kind, model)
+                found = [None if proof is None else other.from_dict(proof) for proof in parts]
                 setattr(model, name, found[0] if len(found) == 1 else found)
         if proofs:
             raise ValueError(f"proofs of the kind {', '.join(map(repr, proofs))} are not known")
+
+
+def _for_each_plane(proofs: dict[str, Any], kind: str, model: Any) -> list[Any]:
+    """Take the proofs of a kind, of which there has to be one for each plane."""
+    found = proofs.pop(kind)
+    if not isinstance(found, list) or len(found) != len(model.coef_):
+        raise ValueError(f"there must be as many proofs of the kind {kind!r} as planes, {len(model.coef_)}")
+    return found
 
 
 def _numbers(values: Any, depth: int) -> ArrayLike:

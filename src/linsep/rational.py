@@ -7,6 +7,7 @@ multiplied out before it is returned, so a prime that happens to be unlucky cost
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
 from typing import Any
 
@@ -24,7 +25,9 @@ __all__ = ["fraction_of", "pivots", "solve", "to_whole"]
 #: Primes whose digits, times 20-bit limbs of a matrix of up to 2¹¹ columns, sum up exactly in doubles.
 PRIMES = (4194301, 4194287, 4194277, 4194271, 4194247)
 LIMB = 20
+SURE = 30  # bits by which a denominator that is one is shorter than what chance would let it be
 WIDEST = 2048
+BLOCK = 128  # rows that are eliminated one by one
 
 
 def to_whole(A: FloatArray) -> tuple[Whole, IntArray, IntArray]:
@@ -79,8 +82,40 @@ def _mod(A: FloatArray, p: int) -> FloatArray:
 
 def _inverse(M: Whole, p: int, clock: Clock) -> FloatArray | None:
     """Return M⁻¹ modulo p, or None where p divides the determinant."""
-    q = len(M)
-    A = np.hstack([(M % p).astype(np.float64), np.eye(q)])
+    residues = (M % p).astype(np.float64)
+    found = _by_blocks(residues, p, clock) if len(M) > BLOCK else None
+    return _row_by_row(residues, p, clock) if found is None else found
+
+
+def _times(A: FloatArray, B: FloatArray, p: int) -> FloatArray:
+    """Return AB modulo p."""
+    product = np.zeros((len(A), B.shape[1]))
+    for first in range(0, A.shape[1], BLOCK):  # so few products of residues sum up exactly
+        product = _mod(product + A[:, first : first + BLOCK] @ B[first : first + BLOCK], p)
+    return product
+
+
+def _by_blocks(A: FloatArray, p: int, clock: Clock) -> FloatArray | None:
+    """Return A⁻¹ modulo p by the block formula, in products of matrices; None where that meets a singular block."""
+    q, half = len(A), len(A) // 2
+    if q <= BLOCK:
+        return _row_by_row(A, p, clock)
+    clock.check("a system of equations", 2.0 * q**3)
+    first = _by_blocks(A[:half, :half], p, clock)
+    if first is None:
+        return None
+    right, below = _times(first, A[:half, half:], p), _times(A[half:, :half], first, p)
+    rest = _by_blocks(_mod(A[half:, half:] - _times(A[half:, :half], right, p), p), p, clock)
+    if rest is None:
+        return None
+    corner, edge = _times(right, rest, p), _times(rest, below, p)
+    return np.block([[_mod(first + _times(corner, below, p), p), _mod(-corner, p)], [_mod(-edge, p), rest]])
+
+
+def _row_by_row(A: FloatArray, p: int, clock: Clock) -> FloatArray | None:
+    """Return A⁻¹ modulo p by elimination with exchanges of rows, or None where there is none."""
+    q = len(A)
+    A = np.hstack([A, np.eye(q)])
     for j in range(q):
         clock.check("a system of equations", 8.0 * q * q)
         filled = np.flatnonzero(A[j:, j])
@@ -127,8 +162,8 @@ class _Lifting:
         self.high, self.low = np.floor(C / 2048), C % 2048  # so that sums of products stay exact
         self.limbs = _limbs(M)
         self.residual = B.copy()
-        self.digits: list[FloatArray] = []
-        self.most = 2 * (_hadamard(M) + _bits(B)) // (p.bit_length() - 1) + 4
+        self.digits: list[IntArray] = []
+        self.most = 2 * (_hadamard(M) + _bits(B)) // (p.bit_length() - 1) + 8
 
     def solution(self) -> tuple[Whole, int]:
         """Lift until the fractions read off solve the system."""
@@ -152,13 +187,34 @@ class _Lifting:
         for k, limb in enumerate(self.limbs):
             product += (limb @ x).astype(np.int64).astype(object) << (LIMB * k)
         self.residual = (self.residual - product) // p
-        self.digits.append(x)
+        self.digits.append(x.astype(np.int64))
 
     def _read(self) -> tuple[Whole, int] | None:
         """Return fractions N/D that solve the system, if the digits so far tell them."""
-        modulus = self.p ** len(self.digits)
+        D = self._likely_denominator()
+        if D is None:
+            return None
+        found = self._multiplied_out(D)
+        if found is None and (exact := self._denominator()) is not None and exact != D:
+            found = self._multiplied_out(exact)
+        return found
+
+    def _likely_denominator(self) -> int | None:
+        """Return the denominator of Σ cᵢ xᵢ with random c, most likely that of all; None for too few digits."""
+        modulus, size = self.p ** len(self.digits), self.B.size
+        c = np.random.default_rng(len(self.digits)).integers(1, 2**20, size).astype(object)
+        bits = 20 + size.bit_length()
+        bound = isqrt(modulus // 2)
+        self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
+        value = _number([np.array([x.ravel().astype(object).dot(c)]) for x in self.digits], self.p)[0]
+        _, D = fraction_of(int(value) % modulus, modulus, bound << bits)
+        return D if bound >> bits + SURE >= D else None
+
+    def _denominator(self) -> int | None:
+        """Return the denominator of all x, one after the other; None for too few digits."""
+        modulus, D = self.p ** len(self.digits), 1
         x = _number(self.digits, self.p)
-        bound, D = isqrt(modulus // 2), 1
+        bound = isqrt(modulus // 2)
         for value in x.ravel():
             self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
             numerator = _balanced(value * D, modulus)
@@ -168,13 +224,21 @@ class _Lifting:
             D *= denominator
             if bound < D:
                 return None
-        N = _balanced_all(x * D, modulus)
+        return D
+
+    def _multiplied_out(self, D: int) -> tuple[Whole, int] | None:
+        """Return N = x D if that solves the system; half of the digits tell N, which is as short as D."""
+        half = len(self.digits) // 2 + 2
+        modulus = self.p**half
+        self.clock.check("reading fractions", 1e-3 * self.B.size * modulus.bit_length() ** 2)
+        N = _balanced_all(_number(self.digits[:half], self.p) * (D % modulus), modulus)
+        self.clock.check("solutions multiplied out", 0.1 * self.M.size * D.bit_length())
         return (N, D) if not (self.M.dot(N) - self.B * D).any() else None
 
 
-def _number(digits: list[FloatArray], p: int) -> Whole:
+def _number(digits: Sequence[NDArray[Any]], p: int) -> Whole:
     """Σ digitₖ pᵏ, by halves."""
-    parts: list[Whole] = [digit.astype(np.int64).astype(object) for digit in digits]
+    parts: list[Whole] = [digit.astype(object) for digit in digits]
     power = p
     while len(parts) > 1:
         pairs = [parts[k] + parts[k + 1] * power for k in range(0, len(parts) - 1, 2)]

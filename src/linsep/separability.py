@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from . import geometry
 from ._core import is_sparse
-from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support
-from .separation import Search
+from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support, sides
+from .separation import Search, safe_margin
 
 FloatArray = NDArray[np.float64]
 
@@ -37,11 +37,12 @@ class Separability:
 
     Attributes
     ----------
-    verdict : {"separable", "quasi", "overlap"}
+    verdict : {"separable", "quasi", "overlap", "inseparable"}
         A plane with every point strictly on its own side; none, but one with no point on the wrong side and some off
-        the plane (the likelihood of logistic regression has then no maximum); neither.
+        the plane (the likelihood of logistic regression has then no maximum); neither. "inseparable" leaves open which
+        of the last two it is: all that a perceptron has to know, and on large data all that it asks.
     coef, intercept : array and float, or None
-        The plane, unless the classes overlap.
+        The plane, where one separates, strictly or weakly.
     plane : tuple of Fraction, or None
         The same plane [w, b] exactly, where `coef` and `intercept` round it and the rounded one proves less.
     margin : float or None
@@ -106,23 +107,56 @@ class Separability:
             return Check(False, f"y must hold a label {self.classes[0]!r} or {self.classes[1]!r} for each row of X")
         signs = np.where(labels == self.classes[1], 1.0, -1.0)
         clock: Any = dict(time_limit=time_limit)
-        if self.verdict != "overlap":
+        if self.verdict not in ("separable", "quasi", "overlap", "inseparable"):
+            return Check(False, f"{self.verdict!r} is no verdict that could be checked")
+        has_plane = self.verdict in ("separable", "quasi")
+        if not has_plane and any(said is not None for said in (self.coef, self.intercept, self.plane, self.margin)):
+            return Check(False, f"a plane and a margin do not go with the verdict {self.verdict!r}")
+        if self.on_plane != 0 and self.verdict != "quasi":
+            return Check(False, f"points on a plane do not go with the verdict {self.verdict!r}")
+        if has_plane:
             if self.coef is None or self.intercept is None:
                 return Check(False, "there is no plane to check")
+            if self.plane is not None and len(self.plane) != len(self.coef) + 1:
+                return Check(False, f"the plane has {len(self.plane)} numbers for {len(self.coef)} coefficients")
             coef: Any = self.coef if self.plane is None else self.plane[: len(self.coef)]
             b: Any = self.intercept if self.plane is None else self.plane[-1]
             plane = check_plane(X, signs, coef, b if self.fit_intercept else None, strict=self.separable, **clock)
-            if self.separable or not plane:
-                return plane
+            said = self._check_numbers(X, signs, coef) if plane else plane
+            if self.separable or not said:
+                return plane if said else said
         if self.points is None or self.weights is None:
             return Check(False, "there are no points to check")
-        touching = check_overlap(X, signs, self.points, self.weights, intercept=self.fit_intercept, **clock)
-        if not touching or self.verdict == "quasi":
+        if self.verdict == "overlap" and self.points == self.support and self.weights == self.support_weights:
+            touching = Check(True, "the same combinations are checked below")
+        else:
+            touching = check_overlap(X, signs, self.points, self.weights, intercept=self.fit_intercept, **clock)
+        if not touching or self.verdict != "overlap":
             return touching
         if self.support is None or self.support_weights is None:
             return Check(False, "there is no proof that excludes a quasi-separation")
         proof = self.support, self.support_weights, self.dependencies
         return check_support(X, signs, *proof, intercept=self.fit_intercept, **clock)
+
+    def _check_numbers(self, X: Any, signs: FloatArray, coef: Sequence[float | Fraction]) -> Check:
+        """Check what is said of the plane besides that it separates."""
+        assert self.coef is not None
+        assert self.intercept is not None
+        if self.infinite != [j for j, value in enumerate(coef) if value != 0]:
+            return Check(False, "the coefficients said to run to infinity are not those of the plane")
+        width = safe_margin(X, signs, self.coef, self.intercept) if self.coef.any() else np.inf
+        limit = max(0.0, width) * (1 + 1e-9) + 1e-12 * float(abs(X).max()) if self.separable else 0.0
+        if self.margin is None or not self.margin <= limit:
+            return Check(False, f"the plane keeps a margin of {width:.6g}, not of {self.margin}")
+        if not self.separable and self.plane is not None:
+            zeros = int((sides(X, signs, self._theta(), intercept=self.fit_intercept) == 0).sum())
+            if self.on_plane != zeros:
+                return Check(False, f"{zeros} points lie on the plane, not {self.on_plane}")
+        return Check(True, "")
+
+    def _theta(self) -> Sequence[Fraction]:
+        assert self.plane is not None
+        return self.plane if self.fit_intercept else self.plane[:-1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON; a Fraction is "p/q" in base 16, in which Python reads any number of digits."""
@@ -149,7 +183,7 @@ class Separability:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
         negative, positive = data["classes"]
-        plane, coef = _all_read(data["plane"]), data["coef"]
+        plane, coef, names = _all_read(data["plane"]), data["coef"], data["feature_names"]
         return cls(
             verdict=str(data["verdict"]),
             classes=(negative, positive),
@@ -157,15 +191,15 @@ class Separability:
             intercept=None if data["intercept"] is None else float(data["intercept"]),
             plane=None if plane is None else tuple(plane),
             # the margin of a plane without weights is infinite, which JSON cannot say
-            margin=np.inf if data["margin"] is None and data["verdict"] == "separable" else data["margin"],
-            points=None if data["points"] is None else [int(i) for i in data["points"]],
+            margin=_margin_read(data["margin"], str(data["verdict"])),
+            points=None if data["points"] is None else [index(i) for i in data["points"]],
             weights=_all_read(data["weights"]),
-            support=None if data["support"] is None else [int(i) for i in data["support"]],
+            support=None if data["support"] is None else [index(i) for i in data["support"]],
             support_weights=_all_read(data["support_weights"]),
             dependencies={int(j): {int(k): _read(c) for k, c in others} for j, others in data["dependencies"]},
-            infinite=[int(j) for j in data["infinite"]],
-            on_plane=int(data["on_plane"]),
-            feature_names=data["feature_names"],
+            infinite=[index(j) for j in data["infinite"]],
+            on_plane=index(data["on_plane"]),
+            feature_names=None if names is None else [str(name) for name in names],
             fit_intercept=bool(data["fit_intercept"]),
         )
 
@@ -200,6 +234,8 @@ class Separability:
             return f"separable: a plane has all points strictly on their own side, with margin {self.margin:.6g}"
         if self.verdict == "overlap":
             return f"overlap: no plane separates, not even weakly; {self._common_point()}"
+        if self.verdict == "inseparable":
+            return f"inseparable: no plane separates (weakly was not asked); {self._common_point()}"
         return (
             f"quasi-separable: a plane has no point on the wrong side and {self.on_plane} on it, and no plane "
             f"separates strictly; {self._common_point()}. Coefficients that run to infinity without a penalty: "
@@ -217,6 +253,12 @@ def _written(value: Fraction) -> str:
 def _read(text: str) -> Fraction:
     numerator, denominator = text.split("/")
     return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def _margin_read(margin: float | None, verdict: str) -> float | None:
+    if margin is None:
+        return np.inf if verdict == "separable" else None
+    return float(margin)
 
 
 def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
@@ -323,18 +365,20 @@ def decided(
     clock: Clock,
     seed: int = 0,
     ranking: FloatArray | None = None,
+    weakly: bool = True,
 ) -> Separability:
     """Return the verdict on labels ±1, within the time and the work of a clock.
 
     A `ranking` says which rows are likely to be part of a proof of overlap, the lowest first; it is given by those who
-    have looked for a plane in quick ways already.
+    have looked for a plane in quick ways already. Without `weakly` the verdict on data that nothing separates is
+    "inseparable", which takes much less work than to tell a quasi-separation from an overlap.
 
     Examples
     --------
     >>> decided(np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), fit_intercept=True, clock=Clock(None)).verdict
     'separable'
     """
-    found = Search(X, y, fit_intercept, clock, seed, ranking).decide()
+    found = Search(X, y, fit_intercept, clock, seed, ranking).decide(weakly=weakly)
     return Separability(classes=(-1, 1), fit_intercept=fit_intercept, **found)
 
 
@@ -342,7 +386,7 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     """Return the verdict that a plane in floats gives on labels ±1, or None where it does not separate exactly."""
     if not check_plane(X, y, coef, intercept if fit_intercept else None):
         return None
-    width = geometry.margin(X, y, coef, intercept) if coef.any() else np.inf
+    width = safe_margin(X, y, coef, intercept) if coef.any() else np.inf
     infinite = np.flatnonzero(coef).tolist()
     return Separability(
         "separable", (-1, 1), coef, intercept, margin=width, infinite=infinite, fit_intercept=fit_intercept

@@ -5,6 +5,7 @@ Floats search, whole numbers decide. A row is aᵢ = yᵢ [xᵢ, 1], a plane θ 
 1. A few passes of the perceptron; most separable data fall to them.
 2. The linear program  max t  s.t.  aᵢ·θ ≥ t, |θ| ≤ 1  on a set of rows that grows by those it gets wrong. If t > 0 the
    plane is tried on all rows, exactly. If t = 0 its multipliers name rows with Σ λᵢ aᵢ = 0, solved for exactly.
+   Where there are many columns and many mistakes, the maximum of the likelihood names such rows more quickly.
 3. Where floats do not resolve it, an exact dual simplex method goes on from where they ended.
 4. Rows with such a λ lie on every weak plane. Modulo the space V that they span the same question is asked again: a
    plane that is strict there is a quasi-separation, and if V holds all rows there is none.
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from scipy import sparse
 
 from . import rational
 from ._core import Rows, is_sparse
+from .common_point import common_point
 from .exact import Clock, check_plane, depends, sides
 from .geometry import augment, margin
 from .nearest import nearest_points
@@ -34,13 +37,15 @@ IntArray = NDArray[np.int64]
 Weights = dict[int, Fraction]  # row: λ
 Plane = Any  # floats in an array, or a list of Fractions
 
-__all__ = ["Search"]
+__all__ = ["Search", "safe_margin"]
 
 FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
 NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats say nothing
+BROAD = 100  # columns from which on linear programs are slower than the maximum of a likelihood
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
 QUICK = 5e10  # operations of which a share goes into the perceptron's passes
+SHRUNK = 2.0**-100  # times any float, and summed up over all columns, it stays one
 GRAIN = 24  # bits of the weights that may be chosen freely
 
 
@@ -76,8 +81,8 @@ class Search:
         self.inside: set[int] = set()  # rows in V
         self.working = np.empty(0, dtype=np.int64)
 
-    def decide(self) -> dict[str, Any]:
-        """Return the fields of a `Separability`."""
+    def decide(self, *, weakly: bool = True) -> dict[str, Any]:
+        """Return the fields of a `Separability`; if no plane separates, say whether one does weakly only if asked."""
         view = self._whole_space()
         if len(view.live) < self.n:  # without an intercept a row of zeros is on every plane
             self.points = self.total = {int(np.setdiff1d(np.arange(self.n), view.live)[0]): Fraction(1)}
@@ -87,6 +92,8 @@ class Search:
         self._absorb_twins()
         while True:
             self.clock.check("the search for a plane")
+            if self.points and not weakly:
+                return self._inseparable()
             if len(self.basis) == self.size:
                 return self._overlapping({})
             view = self._whole_space() if not self.basis else self._quotient()
@@ -167,7 +174,7 @@ class Search:
         """Return a plane that separates, if a few passes of the perceptron find one; remember how the rows rank."""
         walk = Perceptron(view, np.random.default_rng(self.seed))
         enough = self._share(0.15)
-        few = len(view.live) // 100 + 10
+        few = self._few(view)
         for k in range(PASSES if view.size > WIDE else FEW_PASSES):
             self.clock.check("the perceptron's passes", 5.0 * view.rows.stored)
             walk.step(view.live)
@@ -239,10 +246,11 @@ class Search:
             theta = self._quick(view)
             if theta is not None:
                 return theta
-        if not self.points or view.size > WIDE:
+        found = self._by_likelihood(view) if self._looks_mixed(view) else None
+        if found is None and (not self.points or view.size > WIDE):
             found = self._by_hulls(view)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         many = max(150, 3 * view.size)
         self.working = np.intersect1d(self.working, view.live)
         if not len(self.working):
@@ -264,6 +272,23 @@ class Search:
             if not len(new):
                 return self._exactly(view, self.working)
             self.working = np.concatenate([self.working, new])
+
+    def _looks_mixed(self, view: View) -> bool:
+        """Whether the best plane so far is wrong on so many rows, in so many columns, that no plane is expected."""
+        mistakes = int((self.ranking[view.live] <= 0).sum())
+        dense = BROAD <= view.size <= rational.WIDEST and (not view.rows.is_sparse or view.size <= 1000)
+        return not self.points and dense and mistakes > self._few(view) and len(view.live) > 2 * view.size
+
+    def _by_likelihood(self, view: View) -> _Relation | None:
+        """Return a relation of rows that the likelihood's maximum names, if there is one of those that rank first."""
+        which = self._worst(view, self.ranking, 3 * view.size)
+        block, _ = view.block(which)
+        rows = common_point(block.toarray() if is_sparse(block) else block, self.clock)
+        return None if rows is None else self._circuit(which[rows])
+
+    @staticmethod
+    def _few(view: View) -> int:
+        return len(view.live) // 100 + 10
 
     def _by_hulls(self, view: View) -> _Relation | Plane | None:
         """Return a plane or a relation from the nearest points of the hulls, where floats are enough for it."""
@@ -357,7 +382,8 @@ class Search:
         solved = N[:, 0]
         outside = [value for k, value in zip(chosen, solved, strict=True) if k >= len(self.basis)]
         positive = all(value > 0 or (value == 0 and len(free) == 1) for value in outside)
-        if not positive or (M[chosen].T.dot(solved) + M[free].T.dot(given) * D).any():
+        others = sorted(set(range(M.shape[1])) - set(pivot))  # what a rank found modulo a prime may have missed
+        if not positive or (M[chosen][:, others].T.dot(solved) + M[free][:, others].T.dot(given) * D).any():
             return None
         exact = dict(zip([*chosen, *free], [*solved, *(given * D)], strict=True))
         exponents = self._row_exponents
@@ -520,7 +546,7 @@ class Search:
         source = coef if exact is None else exact[: self.d]
         fields["infinite"] = [j for j, value in enumerate(source) if value != 0]
         if coef.any():
-            fields["margin"] = max(0.0, margin(self.X, self.y, coef, b)) if strict else 0.0
+            fields["margin"] = max(0.0, safe_margin(self.X, self.y, coef, b)) if strict else 0.0
         else:
             fields["margin"] = np.inf if strict else 0.0
         if not strict:
@@ -529,9 +555,14 @@ class Search:
             fields["points"], fields["weights"] = self._normalised(self.points)
         return fields
 
+    def _inseparable(self) -> dict[str, Any]:
+        points, weights = self._normalised(self.points)
+        return dict(verdict="inseparable", points=points, weights=weights)
+
     def _overlapping(self, dependencies: dict[int, dict[int, Fraction]]) -> dict[str, Any]:
         points, weights = self._normalised(self.points)
-        support, support_weights = self._normalised(self.total)
+        same = self.total == self.points
+        support, support_weights = (points, weights) if same else self._normalised(self.total)
         return dict(
             verdict="overlap",
             points=points,
@@ -544,8 +575,19 @@ class Search:
     def _normalised(self, weights: Weights) -> tuple[list[int], list[Fraction]]:
         """Return rows in order and weights that sum to one in each class (over both, without an intercept)."""
         rows = sorted(weights)
-        whole = sum((weights[i] for i in rows if self.y[i] > 0 or not self.intercept), Fraction(0))
-        return rows, [weights[i] / whole for i in rows]
+        scale = lcm(*(weights[i].denominator for i in rows))
+        whole = [weights[i].numerator * (scale // weights[i].denominator) for i in rows]
+        total = sum(value for i, value in zip(rows, whole, strict=True) if self.y[i] > 0 or not self.intercept)
+        return rows, [Fraction(value, total) for value in whole]
+
+
+def safe_margin(X: Any, y: FloatArray, w: FloatArray, b: float) -> float:
+    """Return the margin of a plane, also where the products of huge numbers overflow; at most the largest float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = margin(X, y, w, b)
+        if not np.isfinite(found):
+            found = margin(X.astype(np.float64) * SHRUNK, y, w, b * SHRUNK) / SHRUNK
+        return min(found, float(np.finfo(np.float64).max))
 
 
 def _rounded(exact: Sequence[Fraction]) -> FloatArray:

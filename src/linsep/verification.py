@@ -84,7 +84,7 @@ def verify(
         if difference:
             return Verification(False, difference)
         checked.append("the data are those of the fit, bit for bit (SHA-256)")
-    outcome = _together(list(_outcomes(model, X, y, sample_weight, time_limit)), model)
+    outcome = _together(_outcomes(model, X, y, sample_weight, time_limit), model)
     return replace(outcome, checked=(*checked, *outcome.checked))
 
 
@@ -109,24 +109,43 @@ def _outcomes(
         raise TypeError(f"{model!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
     decided = getattr(model, "separability_", None) is not None
     if hasattr(model, "_claims") or hasattr(model, "_claim"):
-        outcome = model.certificate_.verify(X, y, sample_weight)
+        outcome = _with_its_gap(model, model.certificate_.verify(X, y, sample_weight), model.certificate_.relative_gap)
         # A perceptron asks for no mistakes, not for the least loss: its gap only ties the plane to the data.
         yield replace(outcome, reason="", proven=True) if decided and outcome else outcome
     if decided:
         yield from _separability(model, X, y, sample_weight, time_limit)
+    if hasattr(model, "mistake_bound_"):
+        yield from _novikoff(model, X, y, sample_weight)
     if hasattr(model, "_seals"):
         check = _margin if hasattr(model, "_proofs") else _mistakes
         yield from (check(model, k, X, y, sample_weight, time_limit) for k in range(len(model._seals)))
 
 
-def _together(outcomes: list[Verification], model: Any) -> Verification:
-    """Return all outcomes as one: the first that fails, else the sum of them."""
+def _with_its_gap(model: Any, outcome: Verification, gap: float) -> Verification:
+    """Return the outcome, unless the model says another gap than its proof."""
+    if not outcome or float(model.dual_gap_) == gap or np.isnan([model.dual_gap_, gap]).all():
+        return outcome
+    return Verification(False, f"dual_gap_ is {model.dual_gap_:.3g}, the proof says {gap:.3g}")
+
+
+def _number(model: Any, name: str, k: int) -> float:
+    """Return what the model says of its plane k."""
+    said = np.ravel(getattr(model, name))
+    if said.dtype.kind not in "iuf" or len(said) not in (1, len(model.coef_)):
+        raise ClaimError(f"{name} is {getattr(model, name)!r}, which is not a number for each plane")
+    return float(said[min(k, len(said) - 1)])
+
+
+def _together(checks: Iterator[Verification], model: Any) -> Verification:
+    """Return all outcomes as one: the first that fails, which is the last to be looked at, else the sum of them."""
+    outcomes = []
+    for outcome in checks:
+        if not outcome:
+            return outcome
+        outcomes.append(outcome)
     if not outcomes:
         why = "a stream, a fit that was cut short, or a loss without a conjugate proves nothing"
         return Verification(False, f"this {type(model).__name__} claims nothing that could be checked: {why}")
-    for outcome in outcomes:
-        if not outcome:
-            return outcome
     first = outcomes[0]
     return replace(
         first,
@@ -154,6 +173,7 @@ class _Sealed:
     problem: Problem
     who: str
     checked: tuple[str, ...]
+    classes: tuple[Any, ...]
 
 
 def _open(model: Any, k: int, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> _Sealed:
@@ -176,7 +196,7 @@ def _open(model: Any, k: int, X: Any, y: ArrayLike, sample_weight: ArrayLike | N
         "the plane and the parameters are those of the fit",
         f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell",
     )
-    return _Sealed(w, b, problem, who, checked)
+    return _Sealed(w, b, problem, who, checked, seal.classes)
 
 
 def _problem(
@@ -204,7 +224,7 @@ def _mistakes(
     try:
         sealed = _open(model, k, X, y, sample_weight)
         who, checked = sealed.who, list(sealed.checked)
-        claimed, lower = (float(np.ravel(value)[k]) for value in (model.n_mistakes_, model.lower_bound_))
+        claimed, lower = _number(model, "n_mistakes_", k), _number(model, "lower_bound_", k)
         proofs = model.lower_bound_proof_
         proof = proofs[k] if isinstance(proofs, list) else proofs
         check = MistakeCheck(sealed.problem, time_limit, checked, trusted)
@@ -229,9 +249,13 @@ def _margin(
         sealed = _open(model, k, X, y, sample_weight)
         if not (np.array_equal(proof.coef, sealed.w) and proof.intercept == sealed.b):
             raise ClaimError("the plane is not the one that was certified")
-        margin = float(np.ravel(model.margin_)[k])
+        margin = _number(model, "margin_", k)
         if margin != proof.low:
             raise ClaimError(f"margin_ is {margin:.12g}, the proof says {proof.low:.12g}")
+        if tuple(proof.classes) != (sealed.classes if len(model._seals) == 1 else (False, True)):
+            raise ClaimError("the proof of the margin is about other classes")
+        if model.converged_ and not proof.proven:
+            raise ClaimError("the model says that it converged, but its proof does not reach tol")
         if model._is_soft:
             raise ClaimError("the data are not separable and the plane is of soft margin: it claims no margin")
         counted, place = _counted(sealed.problem)
@@ -247,7 +271,9 @@ def _margin(
         "the margin that the plane keeps, with rounding taken off",
         "the distance of two points of the classes' hulls, in exact arithmetic, which no margin exceeds",
     )
-    return Verification(True, sealed.who + found.reason, None, None, proof.proven, checked, ("IEEE arithmetic", EXACT))
+    trusted = ("IEEE arithmetic", EXACT)
+    outcome = Verification(True, sealed.who + found.reason, None, None, proof.proven, checked, trusted)
+    return _with_its_gap(model, outcome, max(proof.relative_gap for proof in model._proofs))
 
 
 def _separability(
@@ -277,8 +303,38 @@ def _separability(
         yield replace(outcome, reason=f"{who}{_verdict(proof)}: {check.reason}" if check else f"{who}{check.reason}")
 
 
+def _novikoff(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Iterator[Verification]:
+    """Check R, γ and (R/γ)² of a perceptron's planes, up to rounding; and that one without mistakes has none proven."""
+    classes, statement, planes = tuple(np.asarray(model.classes_).tolist()), model._statement(), len(model.coef_)
+    proofs = model.separability_ if isinstance(model.separability_, list) else [model.separability_]
+    try:
+        for k, (w, b) in enumerate(zip(model.coef_, np.ravel(model.intercept_), strict=True)):
+            problem = _problem(statement, classes, 1 if planes == 1 else k, X, y, sample_weight)
+            if problem.rows.d != len(w):
+                raise ClaimError(f"the data have {problem.rows.d} columns, the planes {len(w)} coefficients")
+            R = float(np.sqrt((problem.rows.squared_norms() + problem.fit_intercept).max()))
+            length = float(np.sqrt(w @ w + b**2))
+            gamma = float(problem.agreements(w, float(b)).min()) / length if length > 0 else 0.0
+            _near("radius_", _number(model, "radius_", k), R, R)
+            _near("margin_", _number(model, "margin_", k), gamma, R)
+            bound = _number(model, "mistake_bound_", k)
+            expected = (model.radius_ / _number(model, "margin_", k)) ** 2 if gamma > 0 else np.inf
+            _near("mistake_bound_", bound, expected, expected)
+        if model.converged_ and any(proof is not None and not proof.separable for proof in proofs):
+            raise ClaimError("the model says that it converged, on data that are proven not to be separable")
+    except ClaimError as failure:
+        yield Verification(False, str(failure))
+
+
+def _near(name: str, said: float, found: float, size: float) -> None:
+    """Raise unless a number is the one found, up to the rounding of numbers of that size."""
+    if said != found and not abs(said - found) <= 1e-6 * size:
+        raise ClaimError(f"{name} is {said:.12g}; the data and the plane give {found:.12g}")
+
+
 def _verdict(proof: Separability) -> str:
-    return {"separable": "separable", "quasi": "separable only weakly", "overlap": "not separable"}[proof.verdict]
+    words = {"separable": "separable", "quasi": "separable only weakly"}
+    return words.get(proof.verdict, "not separable")
 
 
 def _counted(problem: Problem) -> tuple[NDArray[np.bool_], list[int]]:

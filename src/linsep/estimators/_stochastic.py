@@ -174,7 +174,8 @@ class Perceptron(StreamingEstimator):
         The same γ and (R/γ)² of the plane through the origin of that space with the largest margin, to one percent: the
         best that the bound can say. NaN where nothing separates, and on large data, where it would take too long.
     separability_ : Separability, None, or a list with one for each class
-        The proof that the classes are separable or not; None where it was not looked for or not found.
+        The proof that the classes are separable or not (on large data without saying whether a plane separates them
+        weakly); None where it was not looked for or not found.
     converged_, history_, objective_, t_
         As for `SGDClassifier`.
 
@@ -279,7 +280,7 @@ class Perceptron(StreamingEstimator):
         self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
 
     def _verdict(self, problem: Problem, result: Result) -> Separability | None:
-        """Return what the run proved, by its last plane or on its way; on small data, ask where it proved nothing."""
+        """Return what the run proved, by its last plane or on its way; on small data, ask for what it left open."""
         if not self.prove:
             return None
         if result.converged and problem.sample_weight is None:
@@ -287,9 +288,10 @@ class Perceptron(StreamingEstimator):
             proof = of_plane(problem.rows.X, problem.y, last.w, last.b, fit_intercept=problem.fit_intercept)
             if proof is not None:
                 return proof
-        if result.separability is not None or result.interrupted or problem.rows.stored > LARGE:
-            return result.separability
-        return Prover(problem).ask()
+        found = result.separability
+        if result.interrupted or problem.rows.stored > LARGE or (found is not None and found.separable):
+            return found
+        return Prover(problem).ask() or found
 
     def _in_words(self, found: list[Separability | None]) -> list[Separability | None]:
         """Return the verdicts with the user's labels (of more than two classes, of y == label) and columns."""

@@ -26,6 +26,8 @@ __all__ = ["HardMargin"]
 
 #: Data whose mean is this many times as far from the origin as they are wide are moved there first.
 FAR = 10.0
+#: The square of a distance whose inverse is still a float.
+SMALLEST_SQUARE = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -106,22 +108,21 @@ class _Run:
         keeps = self._keeps(w, b)
         if not keeps > 0 and not interrupted and not found.stopped:
             w, b, keeps = self._decided()
-        scale = 1.0 / keeps if keeps > 0 else 1.0
-        w, b = w * scale, b * scale
-        proof = Bound(0.5 * float(w @ w) if keeps > 0 else np.inf, 0.5 / found.high**2 if found.high > 0 else 0.0)
+        square = (2 * found.high) ** 2 if self.intercept else found.high**2
+        if not square >= SMALLEST_SQUARE:
+            raise ValueError(
+                "the classes are so near each other that the square of their distance is no float: scale the columns "
+                "first, e.g. with sklearn.preprocessing.StandardScaler (linsep.separability takes them as they are)"
+            )
+        w, b, proof = self._scaled(w, b, keeps, found.high)
         converged = proof.relative_gap <= self.method.tol
         message = f"the duality gap is {proof.relative_gap:.1e}"
         if found.stopped:
             message = STOPPED_BY_OBSERVER
         elif not converged:
-            message = f"stopped at a duality gap of {proof.relative_gap:.1e}"
+            finite = np.isfinite(proof.primal)
+            message = f"stopped at a duality gap of {proof.relative_gap:.1e}" if finite else "stopped with no bound"
         alpha = np.zeros(self.n)
-        square = (2 * found.high) ** 2 if self.intercept else found.high**2
-        if not (square > 0 and np.isfinite(1.0 / square)):
-            raise ValueError(
-                "the classes are so near each other that the square of their distance is no float: scale the columns "
-                "first, e.g. with sklearn.preprocessing.StandardScaler (linsep.separability takes them as they are)"
-            )
         alpha[self.kept[found.support]] = found.weights * ((2.0 if self.intercept else 1.0) / square)
         last = Start(w, b, found.n_iter)
         return Result(
@@ -136,6 +137,17 @@ class _Run:
             proof=proof,
             alpha=alpha,
         )
+
+    @staticmethod
+    def _scaled(w: FloatArray, b: float, keeps: float, high: float) -> tuple[FloatArray, float, Bound]:
+        """Return the plane with min z = 1, if it keeps any distance, and its objective between bounds."""
+        dual = 0.5 / high**2
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled, c = (w / keeps, b / keeps) if keeps > 0 else (w, b)
+            primal = 0.5 * float(scaled @ scaled)
+        if not (keeps > 0 and np.isfinite(primal) and np.isfinite(c)):
+            return w, b, Bound(np.inf, dual)
+        return scaled, c, Bound(primal, dual)
 
     def _note(self, k: int, found: Nearest) -> bool:
         self.best = found

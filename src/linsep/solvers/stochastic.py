@@ -41,6 +41,8 @@ MOST_TOGETHER = 24
 #: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`
 #: takes some ten seconds.
 PASS_WORK, NUMBER_WORK, LEAST_WORK, MOST_WORK = 5e5, 2.0, 1e7, 1e10
+#: What may be spent after a run on small data to complete what it left open: some seconds.
+LAST_WORK = 2e9
 #: Stored numbers that the first search looks at.
 FEW_NUMBERS = 30_000
 #: Passes without fewer mistakes after which a run that is proven never to end is ended; at once if keep="last".
@@ -156,8 +158,8 @@ class Prover:
     """Works towards a proof that no plane separates the examples, while a run goes on.
 
     After 1, 2, 4, 8, … passes it searches with about as much work as these passes were, among the rows that moved the
-    plane most often: what holds these together holds all. Of large data few are taken at first, since a search copies
-    them. Work is counted, not timed: what is found does not depend on the machine.
+    plane most often: what excludes a plane through these excludes one through all. Of large data few are taken at
+    first, since a search copies them. Work is counted, not timed: what is found does not depend on the machine.
     """
 
     def __init__(self, problem: Problem, settled: float = 0.0) -> None:
@@ -179,8 +181,11 @@ class Prover:
         overlap = self.found is not None and not self.found.separable
         return overlap and passes - self.since >= self.settled
 
-    def ask(self, work: float = MOST_WORK, ranking: FloatArray | None = None) -> Separability | None:
-        """Return what that much work proves, or None where it does not suffice; with a ranking, of the first rows."""
+    def ask(self, work: float = LAST_WORK, ranking: FloatArray | None = None) -> Separability | None:
+        """Return what that much work proves, or None where it does not suffice.
+
+        With a ranking it looks at the first rows, and does not ask whether a plane separates weakly.
+        """
         self.spent = work
         problem, weight = self.problem, self.problem.sample_weight
         kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)
@@ -192,10 +197,12 @@ class Prover:
         ranking = None if ranking is None else ranking[part]
         try:
             clock = Clock(None, work)
-            found = decided(X, y, fit_intercept=problem.fit_intercept, clock=clock, ranking=ranking)
+            found = decided(
+                X, y, fit_intercept=problem.fit_intercept, clock=clock, ranking=ranking, weakly=ranking is None
+            )
         except ProofTimeoutError:
             return None
-        if len(part) < len(kept) and found.verdict != "overlap":  # the others may still forbid every plane
+        if len(part) < len(kept) and found.separable:  # the others may still forbid every plane
             return None
         self.found = found.in_rows(part.tolist())
         return self.found

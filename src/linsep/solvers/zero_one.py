@@ -40,6 +40,7 @@ T = TypeVar("T")
 __all__ = ["ZeroOne", "ZeroOneResult"]
 
 EPS = float(np.finfo(np.float64).eps)
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 #: Seconds that a linear program, which nothing can interrupt, is given at first; then twice as many, and so on.
 SLICE = 1.0
 
@@ -327,7 +328,7 @@ class _Search:
         """Collect conflicts until the bound meets the best plane, or nothing is left to look at, or until that time."""
         while not self.proven() and cover.open and self.elapsed() < until:
             before, begun = cover.bound, self.elapsed()
-            rest = cover.step(self.cost - self.points.hopeless_weight)
+            rest = cover.step(self.cost - self.points.hopeless_weight, lambda: self.elapsed() >= until)
             if rest is not None:
                 self.try_rest(rest)
                 cover.conclude(self.cost - self.points.hopeless_weight)
@@ -456,9 +457,15 @@ class _Points:
     def _scale(self) -> None:
         d = self.X.shape[1]
         self.mean = self.X.mean(axis=0) if self.intercept and len(self.X) else np.zeros(d)
-        size = np.sqrt(((self.X - self.mean) ** 2).mean(axis=0)) if len(self.X) else np.zeros(d)
+        apart = np.abs(self.X - self.mean)
+        largest = apart.max(axis=0, initial=0.0)
+        divisor = np.where(largest > 0, largest, 1.0)  # the squares of tiny numbers would vanish
+        size = largest * np.sqrt(((apart / divisor) ** 2).mean(axis=0)) if len(self.X) else np.zeros(d)
+        size = np.where(largest > 0, np.maximum(size, SMALLEST), 0.0)
         constant = size <= 16 * EPS * np.abs(self.mean)
         self.size = np.where(constant, np.inf, size)
+        # any multiple is the same plane: this one keeps the weights of tiny columns finite
+        self.unit = float(np.ldexp(1.0, min(0, int(np.frexp(size.min(initial=1.0, where=~constant))[1]) + 900)))
 
     def _signed(self, X: FloatArray) -> FloatArray:
         rows = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
@@ -504,8 +511,8 @@ class _Points:
 
     def plane(self, v: FloatArray) -> tuple[FloatArray, float]:
         """Return w and b of a vector of the standardised rows."""
-        w = (v[:-1] if self.intercept else v) / self.size
-        return w, float(v[-1] - self.mean @ w) if self.intercept else 0.0
+        w = (v[:-1] if self.intercept else v) * self.unit / self.size
+        return w, float(v[-1] * self.unit - self.mean @ w) if self.intercept else 0.0
 
     def vector(self, w: FloatArray, b: float) -> FloatArray:
         """Return the vector of the standardised rows of a plane."""

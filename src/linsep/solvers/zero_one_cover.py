@@ -15,7 +15,7 @@ set of them is no lighter than stated rests on HiGHS.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import ceil
 from typing import Any, Protocol, TypeVar
@@ -50,9 +50,11 @@ SLACK = 1e-5
 #: λ below this share of the largest is taken for zero; the exact check tells whether that was right.
 NEGLIGIBLE = 1e-9
 #: Conflicts looked for in one round, and rounds at the root and at the other nodes.
-CONFLICTS, ROOT_ROUNDS, ROUNDS = 6, 40, 5
+CONFLICTS, ROOT_ROUNDS, ROUNDS = 6, 150, 5
 #: Points that were used once cost this much more, so that the conflicts of a round differ.
 USED = 0.3
+#: How often the costs of a conflict are adapted to it.
+SHARPENED = 4
 
 
 @dataclass(frozen=True, order=True)
@@ -109,9 +111,13 @@ class Cover:
     def find(self, among: IntArray, cost: FloatArray) -> Conflict | None:
         """Return a conflict among these rows, preferably of low cost; None where there seems to be none.
 
-        A vertex of {λ ≥ 0 : Σ λᵢ aᵢ = 0, Σ λᵢ = 1} has at most D + 1 entries that are not zero. The empty tuple stands
-        for a vertex whose rows turned out to be no conflict in whole numbers.
+        The empty tuple stands for a vertex whose rows turned out to be no conflict in whole numbers.
         """
+        weights = self._vertex(among, cost)
+        return None if weights is None else self._checked(among, weights)
+
+    def _vertex(self, among: IntArray, cost: FloatArray) -> FloatArray | None:
+        """Return the cheapest vertex of {λ ≥ 0 : Σ λᵢ aᵢ = 0, Σ λᵢ = 1}, in which at most D + 1 are not zero."""
         if len(among) < 2:
             return None
         equations = np.vstack([self.B[among].T, np.ones(len(among))])
@@ -119,10 +125,12 @@ class Cover:
         solved = self.patiently(
             lambda seconds: linear_program(cost, A_eq=equations, b_eq=right, method="highs-ds", options=within(seconds))
         )
-        if solved.x is None:
-            return None
-        order = np.argsort(-solved.x, kind="stable")
-        support = among[order[solved.x[order] > NEGLIGIBLE * solved.x.max()]].tolist()
+        return None if solved.x is None else np.asarray(solved.x)
+
+    def _checked(self, among: IntArray, weights: FloatArray) -> Conflict:
+        """Return the conflict of a vertex, () where its rows turn out to be none in whole numbers."""
+        order = np.argsort(-weights, kind="stable")
+        support = among[order[weights[order] > NEGLIGIBLE * weights.max()]].tolist()
         chosen = conflict_among([self.integers.row(i) for i in support])
         return () if chosen is None else tuple(sorted(support[k] for k in chosen))
 
@@ -183,19 +191,43 @@ class Cover:
     def separate(self, node: Node, x: FloatArray) -> tuple[int, bool]:
         """Look for conflicts that x does not pay for; return how many are new, and whether there are none at all."""
         among = np.flatnonzero(x < 1 - SLACK)
-        cost = x + 0.01 * self.rng.random(len(x))
-        for found in range(CONFLICTS):
+        used, new = np.zeros(len(x)), 0
+        for _ in range(CONFLICTS):
+            cost = x + USED * used + 0.01 * self.rng.random(len(x))
             cost[list(node.kept)] = 0.0
-            conflict = self.find(among, cost[among])
-            if conflict is None:
-                return found, found == 0
-            if not conflict or x[list(conflict)].sum() >= 1 - SLACK or not self.add(conflict):
-                return found, False
-            cost[list(conflict)] += USED
-        return CONFLICTS, False
+            weights = self._vertex(among, cost[among])
+            if weights is None:
+                return new, new == 0
+            found = self._sharpened(among, weights, x, used)
+            if not found:
+                break
+            new += found
+        return new, False
 
-    def step(self, upper: float) -> Mask | None:
-        """Look at one node, with `upper` to beat; return the rows that x leaves right where they may be separable."""
+    def _sharpened(self, among: IntArray, weights: FloatArray, x: FloatArray, used: FloatArray) -> int:
+        """Collect the conflict of a vertex and of some after it that x pays less for; return how many are new.
+
+        A linear program minimises Σ xᵢ λᵢ, and what counts is the sum of xᵢ over the points that have any λᵢ. So the
+        next one divides the costs by what λ was: a point that is used costs the same however much of it is used.
+        """
+        new = 0
+        for left in reversed(range(SHARPENED + 1)):
+            conflict = list(self._checked(among, weights))
+            if conflict and x[conflict].sum() < 1 - SLACK and self.add(tuple(conflict)):
+                new += 1
+            used[conflict] += 1.0
+            cost = (x[among] + 0.002 + 0.05 * USED * used[among]) / (weights / weights.max() + 0.02)
+            next_weights = self._vertex(among, cost / cost.max()) if left else None
+            if next_weights is None:
+                break
+            weights = next_weights
+        return new
+
+    def step(self, upper: float, enough: Callable[[], bool] = lambda: False) -> Mask | None:
+        """Look at one node, with `upper` to beat; return the rows that x leaves right where they may be separable.
+
+        Once it is enough, what is left of the node is put back.
+        """
         node = heappop(self.open)
         rounds = ROUNDS if node.kept or node.out else ROOT_ROUNDS
         rest, x, value, settled = None, np.zeros(len(self.s)), node.bound, False
@@ -208,6 +240,10 @@ class Cover:
             new, settled = self.separate(node, x)
             if new == 0:
                 break
+            if enough():
+                heappush(self.open, replace(node, bound=max(value, node.bound)))
+                self.conclude(upper)
+                return None
         if self.beats(value, upper):
             if settled:
                 rest = x < 1 - SLACK
