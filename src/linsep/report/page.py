@@ -16,7 +16,12 @@ __all__ = ["render", "sections"]
 
 #: More planes than this are folded away.
 OPEN_PLANES = 3
-SERIES = {"objective": "objective", "best": "best so far", "zero_one": "share of mistakes"}
+SERIES = {
+    "objective": "objective",
+    "best": "best so far",
+    "risk": "risk (mean loss)",
+    "zero_one": "share of mistakes",
+}
 
 
 def render(content: Content) -> str:
@@ -120,7 +125,7 @@ def _weight_table(plane: Weights) -> str:
 def _journeys(journeys: Sequence[Journey]) -> str:
     if not journeys:
         return section(
-            "How the fit went", paragraph("No steps are known: there was one only, or a model file kept none.")
+            "How the fit went", paragraph("No steps are known: there was one only, or an older model file kept none.")
         )
     return section("How the fit went", *(part for journey in journeys for part in _charts(journey)))
 
