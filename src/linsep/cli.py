@@ -474,6 +474,7 @@ def separable(
         Print the verdict and its proof for a program instead.
     """
     from .jobs.preparation import prepare
+    from .report.proofs import told
     from .separability import separability
 
     kinds = _kinds(number=numeric, category=category, date=date, text=text, ignored=ignore)
@@ -487,7 +488,7 @@ def separable(
     if json:
         _print_json({"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()})
     else:
-        print(found)
+        print(told(found, examples.encoding.names, len(examples.y)))
     return 0
 
 

@@ -56,7 +56,7 @@ def _journey(name: str, history: Any, proof: Any) -> Journey | None:
     thin = np.unique(np.linspace(0, kept - 1, min(kept, STEPS)).astype(np.int64))
     columns = ("objective", "best", "risk", "zero_one")
     series = {column: history[column][thin] for column in columns} if kept else {}
-    series = {column: values for column, values in series.items() if np.isfinite(values).sum() > 1}
+    series = {column: values for column, values in series.items() if np.isfinite(values).sum() >= min(kept, 2)}
     if "risk" in series and np.allclose(series["risk"], series["objective"], rtol=1e-9, atol=0.0, equal_nan=True):
         del series["risk"]  # nothing is penalised: it would lie on the objective
     if not series:
