@@ -37,6 +37,6 @@ display.plot(right, key=False, normal=True, title="through the origin: the angle
 for point in centred:
     degrees = np.degrees(np.arccos(point @ w / np.linalg.norm(point) / np.linalg.norm(w)))
     right.plot(*np.array([[0, 0], point]).T, color=LIGHT.muted, linewidth=1)
-    name(right, point, f"{degrees:.0f}°: {'acute' if degrees < 90 else 'obtuse'}", outwards=point[0] > 0)
+    name(right, point, f"{degrees:.0f}°: {'acute' if degrees < 90 else 'obtuse'}", outwards=point @ w > 0)
 print("The feet are on the plane:", np.allclose(feet @ w + b, 0))
 plt.show()

@@ -20,9 +20,9 @@ R, gamma = model.radius_, widest.margin_
 ball = dict(x_limits=(-1.1 * R, 1.1 * R), y_limits=(-1.1 * R, 1.1 * R))
 BoundaryDisplay.from_estimator(widest, X, y, ax=left, key=False, title=f"R = {R:.2f}, γ = {gamma:.3f}", **ball)
 left.add_patch(plt.Circle((0, 0), R, fill=False, color=LIGHT.text, linestyle=":"))
-farthest = X[np.linalg.norm(X, axis=1).argmax()]
-left.annotate("", farthest, (0, 0), arrowprops=dict(arrowstyle="-|>", color=LIGHT.text, shrinkA=0, shrinkB=0))
-left.annotate("R", farthest / 2, textcoords="offset points", xytext=(4, -14), weight="bold")
+edge = R * np.array([-0.6, 0.8])
+left.annotate("", edge, (0, 0), arrowprops=dict(arrowstyle="-|>", color=LIGHT.text, shrinkA=0, shrinkB=0))
+left.annotate("R", edge / 2, textcoords="offset points", xytext=(6, 4), weight="bold")
 display = NovikoffDisplay.from_estimator(model, ax=right)
 print(f"{model.mistakes_} mistakes; at most (R/γ)² = {model.best_mistake_bound_:.0f} are possible, in any order.")
 plt.show()
