@@ -26,8 +26,11 @@ for ax, (name, (f, low, high)) in zip(axes, shown.items(), strict=True):
     ax.plot(x, f(x), color=LIGHT.positive, linewidth=2)
     ax.plot(ends, f(ends), color=LIGHT.negative, linestyle="--", marker="o", label="chord")
     ax.set_title(f"{name}: {'convex' if verdicts[name] else 'not convex'}", fontsize="medium")
+    ax.set(xlabel="x" if f is parabola else "z", ylabel="f")
     ax.legend(fontsize="small")
 
+axes[0].plot(1, 2, "o", color=LIGHT.text, label="minimum, where the slope 2(x − 1) is 0")
+axes[0].legend(fontsize="small", loc="upper center")
 # Where the test found the midpoint above the chord.
 found = verdicts["zero-one loss"]
 axes[2].plot((found.a + found.b) / 2, found.at_midpoint, "k*", markersize=14, label="above its chord")

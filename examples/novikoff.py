@@ -16,11 +16,13 @@ model = Perceptron(fit_intercept=False, record="update", random_state=3).fit(X, 
 widest = HardMarginSVC(fit_intercept=False).fit(X, y)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
-BoundaryDisplay.from_estimator(
-    widest, X, y, ax=left, key=False, title=f"R = {model.radius_:.2f}, γ = {widest.margin_:.3f}"
-)
-left.add_patch(plt.Circle((0, 0), model.radius_, fill=False, color=LIGHT.text, linestyle=":"))
-left.set(xlim=(-1.1 * model.radius_, 1.1 * model.radius_), ylim=(-1.1 * model.radius_, 1.1 * model.radius_))
+R, gamma = model.radius_, widest.margin_
+ball = dict(x_limits=(-1.1 * R, 1.1 * R), y_limits=(-1.1 * R, 1.1 * R))
+BoundaryDisplay.from_estimator(widest, X, y, ax=left, key=False, title=f"R = {R:.2f}, γ = {gamma:.3f}", **ball)
+left.add_patch(plt.Circle((0, 0), R, fill=False, color=LIGHT.text, linestyle=":"))
+edge = R * np.array([-0.6, 0.8])
+left.annotate("", edge, (0, 0), arrowprops=dict(arrowstyle="-|>", color=LIGHT.text, shrinkA=0, shrinkB=0))
+left.annotate("R", edge / 2, textcoords="offset points", xytext=(6, 4), weight="bold")
 display = NovikoffDisplay.from_estimator(model, ax=right)
 print(f"{model.mistakes_} mistakes; at most (R/γ)² = {model.best_mistake_bound_:.0f} are possible, in any order.")
 plt.show()

@@ -20,12 +20,14 @@ for ax, shift in zip(axes, (5.0, 2.0), strict=True):
         ax.scatter(*points.T, color=colour, marker=marker, s=24)
         ax.fill(*points[ConvexHull(points).vertices].T, color=colour, alpha=0.15)
     if found.separable:
-        ax.axline(-found.intercept * found.coef / (found.coef @ found.coef), slope=-found.coef[0] / found.coef[1])
+        through = -found.intercept * found.coef / (found.coef @ found.coef)
+        ax.axline(through, slope=-found.coef[0] / found.coef[1], color=palette.LIGHT.text)
     else:
         in_negative = y[found.points] < 0
         weights = np.array([float(w) for w in found.weights])
         common = weights[in_negative] @ X[found.points][in_negative]
         ax.plot(*common, "k*", markersize=15, label=f"in both hulls, from {len(found.points)} rows")
         ax.legend(loc="lower right")
+    ax.set(xlabel="x0", ylabel="x1")
     ax.set_title(f"{found.verdict}, proven in exact arithmetic: {bool(found.verify(X, y))}", fontsize="medium")
 plt.show()

@@ -211,6 +211,9 @@ def test_what_is_not_a_fitted_linear_classifier_is_refused():
     four = DIGITS.target < 4
     with pytest.raises(ValueError, match="6 planes for 4 classes"):
         display.WeightsDisplay.from_estimator(SVC(kernel="linear").fit(DIGITS.data[four], DIGITS.target[four]))
+    of_pairs = SVC(kernel="linear").fit(IRIS.data, IRIS.target)
+    with pytest.raises(ValueError, match=r"3 planes for 3 classes, one for each pair of them; use a model with one"):
+        display.BoundaryDisplay.from_estimator(of_pairs, IRIS.data, IRIS.target)
 
 
 def test_data_that_do_not_fit_the_model_are_refused():

@@ -39,6 +39,26 @@ def test_boundary_and_margins_are_where_the_plane_says():
         assert np.isclose(end, box).any()
 
 
+def test_a_picture_goes_as_far_as_asked_for():
+    model = LinearSVC(C=1.0).fit(X, Y)
+    display = BoundaryDisplay.from_estimator(model, X, Y, x_limits=(-20, 20), y_limits=(-30, 30))
+    assert (display.ax_.get_xlim(), display.ax_.get_ylim()) == ((-20, 20), (-30, 30))
+    (boundary,) = display.boundary_
+    ends = boundary.get_xydata()
+    np.testing.assert_allclose(g(model, ends), 0, atol=1e-10)
+    assert np.isclose(np.abs(ends), [20, 30]).any(axis=1).all()
+    shaded = [patch.get_xy() for patch in display.ax_.patches]
+    area = sum(abs(np.sum(p[:, 0] * np.roll(p[:, 1], 1) - p[:, 1] * np.roll(p[:, 0], 1))) / 2 for p in shaded)
+    assert area == pytest.approx(40 * 60), "the tint covers the whole picture"
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (2, -2), (np.nan, 1)])
+def test_limits_the_wrong_way_round_are_refused(limits):
+    model = LinearSVC(C=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"y_limits=.* must be two numbers, the smaller one first"):
+        BoundaryDisplay.from_estimator(model, X, Y, y_limits=limits)
+
+
 def test_support_vectors_and_slacks_are_the_models():
     model = LinearSVC(C=1.0).fit(X, Y)
     display = BoundaryDisplay.from_estimator(model, X, Y)

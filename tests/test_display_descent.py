@@ -75,6 +75,21 @@ def test_m18_where_it_can_be_solved_exactly_nothing_in_the_picture_is_lower():
     assert display.zero_one.min() >= exact.n_mistakes_ / len(Y)
 
 
+def test_of_many_examples_some_are_drawn_and_the_title_says_so():
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(30_000, 2))
+    labels = (many[:, 0] + rng.normal(size=30_000) > 0).astype(int)
+    model = LogisticRegression().fit(many, labels)
+    some, again = (RiskSurfaceDisplay.from_estimator(model, many, labels, resolution=5) for _ in range(2))
+    every = RiskSurfaceDisplay.from_estimator(model, many, labels, resolution=5, sample=None)
+    assert some.ax_[0, 0].get_title().endswith("10,000 of 30,000 examples")
+    assert "examples" not in every.ax_[0, 0].get_title()
+    np.testing.assert_array_equal(some.values, again.values)
+    np.testing.assert_allclose(some.values, every.values, rtol=0.05)
+    with pytest.raises(ValueError, match="sample=0 must be at least 1"):
+        RiskSurfaceDisplay.from_estimator(model, many, labels, sample=0)
+
+
 def test_the_path_drawn_is_the_one_taken():
     model = LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, Y)
     display = RiskSurfaceDisplay.from_estimator(model, X, Y, parameters=(1, -1), resolution=11)

@@ -22,6 +22,38 @@ def check_gradient_descent(v):
     np.testing.assert_allclose(v["run"].history.iterates[1:3], [[0.58, 0.3], [0.63, 0.52]], atol=0.01)
 
 
+def check_tangent_plane(v):
+    np.testing.assert_allclose(v["changes"], v["predicted"], atol=0.01)
+    steepest = v["steps"][v["changes"].argmin()] / v["length"]
+    np.testing.assert_allclose(steepest, -v["gradient"](v["P"]) / np.linalg.norm(v["gradient"](v["P"])), atol=1e-3)
+
+
+def check_subgradients(v):
+    assert all(v["below"].values())
+
+
+def check_losses_by_label(v):
+    for name in v["losses"]:
+        np.testing.assert_allclose(v["curves"][name, -1], v["curves"][name, 1][::-1], atol=1e-12)
+
+
+def check_geometric_margin(v):
+    assert np.allclose(v["feet"] @ v["w"] + v["b"], 0)
+    np.testing.assert_allclose(np.linalg.norm(v["X"] - v["feet"], axis=1), np.abs(v["gamma"]))
+    assert (v["gamma"] < 0).sum() == 1
+
+
+def check_feature_map(v):
+    assert v["left"][0] > v["left"][-1] == 0
+
+
+def check_overshooting(v):
+    slow, right, over, shrinking = (v["J"](run.last) for run in v["runs"].values())
+    assert right < 1e-6
+    assert shrinking < 1e-3 < 0.5 < over
+    assert slow > 1.0
+
+
 def check_subgradient_descent(v):
     assert v["f"](v["shrinking"].last) < 0.01 < v["f"](v["constant"].last)
 
@@ -98,6 +130,6 @@ def test_the_example_runs_and_draws(name, monkeypatch):
 
 
 def test_every_example_is_in_the_list():
-    listed = re.findall(r"^\| `(\w+)\.py` ", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    listed = set(re.findall(r"`(\w+)\.py`", (FOLDER / "README.md").read_text("utf-8")))
     assert sorted(listed) == SCRIPTS
     assert set(CHECKS) <= set(SCRIPTS)

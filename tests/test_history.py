@@ -80,6 +80,47 @@ def test_default_capacity_is_ten_thousand():
     assert 5_000 <= len(history) <= 10_000
 
 
+@SETTINGS
+@given(n=st.integers(0, 300), first=st.integers(2, 60), second=st.integers(2, 60))
+def test_a_thinner_copy_is_what_a_smaller_history_would_have_kept(n, first, second):
+    history = filled(n, first)
+    few, small = history.thinned(second), filled(n, min(first, second))
+    assert few["step"].tolist() == small["step"].tolist()
+    assert (few.stride, few.offered) == (small.stride, n)
+    assert len(history) == len(filled(n, first)), "the original stays as it is"
+    for one in (few, small):
+        one.add(Record(step=n, passes=0.0, objective=0.0))  # and both go on alike
+    assert few["step"].tolist() == small["step"].tolist()
+
+
+def test_a_thinner_copy_says_nothing_of_single_examples():
+    history = filled(9, example=4, iterate=np.ones(3), risk=0.5)
+    history.solver, history.reason = "sgd", "asked for"
+    few = history.thinned(4)
+    assert few.iterates.size == 0
+    assert few["example"].tolist() == [-1] * len(few)
+    assert few["risk"].tolist() == [0.5] * len(few)
+    assert (few.solver, few.reason) == ("sgd", "asked for")
+    assert history.iterates.shape == (9, 3)
+
+
+@SETTINGS
+@given(n=st.integers(0, 200), capacity=st.integers(2, 40))
+def test_a_history_is_made_of_its_records(n, capacity):
+    history = filled(n, capacity)
+    again = History.of(history.records, history.stride, history.offered)
+    assert again.records == history.records
+    again.add(Record(step=n, passes=0.0, objective=0.0))
+    history.add(Record(step=n, passes=0.0, objective=0.0))
+    assert set(history["step"]) <= set(again["step"])
+
+
+@pytest.mark.parametrize(("stride", "offered"), [(0, 3), (1, 4), (2, 3), (-1, 3), (1, -3), (1, 0)])
+def test_records_that_cannot_be_of_one_history_are_refused(stride, offered):
+    with pytest.raises(ValueError, match="3 records cannot be one in"):
+        History.of(filled(3).records, stride, offered)
+
+
 # --- iterates
 
 

@@ -178,3 +178,18 @@ def test_what_has_no_closed_form_is_refused(loss, penalty, words):
     problem = Problem(Rows(np.eye(2)), np.array([1.0, -1.0]), loss, penalty, C=1.0)
     with pytest.raises(ValueError, match=words):
         LeastSquares().solve(problem)
+
+
+def test_m17_the_classifier_thresholds_the_solution_of_the_normal_equations():
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X @ [1.0, -2.0, 0.5] + rng.normal(size=60) > 0.3, "yes", "no")
+    augmented, target = np.column_stack([X, np.ones(60)]), np.where(y == "yes", 1.0, -1.0)
+    w = np.linalg.solve(augmented.T @ augmented, augmented.T @ target)
+    model = LeastSquaresClassifier().fit(X, y)
+    np.testing.assert_allclose([*model.coef_[0], *model.intercept_], w, rtol=1e-9)
+    assert model.predict(X).tolist() == np.where(augmented @ w >= 0, "yes", "no").tolist()
+
+
+def test_m17_the_square_loss_of_a_very_correct_point_is_as_large_as_that_of_a_very_wrong_one():
+    assert Square().value(np.array([11.0, -9.0])).tolist() == [100.0, 100.0]  # the lecture's H = 11 and H = −9, y = 1

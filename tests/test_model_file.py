@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as OtherLogisticRegression
 
@@ -30,6 +31,7 @@ from linsep import (
     load,
     save,
 )
+from linsep.history import COLUMNS
 from linsep.losses import Hinge
 from linsep.model_file import SECTIONS, ModelFileError, _digest, _line, read
 from linsep.penalties import ElasticNet
@@ -130,6 +132,84 @@ def test_a_loaded_model_saves_to_the_same_file(model, path, tmp_path):
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+# --- how the fit went
+
+
+def histories(model):
+    return model.history_ if isinstance(model.history_, list) else [model.history_]
+
+
+@pytest.mark.parametrize("y", [two, three], ids=["two classes", "three classes"])
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_how_the_fit_went_comes_back_to_the_bit(model, y, path):
+    model = fitted(model, y)
+    save(model, path)
+    again = histories(load(path))
+    assert len(again) == len(histories(model))
+    for history, kept in zip(histories(model), again, strict=True):
+        assert (kept.solver, kept.reason, kept.offered) == (history.solver, history.reason, history.offered)
+        few = history.thinned(200)
+        assert len(kept) == len(few) <= 200
+        for column in COLUMNS:
+            assert kept[column].tobytes() == few[column].tobytes()
+
+
+def test_a_long_history_is_thinned_and_says_so(path):
+    solver = GradientDescent(schedule=0.01, stopping=[ParameterChange(1e-12)], max_iter=1500)
+    save(fitted(LinearClassifier("logistic", solver=solver)), path)
+    kept = load(path).history_
+    assert 100 <= len(kept) <= 200
+    assert kept["step"][[0, -1]].tolist() == [0, 1500]
+    assert (kept.offered, kept.stride) == (1501, 8)
+    assert path.stat().st_size < 50_000
+
+
+def test_the_histories_of_many_planes_stay_small_together(path):
+    y = np.arange(400) % 100
+    wide = np.random.default_rng(1).normal(size=(400, 2))
+    model = fitted(SGDClassifier("hinge", max_iter=60, stopping=None, random_state=0), y, wide)
+    save(model, path)
+    kept = load(path).history_
+    assert all(len(one) == 61 for one in model.history_)
+    assert sum(map(len, kept)) <= 2000
+    assert all(one["step"][-1] == other["step"][-1] for one, other in zip(kept, model.history_, strict=True))
+
+
+def test_a_history_speaks_of_no_single_row(path):
+    model = fitted(Perceptron(record="update", max_iter=5, random_state=0))
+    assert model.history_.iterates.size
+    assert (model.history_["example"] >= 0).any()
+    save(model, path)
+    kept = load(path).history_
+    assert kept.iterates.size == 0
+    assert (kept["example"] == -1).all()
+    np.testing.assert_array_equal(kept["step"], model.history_.thinned(200)["step"])
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if getattr(m, "random_state", 0) is not None], ids=name_of)
+def test_the_same_seed_writes_the_same_file(model, path, tmp_path):
+    for where in (path, tmp_path / "again.json"):
+        save(fitted(clone(model)), where)
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("y", [two, three], ids=["two classes", "three classes"])
+def test_files_of_version_1_are_read_too(y, path):
+    model = fitted(LinearSVC(), y)
+    save(model, path)
+
+    def as_version_1(document):
+        runs = document.pop("history")
+        document["version"] = 1
+        document["fitted"]["history_"] = [[run["solver"], run["reason"]] for run in runs]
+
+    forged(path, as_version_1)
+    again = load(path)
+    assert again.predict(X).tobytes() == model.predict(X).tobytes()
+    assert again.summary() == model.summary()
+    assert [len(history) for history in histories(again)] == [0] * len(histories(model))
+
+
 def test_a_loaded_model_can_be_fitted_again_and_forgets_the_file(path):
     save(fitted(LogisticRegression()), path, data=(X, two), encoding={"a": 1})
     model = load(path).fit(X[:30], two[:30])
@@ -208,7 +288,7 @@ def test_the_file_says_what_it_is(path):
     save(fitted(LinearSVC()), path, data=(X, two))
     document = json.loads(path.read_text())
     assert tuple(document) == SECTIONS
-    assert (document["format"], document["version"]) == ("linsep model", 1)
+    assert (document["format"], document["version"]) == ("linsep model", 2)
     assert document["estimator"]["class"] == "LinearSVC"
     assert np.shape(document["coefficients"]) == (1, 3)
     assert document["objective"] == "½‖w‖² + Σ max(0, 1 − z)"
@@ -340,7 +420,8 @@ def drop(section, key=None):
 
 FORGERIES = [
     (put("format", "pickle"), "not a model that linsep saved"),
-    (put("version", 2), "of version 2, this linsep reads version 1"),
+    (put("version", 3), "of version 3, this linsep reads the versions 1, 2"),
+    (put("version", 1), "unknown: history"),
     (put("version", True), "of version True"),
     (put("extra", 1), "unknown: extra"),
     (drop("intercept"), "missing: intercept"),
@@ -369,6 +450,19 @@ FORGERIES = [
     (put("fitted", "__class__", 3), "no attribute of a fit"),
     (put("fitted", "n_iter_", "many"), "n_iter_ is 'many'"),
     (drop("fitted", "converged_"), "converged_ is missing"),
+    (put("history", []), "one run or more"),
+    (put("history", {}), "one run or more"),
+    (put("history", 0, "offered", 10**18), "cannot be one in 1 of"),
+    (put("history", 0, "stride", 0), "cannot be one in 0"),
+    (put("history", 0, "stride", 1.0), "stride is 1.0"),
+    (put("history", 0, "steps", {}), "0 records cannot be"),
+    (put("history", 0, "steps", "step", [0]), "of different lengths"),
+    (put("history", 0, "steps", "step", 0, 0.5), "a step has no whole number"),
+    (put("history", 0, "steps", "step", 0, None), "a step has no whole number"),
+    (put("history", 0, "steps", "objective", 0, "low"), "'low' is no number of a step"),
+    (put("history", 0, "steps", "objective", 0, True), "True is no number of a step"),
+    (put("history", 0, "steps", "example", [0]), "'example' is not recorded"),
+    (drop("history", 0), "one run or more"),
     (put("certificate", "gap", 0, "primal", "low"), "could not convert"),
     (put("certificate", "gap", 0, "statement", "loss", "mine"), "mine"),
     (put("certificate", "oracle", 1), "kind 'oracle' are not known"),

@@ -90,3 +90,14 @@ def test_every_series_has_a_marker_and_a_dash_of_its_own():
 def test_the_theme_suits_the_background():
     assert palette.theme_on("#FFFFFF") is palette.LIGHT
     assert palette.theme_on("#000000") is palette.DARK
+
+
+def test_the_strongest_colour_of_an_image_is_the_largest_weight_unless_it_towers_above_all():
+    weights = np.random.default_rng(0).normal(size=(28, 28))
+    assert palette.full_strength(weights) == np.abs(weights).max()
+    weights[0, 0] = -500.0
+    strongest = palette.full_strength(weights)
+    shown = np.abs(weights) >= strongest
+    assert 2 * np.quantile(np.abs(weights), 0.75) == pytest.approx(strongest)
+    assert 1 <= shown.sum() < 0.05 * weights.size
+    assert palette.full_strength(np.zeros(4)) == 1.0

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -503,6 +504,37 @@ def test_an_animation_has_the_frames_asked_for(tmp_path):
             lasts += picture.info["duration"]
     assert lasts == 4000, "three frames of a second, and the last stands for another"
     assert (tmp_path / "all.html").read_text() == render(film)
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="there is no ffmpeg to write MP4 with; .ci/run installs it")
+def test_m23_an_mp4_shows_what_the_page_shows(tmp_path):
+    from PIL import Image
+
+    X, y = flat()
+    film = replay(Perceptron(order="cyclic"), X, y)
+    save(film, tmp_path / "film.gif")
+    save_animation(film, tmp_path / "film.mp4", fps=2, frames=4)
+    words = ["ffmpeg", "-loglevel", "error", "-i", tmp_path / "film.mp4", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    raw = subprocess.run(words, capture_output=True, timeout=60, check=True).stdout
+    with Image.open(tmp_path / "film.gif") as picture:
+        width, height = picture.size
+        expected = np.asarray(picture.convert("RGB")).astype(float)
+    frames = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+    assert len(frames) == 4 + 2, "four frames, and the last stands for another second"
+    assert np.abs(frames[0] - expected).mean() < 4, "the first frame is that of the GIF, but for compression"
+    assert np.abs(frames[0].astype(float) - frames[-1]).mean() > 1
+    assert np.abs(frames[-1].astype(float) - frames[-2]).mean() < 0.5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program that fails is a shell script")
+def test_an_ffmpeg_that_fails_is_told_with_what_to_do(tmp_path, monkeypatch):
+    program = tmp_path / "ffmpeg"
+    program.write_text("#!/bin/sh\necho 'Unknown encoder h264' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(ValueError, match=r"a\.mp4: ffmpeg could not write it .*; write a \.gif"):
+        save(nasty_film(), tmp_path / "a.mp4")
+    assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
 
 
 def test_an_animation_says_what_it_lacks(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The report: its numbers against scikit-learn's, what is hostile stays text, and a real browser shows it."""
 
 import re
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from linsep import (
     SGDClassifier,
     ZeroOneClassifier,
 )
+from linsep.history import History
 from linsep.report import compute, render
 from linsep.report.content import in_words
 from linsep.report.markup import text
@@ -139,6 +141,26 @@ def test_the_gap_falls_to_the_one_of_the_certificate(logistic, content):
     assert content.is_proven
     assert str(logistic.certificate_) in content.proof
     assert "linsep.verify(model, X_train, y_train)" in render(content)
+
+
+def test_a_fit_with_one_measured_step_says_its_numbers(tumours, logistic):
+    _, X, _, y = tumours
+    model = deepcopy(logistic)
+    model.history_ = History.of(logistic.history_.records[-1:], 1, 1)
+    found = compute(model, X, y)
+    assert len(found.journeys[0].step) == 1
+    said = f"is the last, {model.n_iter_}: objective {model.history_['objective'][0]:.6g}"
+    assert said in render(found)
+    model.history_ = History()
+    assert "No steps are known" in render(compute(model, X, y))
+
+
+def test_rows_are_counted_from_1_wherever_a_report_names_them():
+    X, y = np.array([[0.0], [1.0], [3.0], [3.0], [5.0]]), np.array([0, 0, 0, 1, 1])
+    found = compute(LogisticRegression().fit(X, y), X, y)
+    assert "rows 3 and 4 are the same point" in found.separability[0]
+    assert "(rows are counted from 1)" in found.separability[0]
+    assert any("rows 3 and 4, counted from 1" in suspect.message for suspect in found.suspects)
 
 
 def test_separability_and_suspects_are_of_the_training_rows(tumours, logistic):

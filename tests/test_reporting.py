@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
+from sklearn.exceptions import ConvergenceWarning
 
-from linsep import LogisticRegression, save
+from linsep import LogisticRegression, SGDClassifier, save
 from linsep.data.encoding import from_dict
 from linsep.data.sources import DataError
 from linsep.jobs.preparation import prepare
@@ -85,6 +86,26 @@ def test_what_is_known_of_the_rows_is_said(files, content):
     assert "fitted on these very rows" in render(same)
     assert f"linsep verify {files / 'model.json'} {files / 'train.csv'}" in unescape(render(content))
     assert same.recheck.endswith("TRAINING_DATA --target label")
+
+
+def test_how_the_fit_went_is_told_from_the_file(files, content):
+    found = read(files / "model.json")
+    (journey,) = content.journeys
+    np.testing.assert_array_equal(journey.step, found.model.history_["step"])
+    np.testing.assert_array_equal(journey.series["objective"], found.model.history_["objective"])
+    assert journey.gap[-1] == pytest.approx(found.model.certificate_.relative_gap)
+    assert "Share of mistakes by step" in render(content)
+
+
+def test_a_long_fit_is_told_in_few_steps_and_says_so(files, tmp_path):
+    examples = prepare(files / "train.csv", "label")
+    with pytest.warns(ConvergenceWarning, match="max_iter=500"):
+        model = SGDClassifier("hinge", max_iter=500, stopping=None, random_state=0).fit(examples.X, examples.y)
+    save(model, tmp_path / "model.json", encoding=examples.encoding.to_dict())
+    told = report_model(read(tmp_path / "model.json"), files / "test.csv", None, model=tmp_path / "model.json")
+    drawn = len(told.journeys[0].step)
+    assert 100 <= drawn <= 200
+    assert f"{drawn} of the 501 recorded steps are drawn" in render(told)
 
 
 def test_training_data_that_are_others_are_refused(files):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +97,17 @@ class History:
         self._offered += 1
         if record.iterate is not None:  # two are always kept, the first and the latest
             self.capacity = min(self.capacity, max(2, ITERATE_BYTES // max(1, record.iterate.nbytes)))
+        self._thin()
+
+    def _thin(self) -> None:
         while len(self.records) > self.capacity:
             self._kept = self._kept[::2]
             self.stride *= 2
+
+    @property
+    def offered(self) -> int:
+        """How many records have come, those that were not kept included."""
+        return self._offered
 
     @property
     def records(self) -> list[Record]:
@@ -130,6 +138,37 @@ class History:
         whole = ("step", "example")
         table |= {column: table[column].astype(np.int64) for column in whole}
         return nw.from_dict(table, backend=backend).to_native()
+
+    def thinned(self, capacity: int) -> History:
+        """Return a copy that keeps fewer records and no word of single examples: no iterates, no causes of updates.
+
+        Examples
+        --------
+        >>> history = History()
+        >>> for k in range(10):
+        ...     history.add(Record(step=k, passes=k, objective=1 / (k + 1), example=3))
+        >>> few = history.thinned(5)
+        >>> few["step"], few["example"], few.offered
+        (array([0., 4., 8., 9.]), array([-1., -1., -1., -1.]), 10)
+        """
+        few = History.of([replace(one, example=-1, iterate=None) for one in self.records], self.stride, self.offered)
+        few.capacity, few.solver, few.reason = max(2, min(capacity, self.capacity)), self.solver, self.reason
+        few._thin()
+        return few
+
+    @classmethod
+    def of(cls, records: list[Record], stride: int, offered: int) -> Self:
+        """Return the history that kept these records: one in `stride` of those that were offered, and the latest."""
+        # One in `stride`, the first included; and the latest, where that is none of these.
+        expected = (offered - 1) // stride + 1 + ((offered - 1) % stride > 0) if stride > 0 and offered > 0 else 0
+        if stride < 1 or offered < 0 or len(records) != expected:
+            raise ValueError(f"{len(records)} records cannot be one in {stride} of {offered}, and the latest")
+        made = cls(max(len(records), 10_000))
+        made.stride, made._offered = stride, offered
+        if records:
+            made._latest = records[-1]
+            made._kept = records if (offered - 1) % stride == 0 else records[:-1]
+        return made
 
     def __repr__(self) -> str:
         thin = "" if self.stride == 1 else f", one step in {self.stride} kept"

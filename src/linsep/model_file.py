@@ -9,6 +9,9 @@ A document has the sections of `SECTIONS`, each on a line of its own:
   (and every reader that rounds correctly) turns into the same 64 bits again;
 - ``threshold``: where a score counts as positive, if not at 0;
 - ``objective``: what was minimised, in words; ``fitted``: the other attributes of the fit;
+- ``history``: how each run of a solver went: its name, why it was chosen, and at most `STEPS` of its steps (one in
+  ``stride`` of those ``offered``, and the latest), a list for each number that was recorded, null where it was not.
+  No seconds are among them, so that the same seed writes the same file;
 - ``certificate``: what is proven, for `linsep.verify`;
 - ``data``: a hash of the training data, where `save` was given them;
 - ``encoding``: how a table becomes the columns of X, for whoever reads tables; any JSON object, kept as it is;
@@ -16,9 +19,11 @@ A document has the sections of `SECTIONS`, each on a line of its own:
 - ``digest``: the SHA-256 of all the rest. It tells accidents and edits by hand; whoever makes up a whole file can make
   up a digest too, and `linsep.verify` is what does not believe them.
 
+Files of version 1 have no section ``history``, only the solver and the reason, under ``fitted``; they are read too.
+
 What speaks of single training rows stays behind: ``slack_``, ``support_``, ``support_vectors_``, ``dual_coef_``,
-``update_counts_``, ``progress_`` and the records of ``history_``. The exceptions are the voted perceptron, whose planes
-are sums of training rows, and the row numbers inside proofs.
+``update_counts_``, ``progress_``, and of ``history_`` the iterates and the examples that caused updates. The exceptions
+are the voted perceptron, whose planes are sums of training rows, and the row numbers inside proofs.
 """
 
 from __future__ import annotations
@@ -44,7 +49,7 @@ from .claim import Claim, Seal
 from .data_hash import data_hash
 from .estimators._base import LinearEstimator
 from .estimators._stochastic import Ballot
-from .history import History
+from .history import COLUMNS, History, Record
 from .json_values import from_json, to_json
 from .margin_certificate import MarginCertificate
 from .mistake_bound import MistakeBound
@@ -53,7 +58,13 @@ from .softmax_certificate import SoftmaxClaim
 
 __all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]
 
-FORMAT, VERSION = "linsep model", 1
+FORMAT, VERSION = "linsep model", 2
+
+#: The versions that are read, and the sections that each does without.
+LACKS: dict[int, set[str]] = {1: {"history"}, 2: set()}
+
+#: How many recorded steps of a run are kept, and of all runs of a model together (two of each are always kept).
+STEPS, STEPS_IN_ALL = 200, 2000
 
 SECTIONS = (
     "format",
@@ -66,6 +77,7 @@ SECTIONS = (
     "threshold",
     "objective",
     "fitted",
+    "history",
     "certificate",
     "data",
     "encoding",
@@ -92,6 +104,9 @@ ELSEWHERE = {
     "separability_",
     "lower_bound_proof_",
 }
+
+#: What is kept of a step; the example that caused an update is a training row, and stays behind.
+RECORDED = tuple(name for name in COLUMNS if name != "example")
 
 #: What some attributes have to be.
 KINDS: dict[str, tuple[type, ...]] = {"n_iter_": (int,), "converged_": (bool,), "dual_gap_": (float, int)}
@@ -244,6 +259,7 @@ def _document(
         "threshold": None if threshold is None else _finite(threshold, "threshold"),
         "objective": str(model.objective_),
         "fitted": _fitted(model),
+        "history": _histories(model),
         "certificate": _certificate(model),
         "data": known.get("data") if data is None else dict(data) if isinstance(data, Mapping) else data_hash(*data),
         "encoding": known.get("encoding") if encoding is None else _json_object(encoding),
@@ -259,8 +275,6 @@ def _fitted(model: Any) -> dict[str, Any]:
         for name, value in sorted(vars(model).items())
         if _is_fitted_attribute(name) and name not in ELSEWHERE
     }
-    histories = model.history_ if isinstance(model.history_, list) else [model.history_]
-    state["history_"] = [[history.solver, history.reason] for history in histories]
     if hasattr(model, "_ballots"):
         state["ballots"] = [to_json(vars(ballot)) for ballot in model._ballots]
     if hasattr(model, "_stream"):
@@ -268,6 +282,29 @@ def _fitted(model: Any) -> dict[str, Any]:
     if hasattr(model, "_is_soft"):
         state["is_soft"] = bool(model._is_soft)
     return state
+
+
+def _histories(model: Any) -> list[dict[str, Any]]:
+    """Return how each run went, in few enough steps."""
+    histories = model.history_ if isinstance(model.history_, list) else [model.history_]
+    return [_history(history.thinned(min(STEPS, STEPS_IN_ALL // len(histories)))) for history in histories]
+
+
+def _history(history: History) -> dict[str, Any]:
+    columns: dict[str, list[Any]] = {"step": [record.step for record in history.records]}
+    columns |= {name: [_recorded(value) for value in history[name].tolist()] for name in RECORDED[1:]}
+    return {
+        "solver": history.solver,
+        "reason": history.reason,
+        "offered": history.offered,
+        "stride": history.stride,
+        "steps": {name: values for name, values in columns.items() if any(value is not None for value in values)},
+    }
+
+
+def _recorded(value: float) -> Any:
+    """Return a number of a record in terms of JSON: null where it was not measured."""
+    return None if np.isnan(value) else to_json(value)
 
 
 def _is_fitted_attribute(name: str) -> bool:
@@ -371,15 +408,14 @@ def _parsed(content: bytes) -> dict[str, Any]:
         raise ValueError(f"it is no JSON: {why}; it may be truncated, or no model file; save it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f'it has no "format": "{FORMAT}"; it is not a model that linsep saved')
-    if type(document.get("version")) is not int or document["version"] != VERSION:
+    version = document.get("version")
+    if type(version) is not int or version not in LACKS:
         raise ValueError(
-            f"it is of version {document.get('version')!r}, this linsep reads version {VERSION}; "
+            f"it is of version {version!r}, this linsep reads the versions {', '.join(map(str, LACKS))}; "
             "use the linsep that wrote it, or save the model again"
         )
-    for word, names in (
-        ("unknown", set(document) - set(SECTIONS)),
-        ("missing", set(SECTIONS) - set(document)),
-    ):
+    sections = set(SECTIONS) - LACKS[version]
+    for word, names in (("unknown", set(document) - sections), ("missing", sections - set(document))):
         if names:
             raise ValueError(f"sections are {word}: {', '.join(sorted(names))}")
     if _digest({name: _line(value) for name, value in document.items()}) != document["digest"]:
@@ -408,9 +444,13 @@ class _Reader:
         """Return what the file holds."""
         model = self.estimator()
         self.planes(model)
-        for section, read_section in (("fitted", self.fitted), ("certificate", self.certificate)):
+        for section, read_section in (
+            ("history", self.history),
+            ("fitted", self.fitted),
+            ("certificate", self.certificate),
+        ):
             with _reading(self.path, f'section "{section}"'):
-                read_section(model, self.document[section])
+                read_section(model, self.document.get(section))
         with _reading(self.path, 'sections "threshold", "data", "encoding" and "versions"'):
             threshold = None if self.document["threshold"] is None else _finite(self.document["threshold"], "threshold")
             data = _object_or_none(self.document["data"], "data")
@@ -455,14 +495,19 @@ class _Reader:
                 raise ValueError("it must be text")
             model.objective_ = document["objective"]
 
-    def fitted(self, model: Any, section: Mapping[str, Any]) -> None:
+    def history(self, model: Any, section: Any) -> None:
+        """Set how the runs went; of version 1 that is the solver and the reason, under another section."""
+        if section is None:
+            kept = self.document["fitted"].pop("history_")
+            section = [dict(solver=who, reason=why, offered=0, stride=1, steps={}) for who, why in kept]
+        if not isinstance(section, list) or not section:
+            raise ValueError("a list with one run or more was expected")
+        histories = [_history_from(run) for run in section]
+        model.history_ = histories[0] if len(histories) == 1 else histories
+
+    def fitted(self, model: Any, section: Any) -> None:
         """Set the other attributes of the fit."""
         state = dict(section)
-        histories = []
-        for solver, reason in state.pop("history_"):
-            histories.append(History())
-            histories[-1].solver, histories[-1].reason = str(solver), str(reason)
-        model.history_ = histories[0] if len(histories) == 1 else histories
         if "ballots" in state:
             model._ballots = [Ballot(**from_json(ballot)) for ballot in state.pop("ballots")]
         if "stream" in state:
@@ -511,6 +556,38 @@ def _for_each_plane(proofs: dict[str, Any], kind: str, model: Any) -> list[Any]:
     if not isinstance(found, list) or len(found) != len(model.coef_):
         raise ValueError(f"there must be as many proofs of the kind {kind!r} as planes, {len(model.coef_)}")
     return found
+
+
+def _history_from(run: Any) -> History:
+    """Return the history that `_history` wrote."""
+    steps = {name: [_measured(value) for value in values] for name, values in run["steps"].items()}
+    if unknown := set(steps) - set(RECORDED):
+        raise ValueError(f"{', '.join(sorted(map(repr, unknown)))} is not recorded of a step")
+    for name in ("offered", "stride"):
+        if type(run[name]) is not int:
+            raise ValueError(f"{name} is {run[name]!r}, which is no whole number")
+    if any(step != step or step % 1 for step in steps.get("step", [])):
+        raise ValueError("a step has no whole number")
+    if len({len(values) for values in steps.values()}) > 1:
+        raise ValueError("the lists of its steps are of different lengths")
+    rows = zip(*steps.values(), strict=True)
+    records = [_record(dict(zip(steps, row, strict=True))) for row in rows]
+    history = History.of(records, run["stride"], run["offered"])
+    history.solver, history.reason = str(run["solver"]), str(run["reason"])
+    return history
+
+
+def _record(numbers: dict[str, float]) -> Record:
+    """Return one step; its objective may not have been measured, like anything else."""
+    rest = {"passes": np.nan, "objective": np.nan} | numbers
+    return Record(int(rest.pop("step")), rest.pop("passes"), rest.pop("objective"), **rest)  # type: ignore[arg-type]
+
+
+def _measured(value: Any) -> float:
+    number = np.nan if value is None else from_json(value)
+    if type(number) not in (int, float):
+        raise ValueError(f"{value!r} is no number of a step")
+    return float(number)
 
 
 def _numbers(values: Any, depth: int) -> ArrayLike:

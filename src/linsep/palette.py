@@ -10,7 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["DARK", "DASHES", "LIGHT", "MARKERS", "Theme", "contrast", "custom_properties", "luminance", "theme_on"]
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "DARK",
+    "DASHES",
+    "LIGHT",
+    "MARKERS",
+    "Theme",
+    "contrast",
+    "custom_properties",
+    "full_strength",
+    "luminance",
+    "theme_on",
+]
 
 
 @dataclass(frozen=True)
@@ -135,6 +149,24 @@ def theme_on(background: str) -> Theme:
     'dark'
     """
     return max((LIGHT, DARK), key=lambda theme: contrast(theme.text, background))
+
+
+def full_strength(weights: ArrayLike) -> float:
+    """Return the size from which on weights have the strongest colour of an image: that of the largest, as a rule.
+
+    Pixels that are almost never inked may have weights a thousand times as large as all others, which would leave the
+    rest of the image blank: where the largest is more than ten times the upper quartile, twice that quartile is it.
+
+    Examples
+    --------
+    >>> full_strength([0.0, -1.0, 2.0, 3.0]), full_strength([0.0, 1.0, -1.0, 1.0, 1.0, 500.0]), full_strength([0.0])
+    (3.0, 2.0, 1.0)
+    """
+    sizes = np.abs(np.asarray(weights, dtype=np.float64)).ravel()
+    if not sizes.any():
+        return 1.0
+    quartile, largest = float(np.quantile(sizes[sizes > 0], 0.75)), float(sizes.max())
+    return largest if largest <= 10 * quartile else 2 * quartile
 
 
 def custom_properties(roles: Callable[[Theme], Mapping[str, str]]) -> str:

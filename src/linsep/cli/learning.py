@@ -156,6 +156,7 @@ def separable(
         Print the verdict and its proof for a program instead.
     """
     from ..jobs.preparation import prepare
+    from ..report.proofs import told
     from ..separability import separability
 
     with Waiting() as waiting:
@@ -168,7 +169,7 @@ def separable(
     if json:
         print_json({"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()})
     else:
-        print(found)
+        print(told(found, examples.encoding.names, len(examples.y)))
     return 0
 
 

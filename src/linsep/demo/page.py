@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import Perceptron
+from ..palette import full_strength
 from ..replay import Film, replay
 from ..replay import render as render_film
 from ..report.markup import document, folded, paragraph, section, table, text
@@ -101,6 +102,8 @@ def _scores(demo: Demo) -> str:
 
 def _weights(demo: Demo) -> str:
     key = f"Ink on a blue pixel speaks for {POSITIVE}, on an orange one for {NEGATIVE}: the stronger, the more."
+    if cut := [_named(fit) for fit in demo.fits if np.abs(fit.weights).max() > full_strength(fit.weights)]:
+        key += f" The few weights that tower above the others have the same strength ({', '.join(cut)})."
     return section("What they learned", paragraph(key), *(_row(demo, level, _weight_image) for level in _levels(demo)))
 
 
@@ -171,4 +174,5 @@ def _threshold_chart(fit: Fit) -> str:
 def _replay(demo: Demo) -> str:
     shown = escape(render_film(film(demo)), quote=True)
     frame = f'<iframe title="The perceptron, step by step" sandbox="allow-scripts" srcdoc="{shown}"></iframe>'
-    return section("How the perceptron got there", paragraph("Press play, or step through its mistakes."), frame)
+    words = paragraph("Press play, or step through its mistakes.")
+    return section("How the perceptron got there", words, frame, kind="screen")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..palette import full_strength
 from .computation import Demo, Fit
 from .images import NEGATIVE, POSITIVE
 
@@ -136,11 +137,8 @@ def picture(weights: FloatArray, *, color: bool = False) -> str:
 
 
 def strength(weights: FloatArray) -> FloatArray:
-    """Return weights between −1 and 1, for a picture.
-
-    A few pixels that are almost never inked may have huge weights: the strongest fiftieth are drawn alike.
-    """
-    return np.clip(weights / (np.quantile(np.abs(weights), 0.98) or 1.0), -1.0, 1.0)
+    """Return weights between −1 and 1, for a picture; those that tower above all others are drawn alike."""
+    return np.clip(weights / full_strength(weights), -1.0, 1.0)
 
 
 def _enlarged(image: FloatArray) -> FloatArray:

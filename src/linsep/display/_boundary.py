@@ -161,6 +161,8 @@ class BoundaryDisplay(Display):
         normal: bool = False,
         key: bool = True,
         title: str | None = None,
+        x_limits: tuple[float, float] | None = None,
+        y_limits: tuple[float, float] | None = None,
     ) -> Self:
         """Draw it.
 
@@ -176,9 +178,12 @@ class BoundaryDisplay(Display):
         key : bool
             Whether to draw a legend.
         title : str, optional
+        x_limits, y_limits : (float, float), optional
+            From where to where the picture goes; by default a little beyond the examples.
         """
+        box = self._box(x_limits, y_limits)
         (ax,) = self._axes(ax)
-        theme, box = theme_of(ax), self._box()
+        theme = theme_of(ax)
         if shade:
             self._shade(ax, theme, box)
         self._draw_boundary(ax, theme, box)
@@ -198,8 +203,14 @@ class BoundaryDisplay(Display):
             legend(ax, "beside")
         return self
 
-    def _box(self) -> Box:
-        return box_around(self.points)
+    def _box(self, x_limits: tuple[float, float] | None, y_limits: tuple[float, float] | None) -> Box:
+        around = np.array(box_around(self.points))
+        for k, (name, limits) in enumerate({"x_limits": x_limits, "y_limits": y_limits}.items()):
+            if limits is not None:
+                if not limits[0] < limits[1]:
+                    raise ValueError(f"{name}={limits!r} must be two numbers, the smaller one first")
+                around[:, k] = limits
+        return around[0], around[1]
 
     def _shade(self, ax: Any, theme: Theme, box: Box) -> None:
         for k, polygon in enumerate(regions(self.normals, self.offsets, box)):

@@ -93,9 +93,10 @@ def read(estimator: Any, feature_names: ArrayLike | None = None) -> LinearModel:
     coef, classes = estimator.coef_, np.asarray(estimator.classes_)
     coef = np.atleast_2d(np.asarray(coef.toarray() if is_sparse(coef) else coef, dtype=np.float64))
     planes = 1 if len(classes) == 2 else len(classes)
-    if len(coef) != planes:
+    pairwise = planes > 1 and hasattr(estimator, "decision_function_shape")  # of three classes there are three pairs
+    if len(coef) != planes or pairwise:
         raise ValueError(
-            f"{name} has {len(coef)} planes for {len(classes)} classes, perhaps one for each pair; "
+            f"{name} has {len(coef)} planes for {len(classes)} classes, one for each pair of them; "
             "use a model with one plane a class, such as linsep.LinearSVC"
         )
     intercept = np.broadcast_to(np.ravel(np.asarray(getattr(estimator, "intercept_", 0.0), dtype=np.float64)), planes)

@@ -80,6 +80,7 @@ class RiskSurfaceDisplay(Display):
         x_limits: Limits | None = None,
         y_limits: Limits | None = None,
         resolution: int = 81,
+        sample: int | None = 10_000,
         feature_names: ArrayLike | None = None,
         ax: Any = None,
         **drawing: Any,
@@ -101,6 +102,9 @@ class RiskSurfaceDisplay(Display):
             By default around the path, the fitted plane and zero.
         resolution : int
             Points a side.
+        sample : int or None
+            Of more examples than this so many are drawn at random, always the same, and the title says so; None takes
+            all, which takes its time: every point of the picture looks at every example.
         feature_names : list of str, optional
         ax : two matplotlib Axes, optional
         **drawing
@@ -121,11 +125,13 @@ class RiskSurfaceDisplay(Display):
             np.linspace(*(_around(met[:, k]) if limits is None else limits), resolution)
             for k, limits in enumerate((x_limits, y_limits))
         ]
+        title, n = f"mean of {chosen.formula}", X.shape[0]
+        if sample is not None and n > sample:
+            rows = np.sort(np.random.default_rng(0).choice(n, _check_sample(sample), replace=False))
+            X, labels, title = X[rows], labels[rows], f"{title}, {sample:,} of {n:,} examples"
         risk, zero_one = _risks(X, labels, theta, (i, j), grid, chosen)
         names = [*(f"weight of {name}" for name in model.names), "intercept"]
-        return cls(grid[0], grid[1], risk, zero_one, path, (names[i], names[j]), f"mean of {chosen.formula}").plot(
-            ax, **drawing
-        )
+        return cls(grid[0], grid[1], risk, zero_one, path, (names[i], names[j]), title).plot(ax, **drawing)
 
     @classmethod
     def from_function(
@@ -258,6 +264,12 @@ def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
         return losses.get(own)
     known = {"Perceptron": "perceptron", "LeastSquaresClassifier": "square", "HardMarginSVC": "hinge"}
     return losses.get(known.get(type(model.estimator).__name__, "logistic"))
+
+
+def _check_sample(sample: int) -> int:
+    if sample < 1:
+        raise ValueError(f"sample={sample!r} must be at least 1, or None for all examples")
+    return sample
 
 
 def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:

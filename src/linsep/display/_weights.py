@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import is_sparse
+from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
 
@@ -220,18 +221,20 @@ class WeightImageDisplay(Display):
         return cls(images, [_speaks_for(model, k) for k in planes]).plot(ax, **drawing)
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw them on one scale, on which zero is neutral."""
+        """Draw them on one scale, on which zero is neutral; it ends in an arrow where a few weights tower above it."""
         many = len(self.images) > 1
         size = (2.4, 2.7) if many else (5.0, 4.2)
         panels = self._axes(ax, *grid_shape(len(self.images), 5), size, len(self.images))
-        largest = max(float(np.abs(image).max()) for image in self.images) or 1.0
+        largest = max(float(np.abs(image).max()) for image in self.images)
+        strongest = full_strength(np.stack(self.images))
         self.images_ = []
         for panel, image, said in zip(panels, self.images, self.titles, strict=True):
             shades = colour_map(theme_of(panel), "diverging")
-            self.images_.append(panel.imshow(image, cmap=shades, vmin=-largest, vmax=largest))
+            self.images_.append(panel.imshow(image, cmap=shades, vmin=-strongest, vmax=strongest))
             panel.set(xticks=[], yticks=[])
             panel.set_title(said.replace(" or ", "\nor ") if many else said, fontsize="small" if many else "medium")
-        self.figure_.colorbar(self.images_[0], ax=panels, label="weight", shrink=0.8)
+        beyond: Any = "both" if largest > strongest else "neither"
+        self.figure_.colorbar(self.images_[0], ax=panels, label="weight", shrink=0.8, extend=beyond)
         if title:
             panels[0].set_title(f"{title}\n{panels[0].get_title()}", fontsize="medium")
         return self

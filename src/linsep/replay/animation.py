@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,13 @@ def save_animation(film: Film, path: str | os.PathLike[str], *, fps: int = 6, fr
     chosen = _chosen(len(film.records), frames)
     with tempfile.TemporaryDirectory() as folder:
         place = f"{folder}/film{ending}"
-        with writer.saving(figure, place, dpi=100):
-            for k in [*chosen, *[chosen[-1]] * fps]:  # the end stands for a second
-                draw(k)
-                writer.grab_frame()
+        try:
+            with writer.saving(figure, place, dpi=100):
+                for k in [*chosen, *[chosen[-1]] * fps]:  # the end stands for a second
+                    draw(k)
+                    writer.grab_frame()
+        except (subprocess.CalledProcessError, BrokenPipeError) as error:  # an ffmpeg without H.264, as a rule
+            raise ValueError(f"{path}: ffmpeg could not write it ({error}); write a .gif") from error
         write_atomically(path, Path(place).read_bytes())
 
 

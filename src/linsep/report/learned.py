@@ -39,7 +39,7 @@ def histories(model: Any) -> list[Any]:
 
 
 def journeys(model: Any) -> list[Journey]:
-    """Return the recorded steps of each plane's fit; a model from a file has kept none."""
+    """Return the recorded steps of each plane's fit; a model from a file has kept few of them, or none."""
     kept, proofs = histories(model), certificates(model)
     alone = len(kept) == 1
     found = []
@@ -52,13 +52,16 @@ def journeys(model: Any) -> list[Journey]:
 
 
 def _journey(name: str, history: Any, proof: Any) -> Journey | None:
-    recorded = len(history)
-    thin = np.unique(np.linspace(0, recorded - 1, min(recorded, STEPS)).astype(np.int64))
-    series = {column: history[column][thin] for column in ("objective", "best", "zero_one")} if recorded else {}
-    series = {column: values for column, values in series.items() if np.isfinite(values).sum() > 1}
+    kept = len(history)
+    thin = np.unique(np.linspace(0, kept - 1, min(kept, STEPS)).astype(np.int64))
+    columns = ("objective", "best", "risk", "zero_one")
+    series = {column: history[column][thin] for column in columns} if kept else {}
+    series = {column: values for column, values in series.items() if np.isfinite(values).sum() >= min(kept, 2)}
+    if "risk" in series and np.allclose(series["risk"], series["objective"], rtol=1e-9, atol=0.0, equal_nan=True):
+        del series["risk"]  # nothing is penalised: it would lie on the objective
     if not series:
         return None
-    return Journey(name, recorded, history["step"][thin], series, _gap(series.get("best"), proof))
+    return Journey(name, history.offered, history["step"][thin], series, _gap(series.get("best"), proof))
 
 
 def _gap(best: FloatArray | None, proof: Any) -> FloatArray | None:

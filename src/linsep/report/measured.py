@@ -53,7 +53,7 @@ def _confusion(classes: Sequence[Any], confusion: Sequence[Sequence[Measure]]) -
         return paragraph(f"With {len(classes)} classes the table of confusions is too large to show.")
     heads = ["rows that are …", *(f"said {label}" for label in classes)]
     rows = [
-        [str(label), *(f"{one.value:,.0f}\n{one.low:,.0f} to {one.high:,.0f}" for one in row)]
+        [str(label), *(f"{one.value:,.0f}\n{one.low:,.0f}–{one.high:,.0f}" for one in row)]
         for label, row in zip(classes, confusion, strict=True)
     ]
     return table(heads, rows, numbers=range(1, len(heads)))

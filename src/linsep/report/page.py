@@ -16,7 +16,12 @@ __all__ = ["render", "sections"]
 
 #: More planes than this are folded away.
 OPEN_PLANES = 3
-SERIES = {"objective": "objective", "best": "best so far", "zero_one": "share of mistakes"}
+SERIES = {
+    "objective": "objective",
+    "best": "best so far",
+    "risk": "risk (mean loss)",
+    "zero_one": "share of mistakes",
+}
 
 
 def render(content: Content) -> str:
@@ -120,13 +125,17 @@ def _weight_table(plane: Weights) -> str:
 def _journeys(journeys: Sequence[Journey]) -> str:
     if not journeys:
         return section(
-            "How the fit went", paragraph("No steps are known: there was one only, or a model file kept none.")
+            "How the fit went", paragraph("No steps are known: none was measured, or an older model file kept none.")
         )
     return section("How the fit went", *(part for journey in journeys for part in _charts(journey)))
 
 
 def _charts(journey: Journey) -> Iterable[str]:
     whose = f" for {journey.name}" if journey.name else ""
+    if len(journey.step) == 1:  # a solver that looks at all rows only when it may have arrived
+        known = ", ".join(f"{SERIES[name]} {values[0]:.6g}" for name, values in journey.series.items())
+        yield paragraph(f"The only step that was measured{whose} is the last, {journey.step[0]:,.0f}: {known}.")
+        return
     if len(journey.step) < journey.recorded:
         yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
     drawn = {SERIES[name]: values for name, values in journey.series.items() if name != "zero_one"}

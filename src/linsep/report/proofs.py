@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..separability import ProofTimeoutError, separability
+from ..separability import ProofTimeoutError, Separability, separability
 
-__all__ = ["certificates", "is_proven", "sentences", "verdicts"]
+__all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
 
 #: Of more classes than this, only so many are asked whether a plane separates them from the rest.
 ASKED = 20
@@ -77,6 +77,18 @@ def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> t
     if len(np.unique(y)) < 2:
         return "these rows have one class only.", True
     try:
-        return str(replace(separability(X, y, time_limit=seconds), feature_names=list(names))), True
+        return told(separability(X, y, time_limit=seconds), names, X.shape[0]), True
     except ProofTimeoutError:
         return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False
+
+
+def told(found: Separability, names: Sequence[str], n: int) -> str:
+    """Tell a verdict on `n` rows of a table as its readers count and call them: from 1, and by name.
+
+    Examples
+    --------
+    >>> told(separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]), ["age"], 4)  # doctest: +ELLIPSIS
+    'quasi-separable: ... rows 2 and 3 are the same point ...: age (rows are counted from 1)'
+    """
+    words = str(replace(found.in_rows(range(1, n + 1)), feature_names=list(names)))
+    return words if found.points is None else f"{words} (rows are counted from 1)"

@@ -141,7 +141,8 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
     """Return one bar a name to the left or right of a line, the longest filling its side."""
     largest = max((abs(value) for value in values), default=1.0) or 1.0
     middle, room = 0.5 * WIDTH, 0.5 * WIDTH - 4
-    parts = []
+    height = len(names) * 2 * row
+    parts = [f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{height:.1f}"/>']  # below long names
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
         length, top = room * abs(value) / largest, k * 2 * row
         side = "positive" if value >= 0 else "negative"
@@ -153,8 +154,6 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
         parts.append(
             f'<text class="value" x="{WIDTH}" y="{top + 0.72 * row:.1f}" text-anchor="end">{value:+.4g}</text>'
         )
-    height = len(names) * 2 * row
-    parts.append(f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{height:.1f}"/>')
     return _chart(parts, title, height)
 
 
