@@ -42,14 +42,22 @@ def sample_size(problem: Problem) -> int:
 
 
 def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | None:
-    """Return the same problem on a sample, with C raised to match; None if the sample lacks a class."""
-    n = problem.rows.n
-    chosen = np.sort(rng.choice(n, size, replace=False, shuffle=False))
-    y = problem.y[chosen]
-    weight = None if problem.sample_weight is None else problem.sample_weight[chosen]
+    """Return the same problem on at most about `size` examples; None if they lack a class.
+
+    An example is taken with the chance p = min(1, size · v / Σ v), v = ‖x‖² + mean ‖x‖², and then counts 1/p times.
+    Long ones are those in which rare features show, once these are standardised: a few of many would say of such a
+    feature that it decides all, and steps from there would have to find the way back.
+    """
+    lengths = problem.rows.squared_norms()
+    importance = lengths + (lengths.mean() or 1.0)
+    p = np.minimum(1.0, importance * (size / importance.sum()))
+    chosen = np.flatnonzero(rng.random(problem.rows.n) < p)
+    y, weight = problem.y[chosen], 1.0 / p[chosen]
+    if problem.sample_weight is not None:
+        weight *= problem.sample_weight[chosen]
     if not both_classes(y, weight):
         return None
-    return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, C=problem.C * n / size, sample_weight=weight)
+    return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, sample_weight=weight)
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
