@@ -562,21 +562,35 @@ def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.Chunk
 
 def _moments(numbers: Mapping[str, Numbers]) -> dict[str, tuple[float, float, bool]]:
     """Return mean, scale and whether some are missing, of every number."""
-    from sklearn.preprocessing import StandardScaler
-
     found: list[tuple[float, float, bool]] = [(0.0, 1.0, False)] * len(numbers)
     names, columns = list(numbers), list(numbers.values())
 
     def measure(j: int) -> None:
         values = columns[j].astype(np.float64, copy=False)
-        missing = np.isnan(values)
-        if missing.all():
+        given = values[~np.isnan(values)] if columns[j].dtype.kind == "f" else values
+        if not len(given):
             raise DataError(f"column {names[j]!r} has no numbers; leave it out with --ignore {names[j]!r}")
-        scaler = StandardScaler().fit(values.reshape(-1, 1))
-        found[j] = float(scaler.mean_[0]), float(scaler.scale_[0]), bool(missing.any())
+        found[j] = *_mean_and_scale(given), len(given) < len(values)
 
     in_threads(measure, range(len(names)))
     return dict(zip(names, found, strict=True))
+
+
+def _mean_and_scale(values: FloatArray) -> tuple[float, float]:
+    """Return mean and deviation as scikit-learn's `StandardScaler` does, to the last bit: the tests compare the two.
+
+    Loading that takes longer than all else that is done with a column of numbers. The deviation is corrected by
+    Σ (x − m), which rounding keeps from being 0, and is 1 where it is no more than rounding.
+    """
+    n, eps = len(values), np.finfo(np.float64).eps
+    mean = values.sum() / n
+    deviations = values - mean
+    correction = deviations.sum()
+    with np.errstate(over="ignore"):
+        deviations **= 2
+        variance = (deviations.sum() - correction**2 / n) / n
+        is_constant = variance <= n * eps * variance + (n * mean * eps) ** 2
+    return float(mean), 1.0 if is_constant or variance == 0 else float(np.sqrt(variance))
 
 
 def _levels(values: pa.ChunkedArray) -> list[str]:
