@@ -158,7 +158,8 @@ def _while_loading(work: Callable[[], T]) -> T:
     """
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(work)
-        import_module("linsep.estimators")
+        for module in ("linsep.estimators", "linsep.model_file"):
+            import_module(module)
         return working.result()
 
 
