@@ -112,7 +112,8 @@ class _Run:
     def _pass(self, k: int) -> None:
         problem = self.problem
         if problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
-            self.b += self.constant * float(self.alpha @ problem.y)
+            # Not as a product of vectors: the threads of a BLAS go on spinning after each, for as long as a pass takes.
+            self.b += self.constant * float(np.sum(self.alpha * problem.y))
         shared: dict[str, Any] = dict(
             constant=self.constant, b=self.b, order=self.order, seed=self.seed + k, alpha=self.alpha, w=self.w
         )
