@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from linsep.data.encoding import MatrixEncoding, TableEncoding, _mean_and_scale, from_dict, infer
+from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer, mean_and_squares, scale_of
 from linsep.data.sources import DataError
 
 
@@ -58,7 +58,8 @@ def test_numbers_and_categories_are_those_of_a_pipeline_built_by_hand():
 def test_means_and_scales_are_those_of_standard_scaler_to_the_last_bit(values, unit, times):
     column = unit * np.array(values * times)
     scaler = StandardScaler().fit(column.reshape(-1, 1))
-    assert _mean_and_scale(column) == (scaler.mean_[0], scaler.scale_[0])
+    mean, squares = mean_and_squares(column)
+    assert (mean, scale_of(len(column), mean, squares)) == (scaler.mean_[0], scaler.scale_[0])
 
 
 def test_text_is_scikit_learns_tf_idf():

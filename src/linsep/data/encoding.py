@@ -570,27 +570,32 @@ def _moments(numbers: Mapping[str, Numbers]) -> dict[str, tuple[float, float, bo
         given = values[~np.isnan(values)] if columns[j].dtype.kind == "f" else values
         if not len(given):
             raise DataError(f"column {names[j]!r} has no numbers; leave it out with --ignore {names[j]!r}")
-        found[j] = *_mean_and_scale(given), len(given) < len(values)
+        mean, squares = mean_and_squares(given)
+        found[j] = mean, scale_of(len(given), mean, squares), len(given) < len(values)
 
     in_threads(measure, range(len(names)))
     return dict(zip(names, found, strict=True))
 
 
-def _mean_and_scale(values: FloatArray) -> tuple[float, float]:
-    """Return mean and deviation as scikit-learn's `StandardScaler` does, to the last bit: the tests compare the two.
+def mean_and_squares(values: FloatArray) -> tuple[float, float]:
+    """Return the mean m and Σ (x − m)², corrected by Σ (x − m), which rounding keeps from being 0.
 
-    Loading that takes longer than all else that is done with a column of numbers. The deviation is corrected by
-    Σ (x − m), which rounding keeps from being 0, and is 1 where it is no more than rounding.
+    With `scale_of` this is scikit-learn's `StandardScaler` to the last bit, as the tests see to. To load that one takes
+    longer than all else that is done with a column of numbers.
     """
-    n, eps = len(values), np.finfo(np.float64).eps
-    mean = values.sum() / n
+    mean = values.sum() / len(values)
     deviations = values - mean
     correction = deviations.sum()
     with np.errstate(over="ignore"):
         deviations **= 2
-        variance = (deviations.sum() - correction**2 / n) / n
-        is_constant = variance <= n * eps * variance + (n * mean * eps) ** 2
-    return float(mean), 1.0 if is_constant or variance == 0 else float(np.sqrt(variance))
+        return float(mean), float(deviations.sum() - correction**2 / len(values))
+
+
+def scale_of(n: int, mean: float, squares: float) -> float:
+    """Return the deviation of n numbers with that mean and sum of squares; 1 where it is no more than rounding."""
+    variance, eps = squares / n, float(np.finfo(np.float64).eps)
+    rounding = n * eps * variance + min(abs(n * mean * eps), 1e150) ** 2
+    return 1.0 if variance <= rounding else float(np.sqrt(variance))
 
 
 def _levels(values: pa.ChunkedArray) -> list[str]:

@@ -24,16 +24,21 @@ def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
     return bool((counted > 0).any() and (counted < 0).any())
 
 
-def gather(blocks: Blocks, size: int, rng: np.random.Generator) -> Block:
-    """Return so many examples, about, as one block: of each block the same share."""
+def gather(blocks: Blocks, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
+    """Return so many examples, about, as one block: the same share of each, or as in `sample` long ones rather."""
     share = min(1.0, size / max(1, blocks.n))
-    found, codes = [], []
+    typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
+    found, codes, weights = [], [], []
     for block in blocks:
-        chosen = np.flatnonzero(rng.random(block.rows.n) < share)
+        p = np.full(block.rows.n, share)
+        if weighted:
+            p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
+        chosen = np.flatnonzero(rng.random(block.rows.n) < p)
         found.append(block.rows.X[chosen])
         codes.append(block.codes[chosen])
+        weights.append(1.0 / p[chosen])
     X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
-    return Block(0, Rows(X), np.concatenate(codes))
+    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if weighted else None)
 
 
 def sample_size(problem: Problem) -> int:
