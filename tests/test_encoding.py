@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -13,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer
+from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer, mean_and_squares, scale_of
 from linsep.data.sources import DataError
 
 
@@ -50,6 +52,14 @@ def test_numbers_and_categories_are_those_of_a_pipeline_built_by_hand():
     assert (X[frame["age"].isna(), 0] == 0).all()
     present = frame.loc[frame["age"].notna(), ["age"]]
     np.testing.assert_allclose(X[frame["age"].notna(), 0], StandardScaler().fit_transform(present)[:, 0])
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.sampled_from([1.0, 1e-9, 1e9]), st.integers(1, 500))
+def test_means_and_scales_are_those_of_standard_scaler_to_the_last_bit(values, unit, times):
+    column = unit * np.array(values * times)
+    scaler = StandardScaler().fit(column.reshape(-1, 1))
+    mean, squares = mean_and_squares(column)
+    assert (mean, scale_of(len(column), mean, squares)) == (scaler.mean_[0], scaler.scale_[0])
 
 
 def test_text_is_scikit_learns_tf_idf():

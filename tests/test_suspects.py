@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from linsep.suspects import GLANCE, _mistakes, suspects
+from linsep.suspects import GLANCE, MEASURED, _mistakes, _spread, suspects
 
 
 def noise(n=300, d=4, seed=0):
@@ -107,3 +107,17 @@ def test_a_column_that_carries_the_weight():
     (found,) = suspects(X, y, coef=[0.1, -20.0, 0.1, 0.1])
     assert (found.kind, found.columns) == ("dominates", ("x1",))
     assert kinds(X, y, coef=[1.0, -2.0, 1.0, 1.0]) == []
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_of_many_rows_some_tell_the_scale_and_all_are_looked_through_for_contradictions(container):
+    n = 2 * MEASURED
+    X, y = noise(n, 3)
+    X[:, 2] = 0.0
+    assert not np.isin([7, n - 7], _spread(n, MEASURED)).any()
+    X[[7, n - 7], 2] = 1e12
+    X[n - 7], y[[7, n - 7]] = X[7], ["no", "yes"]
+    found = suspects(container(X), y, names=list("abc"), coef=[9.0, 1.0, 0.0])
+    assert [suspect.kind for suspect in found] == ["dominates", "contradiction"]
+    assert "'a' carries 90%" in found[0].message
+    assert f"rows 8 and {n - 6:,}," in found[1].message

@@ -29,11 +29,15 @@ __all__ = ["Block", "Blocks", "Part", "PartedPoint", "PartedProblem"]
 
 @dataclass(frozen=True)
 class Block:
-    """Some examples that follow each other: the number of the first, their rows, and the class of each."""
+    """Some examples that follow each other: the number of the first, their rows, and the class of each.
+
+    Those of a sample may have weights: how many of all examples each one stands for.
+    """
 
     first: int
     rows: Rows
     codes: IntArray
+    weight: FloatArray | None = None
 
 
 class Blocks(Protocol):

@@ -14,14 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ._core import Rows, is_sparse, native
+from .data_hash import coded
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Suspect", "suspects"]
+__all__ = ["Suspect", "dominating", "suspects"]
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000
+#: How many rows tell how large the values of a column are: a thousandth either way changes no verdict.
+MEASURED = 20_000
 #: A column that tells a class from the others with at most this balanced error alone may be the answer itself.
 GIVES_AWAY = 0.005
 #: A column that carries more than this share of all the weight.
@@ -86,14 +89,15 @@ def suspects(
     'alive' alone tells True from the rest (40 of 40 rows right): is it known before the answer is? if not, leave it out
     """
     X = native(X)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    classes, codes = coded(np.asarray(y))
     names = [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
     sources = names if sources is None else list(sources)
+    some = _some(X)
     return [
         *_leaks(X, codes, classes, names, sources),
-        *([] if coef is None else _dominating(X, np.atleast_2d(np.asarray(coef)), names)),
+        *([] if coef is None else dominating(some, coef, names)),
         *_collinear(X, names, sources),
-        *_contradictions(X, codes),
+        *_contradictions(X, codes, _largest(some)),
         *_imbalance(codes, classes),
     ]
 
@@ -133,9 +137,13 @@ def _glance(codes: IntArray, K: int) -> IntArray:
     """Return row numbers, evenly spread, with some of each of K classes."""
     if len(codes) <= GLANCE:
         return np.arange(len(codes))
-    spread = np.linspace(0, len(codes) - 1, GLANCE).astype(np.int64)
     some = [np.flatnonzero(codes == k)[: max(1, GLANCE // (4 * K))] for k in range(K)]
-    return np.unique(np.concatenate([spread, *some]))
+    return np.unique(np.concatenate([_spread(len(codes), GLANCE), *some]))
+
+
+def _spread(n: int, count: int) -> IntArray:
+    """Return so many of n row numbers, evenly spread."""
+    return np.linspace(0, n - 1, count).astype(np.int64)
 
 
 def _column(X: Any, j: int) -> FloatArray:
@@ -165,17 +173,38 @@ def _mistakes(column: FloatArray, is_k: NDArray[np.bool_]) -> int:
     return int(min((others + below).min(), (ours - below).min()))
 
 
-def _dominating(X: Any, coef: FloatArray, names: Sequence[str]) -> Iterator[Suspect]:
-    """Yield a column whose |w_j|·sd(x_j) is most of their sum."""
+def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
+    """Return whether one column carries the weight of a fit: that |w_j|·sd(x_j) is most of their sum.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    coef : array of shape (d,) or (K, d)
+        The weights.
+    names : sequence of str
+        One a column.
+
+    Examples
+    --------
+    >>> (found,) = dominating(np.eye(3), [9.0, 1.0, -0.5], ["age", "height", "weight"])
+    >>> print(found)
+    'age' carries 86% of the weight: the model is nearly a threshold on this column
+    """
     if X.shape[1] < 3:
-        return
-    share = np.abs(coef) * _deviations(X)
+        return []
+    share = np.abs(np.atleast_2d(np.asarray(coef))) * _deviations(_some(native(X)))
     total = share.sum(axis=1, keepdims=True)
     share = (share / np.where(total > 0, total, 1.0)).max(axis=0)
     j = int(np.argmax(share))
-    if share[j] > DOMINATES:
-        message = f"{names[j]!r} carries {share[j]:.0%} of the weight: the model is nearly a threshold on this column"
-        yield Suspect("dominates", message, (names[j],))
+    if share[j] <= DOMINATES:
+        return []
+    message = f"{names[j]!r} carries {share[j]:.0%} of the weight: the model is nearly a threshold on this column"
+    return [Suspect("dominates", message, (names[j],))]
+
+
+def _some(X: Any) -> Any:
+    """Return rows enough to tell how large the values of the columns are."""
+    return X if X.shape[0] <= MEASURED else X[_spread(X.shape[0], MEASURED)]
 
 
 def _deviations(X: Any) -> FloatArray:
@@ -191,7 +220,7 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
     """Yield pairs of columns, made of different ones of the file, that are nearly multiples of each other."""
     if X.shape[1] > PAIRS or X.shape[0] < 3:
         return
-    rows = X[np.linspace(0, X.shape[0] - 1, min(GLANCE, X.shape[0])).astype(np.int64)]
+    rows = X[_spread(X.shape[0], min(GLANCE, X.shape[0]))]
     named: set[frozenset[str]] = set()
     for i, j in _same_pairs(rows.toarray() if is_sparse(rows) else rows):
         made_of = frozenset((sources[i], sources[j]))
@@ -230,9 +259,9 @@ def _at_least_tiny(scale: FloatArray) -> FloatArray:
 # -- rows and classes -------------------------------------------------------------------------------------------------
 
 
-def _contradictions(X: Any, codes: IntArray) -> Iterator[Suspect]:
+def _contradictions(X: Any, codes: IntArray, scale: FloatArray) -> Iterator[Suspect]:
     """Yield that equal rows have different labels: no classifier can be right on all of them."""
-    first, other = _equal_rows(X, codes)
+    first, other = _equal_rows(X, codes, scale)
     if not len(first):
         return
     message = (
@@ -242,10 +271,12 @@ def _contradictions(X: Any, codes: IntArray) -> Iterator[Suspect]:
     yield Suspect("contradiction", message)
 
 
-def _equal_rows(X: Any, codes: IntArray) -> tuple[IntArray, IntArray]:
+def _equal_rows(X: Any, codes: IntArray, scale: FloatArray) -> tuple[IntArray, IntArray]:
     """Return pairs of row numbers with equal rows and different labels, all such rows being in some pair."""
     # Equal rows have equal products with any vector, and few others have; columns of any scale count in this one.
-    mixing = np.random.default_rng(20231003).standard_normal(X.shape[1]) / _at_least_tiny(_largest(X))
+    mixing = np.random.default_rng(20231003).standard_normal(X.shape[1]) / _at_least_tiny(
+        np.where(scale > 0, scale, 1.0)
+    )
     key = Rows(X).matvec(mixing)
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=np.nan) != 0)

@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -26,11 +27,16 @@ __all__ = ["main", "run"]
 EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
 
 
-def run() -> int:
-    """Run the command of this process: `main`, started quickly."""
+def run() -> None:
+    """Run the command of this process: `main`, started quickly, and left quickly."""
     defer("scipy.stats")
     leave_out("pandas")
-    return main()
+    code = main()
+    with suppress(BrokenPipeError):
+        sys.stderr.flush()
+    # All is written. To take the data and a thousand modules apart one by one before the system does takes as long as
+    # many a fit.
+    os._exit(code)
 
 
 def main() -> int:

@@ -86,13 +86,14 @@ def fit(
             waiting.on("choosing C")
             chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
         waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
             hashed = None if output is None else pool.submit(data_hash, examples.X, examples.y)
+            suspicious = pool.submit(training.doubts, examples)
             model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+            waiting.on("looking for what is suspicious")
+            doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
             save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
-        waiting.on("looking for what is suspicious")
-        doubts = training.doubts(examples, model)
     for remark in (*examples.notes, *doubts):
         note(remark)
     return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)

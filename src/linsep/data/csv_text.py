@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from .csv_stretches import read_stretches
 from .sources import DataError, Source, blame
 
 __all__ = ["Dialect", "read_csv", "sniff", "stream_csv"]
@@ -195,10 +196,12 @@ def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
     DataError
         For ragged rows, bytes that are not text, columns of numbers with something else among them.
     """
-    lines_in_values = b'"' in source.head
-    content = source.buffer()
+    content, options = source.buffer(), _options(source, dialect, types, b'"' in source.head)
     try:
-        table = arrow_csv.read_csv(pa.BufferReader(content), **_options(source, dialect, types, lines_in_values))
+        is_utf8 = dialect.encoding.lower() in ("utf-8", "utf8")
+        table = read_stretches(content, options, quoted=dialect.quoted) if is_utf8 else None
+        if table is None:
+            table = arrow_csv.read_csv(pa.BufferReader(content), **options)
         if not table.num_rows:
             raise DataError(f"{source.name}: no rows below the header; if the first line is data, say --no-header")
         return _tidy(source, dialect, table)

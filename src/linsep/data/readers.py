@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from scipy import sparse
 from .csv_text import Dialect, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
 from .sources import DataError, Source, blame
+
+T = TypeVar("T")
 
 __all__ = ["Hints", "Matrix", "Table", "read", "stream"]
 
@@ -192,8 +195,17 @@ def stream(
         yield _read_npz(source, None)
     else:
         with blame(source.name):
-            for batch in _arrow_batches(source, size, columns):
+            for batch in _one_ahead(_arrow_batches(source, size, columns)):
                 yield Table(source.name, _plain(pa.Table.from_batches([batch])))
+
+
+def _one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield the same items, each of which is made in another thread while one works on the last."""
+    with ThreadPoolExecutor(1) as maker:
+        coming = maker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = maker.submit(next, items, None)
+            yield item
 
 
 def _read_arrow(source: Source) -> pa.Table:

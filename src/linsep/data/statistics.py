@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import StandardScaler
 
+from .._core import in_threads
 from .csv_text import ENOUGH_ROWS, MOSTLY_NUMBERS, NUMBER
 from .encoding import (
     FEW,
@@ -24,8 +24,10 @@ from .encoding import (
     is_number,
     is_text,
     levels_of,
+    mean_and_squares,
     moments_in_time,
     names_rows,
+    scale_of,
     strings,
 )
 from .sources import DataError
@@ -293,6 +295,35 @@ class _Dates:
         return Column(self.name, "date")
 
 
+class _Moments:
+    """Mean and deviation of a column's numbers, those that are missing left out.
+
+    As scikit-learn's `StandardScaler.partial_fit` has them: the squared deviations of two parts from their own means
+    and those of the means from the common one add up (Chan, Golub and LeVeque 1983).
+    """
+
+    def __init__(self) -> None:
+        self.n, self.mean, self._squares = 0, 0.0, 0.0
+
+    def add(self, values: FloatArray) -> None:
+        """Look at the next numbers."""
+        given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
+        if not len(given):
+            return
+        n, before = len(given), self.n
+        mean, squares = mean_and_squares(given)
+        total = before + n
+        if before:
+            squares += self._squares + before * n / total * (self.mean - mean) ** 2
+            mean = (before * self.mean + n * mean) / total
+        self.n, self.mean, self._squares = total, mean, squares
+
+    @property
+    def scale(self) -> float:
+        """The deviation, 1 where it is no more than rounding."""
+        return scale_of(self.n, self.mean, self._squares)
+
+
 class TableStatistics:
     """Counts what an encoding needs to know of training rows, a block at a time.
 
@@ -340,8 +371,7 @@ class TableStatistics:
         }
         self._said = dict(kinds)
         self._scaled = self._numbers()
-        self._scalers = [StandardScaler() for _ in self._scaled]
-        self._seen = [0] * len(self._scaled)
+        self._moments = [_Moments() for _ in self._scaled]
 
     def _numbers(self) -> list[str]:
         """Return the features that are numbers: those of dates come last, as in `TableEncoding`."""
@@ -368,11 +398,8 @@ class TableStatistics:
                 # A column that the user calls a number may be text in the file.
                 tally.add(column if is_number(column.type) else pa.chunked_array([pa.array(values, from_pandas=True)]))
                 numbers.append(values)
-        for j, values in enumerate([*numbers, *days]):
-            given = values[~np.isnan(values)]
-            if len(given):  # of a block that lacks a column scikit-learn would make a mean of NaN, for ever
-                self._scalers[j].partial_fit(given.reshape(-1, 1))
-                self._seen[j] += len(given)
+        columns = [*numbers, *days]
+        in_threads(lambda j: self._moments[j].add(columns[j]), range(len(columns)))
         self.rows += block.num_rows
 
     def encoding(
@@ -380,7 +407,7 @@ class TableStatistics:
     ) -> TableEncoding:
         """Return what `TableEncoding.fit` would of all rows at once."""
         columns = {name: self._column(name, tally) for name, tally in self._tallies.items()}
-        numbers = self._moments(columns)
+        numbers = self._scales(columns)
         levels: dict[str, list[str]] = {}
         words: dict[str, tuple[list[str], list[float]]] = {}
         for name, tally in self._tallies.items():
@@ -412,7 +439,7 @@ class TableStatistics:
             return Column(name, "number")
         return tally.kind()
 
-    def _moments(self, columns: Mapping[str, Column]) -> dict[str, tuple[float, float, bool]]:
+    def _scales(self, columns: Mapping[str, Column]) -> dict[str, tuple[float, float, bool]]:
         """Return mean, scale and whether some are missing, of every number that is used."""
         if not self._scaled or self.rows == 0:
             return {}
@@ -423,10 +450,10 @@ class TableStatistics:
         for j, (name, feature) in enumerate(zip(names, self._scaled, strict=True)):
             if columns[name].kind == "ignored":
                 continue
-            if self._seen[j] == 0:
+            moments = self._moments[j]
+            if moments.n == 0:
                 raise DataError(f"{self.name}: column {name!r} has no numbers; leave it out with --ignore {name!r}")
-            scaler = self._scalers[j]
-            found[feature] = (float(scaler.mean_[0]), float(scaler.scale_[0]), self._seen[j] < self.rows)
+            found[feature] = (moments.mean, moments.scale, moments.n < self.rows)
         return found
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..data.encoding import MatrixEncoding, TableEncoding
+from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import DataError
 
 __all__ = ["Encoding", "Examples", "encoded", "hints_of", "labels", "prepare", "target_column", "types_said"]
 
+T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: A target with more different values than this is a measurement or an identifier.
 CLASSES = 1000
@@ -92,7 +93,24 @@ def prepare(
         Whether to keep the rows as they were read too, for `Examples.split`.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
-    data = _read(path, hints, target, types_said(kinds))
+
+    def examples_of(data: Table | Matrix) -> Examples:
+        return _training_examples(data, target, hints, kinds, degree, keep_frame)
+
+    def read_and_encode() -> Table | Examples:
+        data = read(path, hints, target=target, types=types_said(kinds))
+        return (
+            data if isinstance(data, Table) and _takes_transformers(data, target, kinds, degree) else examples_of(data)
+        )
+
+    found = _while_loading(read_and_encode)
+    return examples_of(found) if isinstance(found, Table) else found
+
+
+def _training_examples(
+    data: Table | Matrix, target: str | None, hints: Hints, kinds: Mapping[str, str], degree: int, keep_frame: bool
+) -> Examples:
+    """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
         if kinds or degree != 1:
             raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
@@ -123,13 +141,26 @@ def prepare(
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
 
+def _takes_transformers(data: Table, target: str | None, kinds: Mapping[str, str], degree: int) -> bool:
+    """Whether encoding takes transformers of scikit-learn: all but plain numbers do."""
+    said, plain = set(kinds.values()), [is_number(column.type) for column in data.frame.schema if column.name != target]
+    return degree != 1 or not said <= {"number", "ignored"} or not all(plain)
+
+
 def _read(path: str | Path, hints: Hints, target: str | None, types: Mapping[str, pa.DataType]) -> Table | Matrix:
-    """Read a file in another thread, while this one loads what comes next: half a second of scikit-learn."""
+    return _while_loading(lambda: read(path, hints, target=target, types=types))
+
+
+def _while_loading(work: Callable[[], T]) -> T:
+    """Return what some work gives, done in another thread while this one loads what comes next: scikit-learn.
+
+    The work may not load any of it too: two threads that load the same package may each see half of it.
+    """
     with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(read, path, hints, target=target, types=types)
-        for module in ("sklearn.preprocessing", "linsep.estimators"):
+        working = pool.submit(work)
+        for module in ("linsep.estimators", "linsep.model_file"):
             import_module(module)
-        return reading.result()
+        return working.result()
 
 
 def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:

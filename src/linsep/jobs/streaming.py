@@ -222,7 +222,7 @@ class _Fit:
         for k, problem in enumerate(problems[len(found) :], start=len(found)):
             place = self.folder.place(scratch.n)
             if sample is None and place.state is None:
-                sample = self._sample(scratch)
+                sample = self._sample(scratch, weighted=True)
             result, claim = self._plane(
                 problem, place, sample, f", class {k + 1} of {len(problems)}" * (len(problems) > 1)
             )
@@ -255,11 +255,13 @@ class _Fit:
         self.model._store_softmax(problem, found)
         return found.interrupted
 
-    def _sample(self, scratch: Scratch) -> Block | None:
+    def _sample(self, scratch: Scratch, *, weighted: bool = False) -> Block | None:
         """Return examples to begin with; None where there are too few of them to be worth it."""
         a_row = 12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d
         size = min(self.budget.sample // (a_row + 160), scratch.n // 4)
-        return gather(scratch, size, np.random.default_rng(self.request.seed)) if size >= 1000 else None
+        if size < 1000:
+            return None
+        return gather(scratch, size, np.random.default_rng(self.request.seed), weighted=weighted)
 
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..data.encoding import MatrixEncoding, Scaled, from_dict
-from ..evaluation import Evaluation, Measure
-from ..replay import Film
 from ..suspects import Suspect
 from .preparation import Encoding, Examples
 from .training import is_proven
+
+# What other commands print is not loaded with this one's.
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation, Measure
+    from ..replay import Film
 
 __all__ = [
     "Facts",

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.sources import DataError
-from ..suspects import Suspect, suspects
+from ..suspects import Suspect, dominating, suspects
 from .preparation import Examples
 
-__all__ = ["LOSSES", "choose_C", "doubts", "estimator", "is_proven", "parse_C"]
+__all__ = ["LOSSES", "choose_C", "doubts", "doubts_of_fit", "estimator", "is_proven", "parse_C"]
 
 #: Losses by name, in the order of the help.
 LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
@@ -111,7 +111,12 @@ def is_proven(model: Any) -> bool:
     return bool(model.converged_ if certificate is None else certificate.proven)
 
 
-def doubts(examples: Examples, model: Any) -> list[Suspect]:
-    """Return what a person should look at before trusting this fit."""
+def doubts(examples: Examples) -> list[Suspect]:
+    """Return what a person should look at before trusting a fit of these examples."""
     encoding = examples.encoding
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, coef=model.coef_)
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources)
+
+
+def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:
+    """Return what a person should look at in the weights."""
+    return dominating(examples.X, model.coef_, examples.encoding.names)

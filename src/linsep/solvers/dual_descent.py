@@ -27,7 +27,7 @@ __all__ = ["DualDescent"]
 
 #: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one example at a time.
 BRISK = 0.4
-#: For a loss with corners, two halves pay in the first passes only, which move everything: and if there are two threads.
+#: For a loss with corners they pay in the first passes only, which move everything, and if a second thread does.
 BLUNT, MANY = 2, 2 * WORTH_A_THREAD
 #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
 FIRST, FIRST_SMOOTH = 16, 8
@@ -115,7 +115,8 @@ class _Run:
     def _pass(self, k: int) -> None:
         problem = self.problem
         if problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
-            self.b += self.constant * float(self.alpha @ problem.y)
+            # Not as a product of vectors: the threads of a BLAS go on spinning after each, for as long as a pass takes.
+            self.b += self.constant * float(np.sum(self.alpha * problem.y))
         shared: dict[str, Any] = dict(
             constant=self.constant, b=self.b, order=self.order, seed=self.seed + k, alpha=self.alpha, w=self.w
         )

@@ -24,16 +24,21 @@ def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
     return bool((counted > 0).any() and (counted < 0).any())
 
 
-def gather(blocks: Blocks, size: int, rng: np.random.Generator) -> Block:
-    """Return so many examples, about, as one block: of each block the same share."""
+def gather(blocks: Blocks, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
+    """Return so many examples, about, as one block: the same share of each, or as in `sample` long ones rather."""
     share = min(1.0, size / max(1, blocks.n))
-    found, codes = [], []
+    typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
+    found, codes, weights = [], [], []
     for block in blocks:
-        chosen = np.flatnonzero(rng.random(block.rows.n) < share)
+        p = np.full(block.rows.n, share)
+        if weighted:
+            p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
+        chosen = np.flatnonzero(rng.random(block.rows.n) < p)
         found.append(block.rows.X[chosen])
         codes.append(block.codes[chosen])
+        weights.append(1.0 / p[chosen])
     X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
-    return Block(0, Rows(X), np.concatenate(codes))
+    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if weighted else None)
 
 
 def sample_size(problem: Problem) -> int:
@@ -42,14 +47,22 @@ def sample_size(problem: Problem) -> int:
 
 
 def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | None:
-    """Return the same problem on a sample, with C raised to match; None if the sample lacks a class."""
-    n = problem.rows.n
-    chosen = np.sort(rng.choice(n, size, replace=False, shuffle=False))
-    y = problem.y[chosen]
-    weight = None if problem.sample_weight is None else problem.sample_weight[chosen]
+    """Return the same problem on at most about `size` examples; None if they lack a class.
+
+    An example is taken with the chance p = min(1, size · v / Σ v), v = ‖x‖² + mean ‖x‖², and then counts 1/p times.
+    Long ones are those in which rare features show, once these are standardised: a few of many would say of such a
+    feature that it decides all, and steps from there would have to find the way back.
+    """
+    lengths = problem.rows.squared_norms()
+    importance = lengths + (lengths.mean() or 1.0)
+    p = np.minimum(1.0, importance * (size / importance.sum()))
+    chosen = np.flatnonzero(rng.random(problem.rows.n) < p)
+    y, weight = problem.y[chosen], 1.0 / p[chosen]
+    if problem.sample_weight is not None:
+        weight *= problem.sample_weight[chosen]
     if not both_classes(y, weight):
         return None
-    return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, C=problem.C * n / size, sample_weight=weight)
+    return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, sample_weight=weight)
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,11 +51,15 @@ class Workspace(Protocol):
 
 
 def sample_problem(problem: PartedProblem, sample: Block) -> Problem | None:
-    """Return the problem on a sample, with C raised to match; None where the sample says nothing of it."""
+    """Return the problem on a sample, which counts as much as all examples; None where it says nothing of them."""
     positive = int((sample.codes == problem.positive).sum())
     if not 0 < positive < len(sample.codes):
         return None
-    return problem.on(sample.rows, sample.codes, problem.C * problem.rows.n / len(sample.codes))
+    if sample.weight is None:
+        return problem.on(sample.rows, sample.codes, problem.C * problem.rows.n / len(sample.codes))
+    part = problem.on(sample.rows, sample.codes, problem.C)
+    own = 1.0 if part.sample_weight is None else part.sample_weight
+    return replace(part, sample_weight=own * sample.weight)
 
 
 def note(history: History, problem: PartedProblem, passes: int, proof: Bound, value: float, mistakes: float) -> None:
