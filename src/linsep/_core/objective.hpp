@@ -1,13 +1,31 @@
-// The sum of losses over all examples, its gradient and its Hessian, each in one pass over the data.
+// The sum of losses over all examples, its gradient, and products with its Hessian, each in one pass over the data.
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "parallel.hpp"
 
 namespace linsep {
+
+// What the losses at agreements z with weights s give: u and h, and what is added to the sums.
+template <class Loss>
+void losses_at(const double *z, const double *s, const double *y, std::size_t count, double *u, double *h,
+               double &value, double &mistakes) {
+    double losses = 0, wrong = 0;
+#pragma omp simd reduction(+ : losses, wrong)
+    for (std::size_t k = 0; k < count; ++k) {
+        losses += s[k] * Loss::value(z[k]);
+        wrong += z[k] > 0 ? 0.0 : s[k];
+        u[k] = s[k] * Loss::slope(z[k]) * y[k];
+        h[k] = s[k] * Loss::curvature(z[k]);
+    }
+    value += losses, mistakes += wrong;
+}
+
+// Rows are taken so many at a time: first their products with the weights, then their losses, in one loop that
+// becomes one over packs of them, then the gradient.
+constexpr std::size_t chunk = 64;
 
 // For each example u = s ℓ'(z) y and, unless `h` is null, h = s ℓ''(z). In `sums`: Σ u over the positive and over the
 // negative class, Σ s ℓ(z), Σ s over the mistakes (z ≤ 0), then, if asked for its `gradient`, Σ u x over the positive
@@ -20,17 +38,20 @@ void evaluate(const Rows &X, const double *y, const double *weight, const double
     parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
         double *sum = parts.data() + block * size;
         double *side[2] = {sum + 4, sum + 4 + (split ? X.d : 0)};
-        double total[2] = {0, 0}, value = 0, mistakes = 0;
-        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
-            const auto row = X.row(i);
-            const double z = y[i] * (row.dot(w) + b), s = weight ? weight[i] : 1.0;
-            value += s * Loss::value(z);
-            mistakes += z > 0 ? 0.0 : s;
-            u[i] = s * Loss::slope(z) * y[i];
-            if (h) h[i] = s * Loss::curvature(z);
-            const int which = split && y[i] < 0;
-            total[which] += u[i];
-            if (gradient && u[i] != 0) row.add_to(side[which], u[i]);
+        double total[2] = {0, 0}, value = 0, mistakes = 0, z[chunk], ones[chunk], bends[chunk];
+        std::fill_n(ones, chunk, 1.0);
+        const std::size_t end = X.n * (block + 1) / blocks;
+        for (std::size_t first = X.n * block / blocks; first < end; first += chunk) {
+            const std::size_t count = std::min(chunk, end - first);
+            for (std::size_t k = 0; k < count; ++k) z[k] = y[first + k] * (X.row(first + k).dot(w) + b);
+            losses_at<Loss>(z, weight ? weight + first : ones, y + first, count, u + first, h ? h + first : bends,
+                            value, mistakes);
+            for (std::size_t k = 0; k < count; ++k) {
+                const std::size_t i = first + k;
+                const int which = split && y[i] < 0;
+                total[which] += u[i];
+                if (gradient && u[i] != 0) X.row(i).add_to(side[which], u[i]);
+            }
         }
         sum[0] = total[0], sum[1] = total[1], sum[2] = value, sum[3] = mistakes;
     });
@@ -74,29 +95,6 @@ void hessian_product(const Rows &X, const double *h, const double *v, double c, 
     });
     add_blocks(parts.data(), blocks, size);
     std::copy(parts.begin(), parts.begin() + size, out);
-}
-
-// Adds Σ h [x, 1][x, 1]ᵀ over the listed rows to the lower triangle of `out`, (d+1) × (d+1). For sparse rows only:
-// dense ones are the business of a BLAS.
-template <class Rows>
-void gram(const Rows &X, const double *h, const std::int64_t *rows, std::size_t count, double *out,
-          std::size_t threads) {
-    const std::size_t width = X.d + 1, size = width * width, mean = X.stored() / X.n + 1;
-    const std::size_t blocks = std::min<std::size_t>(2, count * mean * mean / (8 * size) + 1);
-    std::vector<double> other(size * (blocks - 1), 0.0);
-    parallel_for(blocks, threads, [&](std::size_t block) {
-        double *sum = block == 0 ? out : other.data() + (block - 1) * size;
-        for (std::size_t k = count * block / blocks; k < count * (block + 1) / blocks; ++k) {
-            const auto i = static_cast<std::size_t>(rows[k]);
-            if (h[i] == 0) continue;
-            const auto row = X.row(i);
-            row.add_square_to(sum, width, h[i]);
-            row.add_to(sum + X.d * width, h[i]);
-            sum[X.d * width + X.d] += h[i];
-        }
-    });
-    for (std::size_t block = 1; block < blocks; ++block)
-        for (std::size_t j = 0; j < size; ++j) out[j] += other[(block - 1) * size + j];
 }
 
 }  // namespace linsep
