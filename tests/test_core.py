@@ -427,6 +427,23 @@ def test_a_fit_by_halves_is_the_same_for_any_number_of_threads(monkeypatch):
     np.testing.assert_array_equal(fits[0], fits[2])
 
 
+@every_kernel
+@given(rows=st.lists(st.lists(st.integers(0, 6), max_size=5), min_size=1, max_size=12), ordered=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_columns_that_a_row_names_twice_are_found(kernels, rows, ordered):
+    rows = [sorted(set(row)) for row in rows] if ordered else rows
+    start = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    columns = np.array([j for row in rows for j in row], dtype=np.int32)
+    X = kernels.csr(np.ones(len(columns)), columns, start, 7)
+    for number in (1, 3):
+        assert kernels.has_repeated_entries(X, number) == any(len(set(row)) < len(row) for row in rows)
+
+
+def test_filled_columns_are_counted():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    assert Rows(X).filled().tolist() == Rows(sparse.csr_array(X)).filled().tolist() == [1, 0, 2]
+
+
 def test_columns_in_any_order_are_fine_and_repeated_ones_are_added():
     mixed = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     np.testing.assert_array_equal(Rows(mixed).squared_norms(), [5.0, 9.0])

@@ -272,6 +272,12 @@ class Rows:
         squares = self.X.multiply(self.X) if self.is_sparse else self.X**2
         return np.asarray(squares.T @ u, dtype=np.float64).ravel()
 
+    def filled(self) -> IntArray:
+        """How many entries of each column are not zero (or stored as one)."""
+        if self.is_sparse:
+            return np.bincount(self.X.indices, minlength=self.d)
+        return np.asarray(np.count_nonzero(self.X, axis=0))
+
     def dense(self, which: IntArray) -> FloatArray:
         """Return the rows `which` as a dense matrix in double precision."""
         part = self.X[which]

@@ -166,6 +166,7 @@ class _Run:
     def _step_by_step(self) -> tuple[str, FloatArray | None]:
         """Take one step after the other; return why that ended, and z of the plane that is reported, if it is fresh."""
         method, enough = self.method, self.method.max_iter
+        self.z = self.problem.agreements(self.w, self.b)
         message = f"stopped after max_iter={method.max_iter}"
         while (gap := self._measure().relative_gap) > self.tol:
             if gap <= method.tol and enough == method.max_iter:
@@ -191,7 +192,6 @@ class _Run:
         if start is None:
             return
         self.w, self.b, self.width = start.w.copy(), start.b, NEARBY
-        self.z = self.problem.agreements(self.w, self.b)
         if start.alpha is not None:
             self.centre = np.clip(start.alpha, 0.0, self.c)
 
