@@ -102,6 +102,16 @@ def test_any_dual_point_bounds_any_primal_point(seed, loss, weighted):
     assert dual_bound(problem, balanced(problem, alpha)) <= problem.objective(w, b) + 1e-9
 
 
+@given(seed=st.integers(0, 10_000), loss=st.sampled_from([Logistic(), SquaredHinge(), Hinge()]), weighted=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_bound_of_a_point_is_that_of_its_own_dual_variables(seed, loss, weighted):
+    problem = random_problem(seed, loss, intercept=False, weighted=weighted)
+    s = np.ones(25) if problem.sample_weight is None else problem.sample_weight
+    w = 2.0 * np.random.default_rng(seed).standard_normal(3)
+    alpha = -problem.C * s * loss.slope(problem.agreements(w, 0.0))
+    assert bound(problem.evaluate(w, 0.0)).dual == pytest.approx(dual_bound(problem, alpha), rel=1e-11, abs=1e-11)
+
+
 def test_one_class_without_weight_leaves_the_trivial_bound():
     problem = random_problem(3, Hinge())
     assert dual_bound(problem, balanced(problem, np.where(problem.y > 0, 0.5, 0.0))) == 0.0

@@ -306,3 +306,71 @@ def test_an_unpenalised_likelihood_asks_for_a_maximum_before_it_looks_for_it(mon
     with pytest.warns(ConvergenceWarning, match="run to infinity"):
         LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert calls == ["ask", "learn"]
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_steps_one_by_one_lead_where_the_kernel_leads(intercept, weighted):
+    weight = np.random.default_rng(1).uniform(0, 3, 300) if weighted else None
+    it = problem("hinge", n=300, d=8, fit_intercept=intercept, sample_weight=weight)
+    assert it.rows.narrow
+    heard = []
+    at_once = Multipliers(tol=1e-7).solve(it)
+    one_by_one = Multipliers(tol=1e-7).solve(it, observer=lambda k, theta, value: bool(heard.append(k)))
+    assert heard == list(range(1, one_by_one.n_iter))
+    assert at_once.converged
+    assert one_by_one.converged
+    assert abs(at_once.n_iter - one_by_one.n_iter) <= 2  # the same method, but for rounding
+    assert at_once.proof.primal == pytest.approx(one_by_one.proof.primal, rel=1e-7)
+    np.testing.assert_array_equal(np.diff(at_once.history["step"]) >= 0, True)
+    np.testing.assert_allclose(at_once.history["objective"][0], one_by_one.history["objective"][0], rtol=1e-12)
+    np.testing.assert_allclose(at_once.z, it.agreements(at_once.w, at_once.b), atol=1e-12)
+
+
+def test_the_kernel_stops_after_max_iter_and_keeps_the_best_point():
+    it = problem("hinge", n=3000, d=8)
+    result = Multipliers(tol=1e-9, max_iter=3).solve(it)
+    assert not result.converged
+    assert result.n_iter == 3
+    assert "max_iter=3" in result.message
+    assert it.objective(result.w, result.b) == pytest.approx(result.proof.primal)
+
+
+def test_the_kernel_is_left_when_the_observer_says_so(monkeypatch):
+    class Impatient:
+        needs_point = False
+
+        def __call__(self, iteration, theta, objective):
+            return iteration >= 2
+
+    monkeypatch.setattr("linsep.solvers.multipliers.WORK", 1)  # one step a call
+    result = Multipliers(tol=1e-9).solve(problem("hinge", n=3000, d=8), observer=Impatient())
+    assert result.n_iter == 2
+    assert result.message == "stopped by a callback"
+
+
+def test_newtons_first_step_in_the_metric_of_a_sample_costs_no_more_of_them():
+    rng = np.random.default_rng(0)
+    X, w = rng.standard_normal((40_000, 12)), rng.standard_normal(12)
+    X[:, -1] *= rng.random(40_000) < 2e-4  # a column that a sample hardly knows
+    y = np.where(X @ w + rng.logistic(size=40_000) > 0, 1.0, -1.0)
+    it = Problem(Rows(X), y, losses.Logistic(), C=1.0)
+    result = Newton(tol=1e-8).solve(it)
+    assert result.converged
+    assert result.n_iter <= 4
+    assert result.proof.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize(("solver", "loss"), [(Newton(tol=1e-6), "logistic"), (Multipliers(tol=1e-6), "hinge")])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_fits_of_few_features_are_the_same_bits_for_any_number_of_threads(monkeypatch, solver, loss, form):
+    it = problem(loss, n=50_000, d=20, form=form)
+    assert it.rows.narrow
+    found = []
+    for number in ("1", "2", "3"):
+        monkeypatch.setenv("LINSEP_NUM_THREADS", number)
+        found.append(solver.solve(it))
+    assert found[0].converged
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.w, found[0].w)
+        assert other.proof == found[0].proof

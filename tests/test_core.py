@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -426,6 +427,23 @@ def test_a_fit_by_halves_is_the_same_for_any_number_of_threads(monkeypatch):
     np.testing.assert_array_equal(fits[0], fits[2])
 
 
+@every_kernel
+@given(rows=st.lists(st.lists(st.integers(0, 6), max_size=5), min_size=1, max_size=12), ordered=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_columns_that_a_row_names_twice_are_found(kernels, rows, ordered):
+    rows = [sorted(set(row)) for row in rows] if ordered else rows
+    start = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    columns = np.array([j for row in rows for j in row], dtype=np.int32)
+    X = kernels.csr(np.ones(len(columns)), columns, start, 7)
+    for number in (1, 3):
+        assert kernels.has_repeated_entries(X, number) == any(len(set(row)) < len(row) for row in rows)
+
+
+def test_filled_columns_are_counted():
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    assert Rows(X).filled().tolist() == Rows(sparse.csr_array(X)).filled().tolist() == [1, 0, 2]
+
+
 def test_columns_in_any_order_are_fine_and_repeated_ones_are_added():
     mixed = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     np.testing.assert_array_equal(Rows(mixed).squared_norms(), [5.0, 9.0])
@@ -664,6 +682,128 @@ def test_the_gram_matrix_of_sparse_rows(kernels, n, d, seed, kind, dtype):
     kernels.gram(handle(kernels, X), h, which, out, 2)
     rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
     np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), atol=1e-10)
+
+
+@every_kernel
+@given(n=st.integers(1, 150), d=st.integers(1, 70), seed=st.integers(0, 2**32 - 1), **formats)
+@settings(max_examples=40, deadline=None)
+def test_the_gram_matrix_of_narrow_rows(kernels, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)).astype(dtype)
+    if kind != "dense":
+        X = sparse.csr_array(np.where(rng.random((n, d)) < 0.8, X, dtype(0)))
+        X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    h, which = rng.random(n), rng.permutation(n)[: n // 2 + 1]
+    out = np.zeros((d + 1, d + 1))
+    kernels.gram(handle(kernels, X), h, which, out, 2)
+    rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
+    np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), rtol=1e-12, atol=1e-11)
+
+
+def test_the_hessian_of_narrow_rows_is_the_same_for_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, h = Rows(rng.standard_normal((40_000, 30))), rng.random(40_000)
+    assert rows.narrow
+    found = []
+    for number in ("1", "2", "3"):
+        monkeypatch.setenv("LINSEP_NUM_THREADS", number)
+        found.append(np.tril(rows.gram(h, np.arange(rows.n))))
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@every_kernel
+@given(z=st.one_of(st.floats(-800, 800), st.floats(-2, 2)))
+@settings(max_examples=300, deadline=None)
+def test_the_compiled_logistic_loss_is_right_to_the_last_digits(kernels, z):
+    X, y, w, u, h, sums = np.ones((1, 1)), np.ones(1), np.array([z]), np.empty(1), np.empty(1), np.empty(5)
+    kernels.evaluate(kernels.dense(X), y, None, "logistic", w, 0.0, False, u, h, sums, 1)
+    with localcontext(prec=400):  # 1 + e is not 1 for the smallest e
+        e = (-Decimal(z)).exp()
+        exact = (1 + e).ln(), -e / (1 + e), e / (1 + e) ** 2
+    least = 1e-307  # below it a float has fewer digits
+    for ours, theirs in zip((sums[2], u[0], h[0]), exact, strict=True):
+        assert abs(ours - float(theirs)) <= 6 * np.finfo(float).eps * abs(float(theirs)) + least
+
+
+def springs(rng, X, y, c, start):
+    """Where a run of the method of multipliers begins: at zero, or anywhere."""
+    n, d = X.shape
+    point = rng.standard_normal(d + 1) if start else np.zeros(d + 1)
+    arrays = point, *np.zeros((3, n)), 0.5 * c, np.array([0.5 if start else 4.0])
+    return _core.Springs(*arrays, best_point=np.empty(d + 1), best_alpha=np.empty(n), proof=np.empty(2))
+
+
+@every_kernel
+@given(
+    n=st.integers(2, 40),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 2**32 - 1),
+    intercept=st.booleans(),
+    start=st.booleans(),
+    **formats,
+)
+@settings(max_examples=40, deadline=None)
+def test_the_method_of_multipliers_ends_where_the_reference_does(kernels, n, d, seed, intercept, start, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X, c = matrix(rng, n, d, kind, dtype), rng.choice([0.0, 0.5, 2.0], n)
+    y, c[:2] = rng.choice([-1.0, 1.0], n), 1.0
+    y[:2] = 1.0, -1.0
+    ran = []
+    for module in (kernels, reference):
+        at = springs(np.random.default_rng(seed), X, y, c, start)
+        at.point[-1] *= intercept
+        arrays = at.point, at.z, at.a, at.h, at.centre, at.width, at.best_point, at.best_alpha, at.proof
+        log, ended = np.empty((2000, 5)), np.zeros(4, dtype=np.int64)
+        settings_of = 1.0, intercept, 1e-4, 1e-9, 0.5, 1e-9, 100, 300
+        if module is reference:
+            module.sprung_newton(X, y, c, Hinge(), *settings_of, *arrays, log, ended)
+        else:
+            module.sprung_newton(handle(module, X), y, c, "hinge", *settings_of, *arrays, log, ended, 2)
+        assert ended[0] == 0  # proven
+        assert ended[3]
+        check_multipliers(as_double(X), y, c, intercept, at, log[: ended[2]], ended)
+        ran.append(at)
+    ours, theirs = ran
+    np.testing.assert_allclose(ours.proof, theirs.proof, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ours.best_point[:d], theirs.best_point[:d], atol=1e-3)
+
+
+def check_multipliers(X, y, c, intercept, at, log, ended):
+    """The objective and the bound are those of the point and of the dual point, which is feasible."""
+    w, alpha = at.best_point[:-1], at.best_alpha
+    z = y * (X @ w + at.best_point[-1])
+    np.testing.assert_allclose(at.z, z, atol=1e-12)
+    primal = 0.5 * w @ w + c @ np.maximum(0.0, 1.0 - z)
+    v = X.T @ (alpha * y)
+    np.testing.assert_allclose(at.proof, [primal, alpha.sum() - 0.5 * v @ v], rtol=1e-12, atol=1e-12)
+    assert primal - at.proof[1] <= 1.1e-9 * primal
+    assert (alpha >= 0).all()
+    assert (alpha <= c * (1 + 1e-15)).all()
+    if intercept:
+        assert abs(alpha @ y) <= 1e-12 * (1 + alpha.sum())
+    assert log[-1, 0] == ended[1]
+    assert (np.diff(log[:, 0]) >= 0).all()
+    np.testing.assert_allclose(log[-1, 1:3], [primal, c @ np.maximum(0.0, 1.0 - z)], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(log[-1, 3], c[~(z > 0)].sum())
+
+
+@every_kernel
+def test_the_method_of_multipliers_ends_after_the_steps_it_may_take_and_goes_on(kernels):
+    rng = np.random.default_rng(0)
+    X, y, c = rng.standard_normal((100, 5)), rng.choice([-1.0, 1.0], 100), np.ones(100)
+    at = springs(rng, X, y, c, False)
+    arrays = at.point, at.z, at.a, at.h, at.centre, at.width, at.best_point, at.best_alpha, at.proof
+    ended = np.zeros(4, dtype=np.int64)
+
+    def run(most, room):
+        log = np.empty((room, 5))
+        of = 1.0, True, 1e-4, 1e-8, 0.5, 1e-9, 100, most
+        kernels.sprung_newton(kernels.dense(X), y, c, "hinge", *of, *arrays, log, ended, 1)
+        return ended.tolist()
+
+    assert run(3, 100)[:2] == [1, 3]
+    assert run(100, 2)[0] == 3  # no room for notes
+    assert run(100, 500)[0] == 0
 
 
 def is_minimum(q, w, l1, accuracy):

@@ -78,8 +78,8 @@ class DualPoint:
 def largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple[float, float]:
     """Return the largest αᵢ/cᵢ of each class: one, unless the class was scaled down."""
     shares = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
-    positive, negative = (float(shares[side].max(initial=0.0)) for side in (problem.y > 0, problem.y < 0))
-    return positive, negative
+    positive, negative = (np.where(side, shares, 0.0).max(initial=0.0) for side in (problem.y > 0, problem.y < 0))
+    return float(positive), float(negative)
 
 
 def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Interval]:

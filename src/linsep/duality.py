@@ -64,10 +64,14 @@ def bound(point: Point) -> Bound:
     >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
     True
     """
-    problem, v, positive, negative = point.problem, *scaled_dual(point)
-    C = problem.weight_of_loss
-    conjugates = conjugate_sum(problem.y, problem.sample_weight, problem.loss, point.sums.u, positive, negative)
-    return Bound(point.objective, -problem.penalty.conjugate(v) - C * conjugates)
+    problem, sums, v, positive, negative = point.problem, point.sums, *scaled_dual(point)
+    if positive == negative == 1.0:
+        # Fenchel and Young: ℓ*(a) = a z − ℓ(z) where a is the slope at z; and Σ s a z = w·(Σ u x) + b Σ u.
+        totals = sums.positive_total + sums.negative_total
+        conjugates = float(np.einsum("j,j->", point.w, sums.gradient)) + point.b * totals - sums.value
+    else:
+        conjugates = conjugate_sum(problem.y, problem.sample_weight, problem.loss, sums.u, positive, negative)
+    return Bound(point.objective, -problem.penalty.conjugate(v) - problem.weight_of_loss * conjugates)
 
 
 def scaled_dual(point: Point) -> tuple[FloatArray, float, float]:

@@ -25,7 +25,9 @@ IntArray = NDArray[np.int64]
 
 __all__ = [
     "PACK",
+    "Ending",
     "Rows",
+    "Springs",
     "Sums",
     "conjugate_sum",
     "gram_descent",
@@ -47,6 +49,8 @@ __all__ = [
 MOSTLY_ZERO = 0.3
 #: How many planes the kernels step at a time.
 PACK = 4
+#: Up to so many columns a Hessian is as cheap as a few products with it (as in `gram.hpp`).
+NARROW = 64
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
 #: Below this many stored numbers a second thread costs more than it brings (as in `parallel.hpp`).
@@ -218,6 +222,11 @@ class Rows:
         elif _compiled is not None:
             self._handle = _compiled.dense(self.X)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether there are so few columns, half of them filled at least, that a Hessian costs as much as a product."""
+        return _compiled is not None and self.d <= NARROW and 2 * self.stored >= self.n * self.d
+
     def _threads(self, times: int = 1) -> int:
         """How many threads may share a pass that uses each number so many times; a short one is one thread's anyway."""
         return threads() if times * self.stored >= WORTH_A_THREAD else 1
@@ -262,6 +271,12 @@ class Rows:
         """Σ uᵢ xᵢ², entry by entry."""
         squares = self.X.multiply(self.X) if self.is_sparse else self.X**2
         return np.asarray(squares.T @ u, dtype=np.float64).ravel()
+
+    def filled(self) -> IntArray:
+        """How many entries of each column are not zero (or stored as one)."""
+        if self.is_sparse:
+            return np.bincount(self.X.indices, minlength=self.d)
+        return np.asarray(np.count_nonzero(self.X, axis=0))
 
     def dense(self, which: IntArray) -> FloatArray:
         """Return the rows `which` as a dense matrix in double precision."""
@@ -407,7 +422,7 @@ class Rows:
     def gram(self, h: FloatArray, which: IntArray) -> FloatArray:
         """Σ h [x, 1][x, 1]ᵀ over the rows `which`, (d + 1) × (d + 1); only the lower triangle is sure to be filled."""
         out = np.zeros((self.d + 1, self.d + 1))
-        if _compiled is not None and self.is_sparse:
+        if _compiled is not None and (self.is_sparse or self.narrow):
             _compiled.gram(self._handle, h, which, out, threads())
         else:
             reference.gram(self.X, h, which, out)
@@ -437,6 +452,35 @@ class Rows:
         else:
             reference.sprung_duals(self.X, y, c, loss, centre, z, width, split, a, h, sums)
         return sums
+
+    def sprung_newton(
+        self,
+        y: FloatArray,
+        c: FloatArray,
+        loss: Any,
+        springs: Springs,
+        *,
+        l2: float,
+        intercept: bool,
+        tol: float,
+        target: float,
+        narrower: float,
+        narrowest: float,
+        more: int,
+        most: int,
+    ) -> Ending:
+        """Run the method of multipliers from `springs`, which it changes; see `springs.hpp` and its twin."""
+        at = springs
+        arrays = at.point, at.z, at.a, at.h, at.centre, at.width, at.best_point, at.best_alpha, at.proof
+        log, ended = np.empty((4 * most + 64, 5)), np.zeros(4, dtype=np.int64)
+        settings = l2, intercept, tol, target, narrower, narrowest, more, most
+        kernel = compiled_name(loss)
+        if _compiled is not None and kernel is not None:
+            _compiled.sprung_newton(self._handle, y, c, kernel, *settings, *arrays, log, ended, self._threads())
+        else:
+            reference.sprung_newton(self.X, y, c, loss, *settings, *arrays, log, ended)
+        why, steps, notes, settled = ended.tolist()
+        return Ending(("proven", "tired", "stuck", "full")[why], steps, log[:notes], bool(settled))
 
     def lean(self) -> Rows:
         """Return the rows as a sparse matrix, if they are dense and mostly zeros, as images are; else themselves."""
@@ -565,6 +609,31 @@ def conjugate_sum(
     if _compiled is not None and kernel is not None:
         return float(_compiled.conjugate_sum(y, weight, kernel, u, positive, negative, _threads(len(y))))
     return reference.conjugate_sum(y, weight, loss, u, positive, negative)
+
+
+@dataclass(frozen=True)
+class Springs:
+    """What a run of the method of multipliers changes: see `springs.hpp`."""
+
+    point: FloatArray  # [w, b]
+    z: FloatArray  # its agreements
+    a: FloatArray  # dual variables
+    h: FloatArray  # how they bend
+    centre: FloatArray  # where their springs pull them
+    width: FloatArray  # one number: how slack the springs are
+    best_point: FloatArray
+    best_alpha: FloatArray
+    proof: FloatArray  # P of the best point, D of the best dual point
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run of the method of multipliers ended."""
+
+    why: str  # "proven", "tired" (of steps), "stuck" (no step leads anywhere) or "full" (no room to take notes)
+    steps: int
+    log: FloatArray  # for each point: the steps so far, P, Σ c ℓ(z), Σ c over the mistakes, the least P so far
+    settled: bool  # whether z are the agreements of the best point, computed afresh
 
 
 @dataclass(frozen=True)

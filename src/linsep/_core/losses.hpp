@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "elementary.hpp"
+
 namespace linsep {
 
 struct Perceptron {
@@ -35,10 +37,15 @@ struct SquaredHinge {
 
 struct Logistic {
     static constexpr const char *name = "logistic";
-    static double value(double z) { return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z))); }
-    static double slope(double z) { return -1.0 / (1.0 + std::exp(z)); }
+    static double value(double z) {
+        return (z < 0 ? -z : 0.0) + log_of_one_and(exp_of_negative(-std::fabs(z)));  // not max: NaN must stay NaN
+    }
+    static double slope(double z) {
+        const double e = exp_of_negative(-std::fabs(z));
+        return -(z < 0 ? 1.0 : e) / (1.0 + e);
+    }
     static double curvature(double z) {
-        const double e = std::exp(-std::fabs(z));
+        const double e = exp_of_negative(-std::fabs(z));
         return e / ((1.0 + e) * (1.0 + e));
     }
     static double conjugate(double a) {

@@ -17,6 +17,7 @@
 #include "compress.hpp"
 #include "coordinate.hpp"
 #include "dual.hpp"
+#include "gram.hpp"
 #include "halves.hpp"
 #include "libsvm.hpp"
 #include "losses.hpp"
@@ -27,6 +28,7 @@
 #include "products.hpp"
 #include "repeats.hpp"
 #include "rows.hpp"
+#include "springs.hpp"
 #include "stochastic.hpp"
 
 namespace nb = nanobind;
@@ -90,15 +92,28 @@ void bind_csr(nb::module_ &m) {
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
-// Whether every row names its columns in increasing order, as most matrices do: then none is named twice.
-template <class Rows>
-bool columns_increase(const Rows &rows, std::size_t threads) {
-    std::vector<char> increase(threads, 1);
+// Whether every row names its columns in increasing order, as most matrices do: then none is named twice. Columns fall
+// from one entry to the next only where a row ends, so that it takes no more than to count.
+template <class T, class I>
+bool columns_increase(const Csr<T, I> &rows, std::size_t threads) {
+    std::vector<std::size_t> within(threads, 0);
     parallel_for(threads, threads, [&](std::size_t part) {
-        for (std::size_t i = rows.n * part / threads; i < rows.n * (part + 1) / threads && increase[part]; ++i)
-            increase[part] = rows.row(i).columns_increase();
+        const std::size_t first = rows.n * part / threads, last = rows.n * (part + 1) / threads;
+        const auto begin = static_cast<std::size_t>(rows.start[first]), end = static_cast<std::size_t>(rows.start[last]);
+        std::size_t falls = 0, between = 0;
+#pragma omp simd reduction(+ : falls)
+        for (std::size_t k = begin + 1; k < end; ++k) falls += rows.j[k] <= rows.j[k - 1];
+        for (std::size_t i = first; i < last; ++i) {
+            const auto k = static_cast<std::size_t>(rows.start[i]);
+            between += k > begin && rows.start[i] < rows.start[i + 1] && rows.j[k] <= rows.j[k - 1];
+        }
+        within[part] = falls - between;
     });
-    return std::all_of(increase.begin(), increase.end(), [](char one) { return one != 0; });
+    return std::all_of(within.begin(), within.end(), [](std::size_t falls) { return falls == 0; });
+}
+template <class T>
+bool columns_increase(const Dense<T> &, std::size_t) {
+    return true;
 }
 
 // Whether some row names a column twice: its entries would have to be added before they are squared.
@@ -153,6 +168,13 @@ auto with_dual_loss(const std::string &name, F f) {
     if (name == Logistic::name) return f(Logistic{});
     if (name == Square::name) return f(Square{});
     throw std::invalid_argument("no compiled loss with a dual step is called '" + name + "'");
+}
+
+// Of these losses, those made of straight pieces.
+template <class F>
+auto with_kinked_loss(const std::string &name, F f) {
+    if (name == Hinge::name) return f(Hinge{});
+    throw std::invalid_argument("no compiled loss with a kink and a dual step is called '" + name + "'");
 }
 
 using Optional = std::optional<Vector<const double>>;
@@ -374,6 +396,31 @@ double bind_sprung_line_search(Vector<const double> c, const std::string &loss, 
     });
 }
 
+void bind_sprung_newton(const Handle &X, Vector<const double> y, Vector<const double> c, const std::string &loss,
+                        double l2, bool intercept, double tol, double target, double narrower, double narrowest,
+                        std::size_t more, std::size_t most, Vector<double> point, Vector<double> z, Vector<double> a,
+                        Vector<double> h, Vector<double> centre, Vector<double> width, Vector<double> best_point,
+                        Vector<double> best_alpha, Vector<double> proof, Table<double> log, Vector<std::int64_t> ended,
+                        std::size_t threads) {
+    X.visit([&](const auto &rows) {
+        const auto each = {y.shape(0), c.shape(0), z.shape(0), a.shape(0), h.shape(0), centre.shape(0), best_alpha.shape(0)};
+        require(std::all_of(each.begin(), each.end(), [&](std::size_t length) { return length == rows.n; }) &&
+                    point.shape(0) == rows.d + 1 && best_point.shape(0) == rows.d + 1 && width.shape(0) == 1 &&
+                    proof.shape(0) == 2 && log.shape(1) == 5 && ended.shape(0) == 4,
+                "shapes do not match");
+        const Springs at{point.data(), z.data(), a.data(), h.data(), centre.data(), width.data(), best_point.data(),
+                         best_alpha.data(), proof.data(), log.data(), log.shape(0)};
+        with_kinked_loss(loss, [&](auto chosen) {
+            nb::gil_scoped_release release;
+            SprungNewton run(rows, y.data(), c.data(), chosen, l2, intercept, at, threads);
+            ended.data()[0] = run.run({tol, target, narrower, narrowest, more, most});
+            ended.data()[1] = static_cast<std::int64_t>(run.steps);
+            ended.data()[2] = static_cast<std::int64_t>(run.notes);
+            ended.data()[3] = run.settled();
+        });
+    });
+}
+
 template <class T>
 void bind_count_entries(Table<const T> X, Vector<std::int64_t> start, std::size_t threads) {
     require(start.shape(0) == X.shape(0) + 1, "shapes do not match");
@@ -483,6 +530,11 @@ NB_MODULE(LINSEP_MODULE, m) {
           "sums"_a.noconvert(), "threads"_a);
     m.def("sprung_line_search", &bind_sprung_line_search, "c"_a.noconvert(), "loss"_a, "centre"_a.noconvert(),
           "z"_a.noconvert(), "dz"_a.noconvert(), "width"_a, "first"_a, "linear"_a, "quadratic"_a, "accuracy"_a, "threads"_a);
+    m.def("sprung_newton", &bind_sprung_newton, "X"_a, "y"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "l2"_a,
+          "intercept"_a, "tol"_a, "target"_a, "narrower"_a, "narrowest"_a, "more"_a, "most"_a, "point"_a.noconvert(),
+          "z"_a.noconvert(), "a"_a.noconvert(), "h"_a.noconvert(), "centre"_a.noconvert(), "width"_a.noconvert(),
+          "best_point"_a.noconvert(), "best_alpha"_a.noconvert(), "proof"_a.noconvert(), "log"_a.noconvert(),
+          "ended"_a.noconvert(), "threads"_a);
     bind_compression<float>(m);
     bind_compression<double>(m);
     bind_libsvm(m);

@@ -76,6 +76,16 @@ def side_by_side(
         return [task.result() for task in tasks]
 
 
+def _labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels in their order; two are found sooner than by sorting all of y."""
+    if y.dtype.kind in "biufUS":
+        other = y != y[0]
+        second = y[int(other.argmax())]
+        if (other == (y == second)).all():  # no third one
+            return np.sort(np.array([y[0], second], dtype=y.dtype))
+    return np.unique(y)
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The weights of one plane, the most important first: |w_j| is the importance of a feature, its sign the direction.
@@ -206,7 +216,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         y = np.asarray(y)
         if y.dtype.kind not in "biufUS":
             check_classification_targets(y)
-        classes = np.unique(y)
+        classes = _labels(y)
         # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
         if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
             check_classification_targets(y)
@@ -214,7 +224,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
             )
-        return classes, np.searchsorted(classes, y)
+        return classes, (y == classes[1]).astype(np.int64) if len(classes) == 2 else np.searchsorted(classes, y)
 
     def _weights(
         self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None

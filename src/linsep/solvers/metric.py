@@ -93,7 +93,7 @@ class _ByColumns:
         stored = max(1, problem.rows.stored)
         # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
         size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
-        self.exact = rng is None or len(rows) <= 2 * size
+        self.exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
         if rng is not None and not self.exact:
             # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
             bends, lengths = h[rows], problem.rows.squared_norms()[rows]

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import conjugate_sum, sprung_line_search
+from .._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..duality import Bound, class_scales
 from ..history import History, Record
 from ..problem import Problem
@@ -43,6 +44,10 @@ SHARE = 8
 #: Up to this many stored numbers a run goes on to this gap whatever was asked, for so many more steps at the most: it
 #: costs next to nothing, and the same fit from repeated rows and from weights, say, is then the same to many digits.
 SMALL, EXACT, MORE = 2000, 1e-13, 20
+#: Up to so many numbers a run of few features is one call of a kernel, or several of about so many operations.
+AT_ONCE, WORK = 2_000_000, 10**9
+#: The message of a run that ended early.
+AS_EXACT_AS_CAN_BE = "no step lowers the objective any more: this is as exact as the arithmetic allows"
 #: With so many features other runs begin with so many passes of dual coordinate descent.
 MANY, PASSES = 300, 100
 
@@ -89,35 +94,94 @@ class _Run:
         self.a, self.h, self.centre, self.width = np.zeros(n), np.zeros(n), 0.5 * self.c, WIDEST
         self.v, self.totals = np.zeros((2 if problem.fit_intercept else 1, d)), np.zeros(2)
         self.tol = min(method.tol, EXACT) if problem.rows.stored <= SMALL else method.tol
+        self.best: tuple[float, FloatArray, float]
+        self.highest: tuple[float, FloatArray]
         self._forget()
 
     def result(self, start: Start | None) -> Result:
         """Take Newton steps until the gap is proven small."""
-        method = self.method
-        interrupted, message = False, f"stopped after max_iter={method.max_iter}"
+        interrupted, z = False, None
         try:
             self._begin(start)
-            enough = method.max_iter
-            while (gap := self._measure().relative_gap) > self.tol:
-                if gap <= method.tol and enough == method.max_iter:
-                    enough = min(enough, self.steps + MORE)
-                if self.observer is not None and self.steps and self._observed(self.observer):
-                    message = STOPPED_BY_OBSERVER
-                    break
-                if self.steps == enough:
-                    break
-                if not self._step():
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
-            else:
-                message = f"the duality gap is {gap:.1e}"
+            message, z = self._at_once() if self._is_small() else self._step_by_step()
         except KeyboardInterrupt:
             interrupted, message = True, "interrupted"
         proof = Bound(self.best[0], self.highest[0])
-        converged, (_, w, b), (_, alpha) = proof.relative_gap <= method.tol, self.best, self.highest
-        z = self.z if self.fresh and w is self.w else None
+        converged, (_, w, b), (_, alpha) = proof.relative_gap <= self.method.tol, self.best, self.highest
         ended, last = (converged, message, self.history), Start(w, b, self.steps, alpha=alpha)
         return Result(w, b, self.steps, *ended, last, interrupted=interrupted, proof=proof, alpha=alpha, z=z)
+
+    def _is_small(self) -> bool:
+        """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
+        rows, listened_to = self.problem.rows, getattr(self.observer, "needs_point", self.observer is not None)
+        return rows.narrow and rows.n * rows.d <= AT_ONCE and not listened_to
+
+    def _at_once(self) -> tuple[str, FloatArray | None]:
+        """Take all steps in one kernel, or many; return why that ended, and z of the plane that is reported."""
+        problem, method, rows = self.problem, self.method, self.problem.rows
+        at = Springs(
+            np.append(self.w, self.b),
+            self.z,
+            self.a,
+            self.h,
+            self.centre,
+            np.array([self.width]),
+            best_point=np.empty(rows.d + 1),
+            best_alpha=np.empty(rows.n),
+            proof=np.empty(2),
+        )
+        settings: dict[str, Any] = dict(
+            l2=problem.penalty.l2,
+            intercept=problem.fit_intercept,
+            tol=method.tol,
+            target=self.tol,
+            narrower=NARROWER,
+            narrowest=NARROWEST,
+            more=MORE,
+        )
+        while True:
+            most = min(method.max_iter - self.steps, max(1, WORK // (rows.n * (rows.d + 8) ** 2)))
+            ending = rows.sprung_newton(problem.y, self.c, problem.loss, at, **settings, most=most)
+            self._take_over(at, ending)
+            z = at.z if ending.settled else None
+            if ending.why == "proven":
+                return f"the duality gap is {Bound(*at.proof.tolist()).relative_gap:.1e}", z
+            if ending.why == "stuck":
+                return AS_EXACT_AS_CAN_BE, z
+            if self.steps >= method.max_iter or (ending.why == "tired" and ending.steps < most):
+                return f"stopped after max_iter={method.max_iter}", z
+            if self.observer is not None and self._observed(self.observer):
+                return STOPPED_BY_OBSERVER, z
+
+    def _take_over(self, at: Springs, ending: Ending) -> None:
+        """Remember what the kernel found."""
+        scale = self.problem.weight_of_loss * self.problem.total_weight
+        for step, *numbers, best in ending.log.tolist():
+            k, (primal, value, mistakes) = self.steps + int(step), (number / scale for number in numbers)
+            self.history.add(Record(k, k, primal, value, mistakes, best=best / scale))
+        self.steps += ending.steps
+        self.best = float(at.proof[0]), at.best_point[:-1].copy(), float(at.best_point[-1])
+        self.highest = float(at.proof[1]), at.best_alpha
+
+    def _step_by_step(self) -> tuple[str, FloatArray | None]:
+        """Take one step after the other; return why that ended, and z of the plane that is reported, if it is fresh."""
+        method, enough = self.method, self.method.max_iter
+        self.z = self.problem.agreements(self.w, self.b)
+        message = f"stopped after max_iter={method.max_iter}"
+        while (gap := self._measure().relative_gap) > self.tol:
+            if gap <= method.tol and enough == method.max_iter:
+                enough = min(enough, self.steps + MORE)
+            if self.observer is not None and self.steps and self._observed(self.observer):
+                message = STOPPED_BY_OBSERVER
+                break
+            if self.steps == enough:
+                break
+            if not self._step():
+                message = AS_EXACT_AS_CAN_BE
+                break
+        else:
+            message = f"the duality gap is {gap:.1e}"
+        return message, self.z if self.fresh and self.best[1] is self.w else None
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
@@ -128,7 +192,6 @@ class _Run:
         if start is None:
             return
         self.w, self.b, self.width = start.w.copy(), start.b, NEARBY
-        self.z = self.problem.agreements(self.w, self.b)
         if start.alpha is not None:
             self.centre = np.clip(start.alpha, 0.0, self.c)
 
@@ -151,8 +214,8 @@ class _Run:
 
     def _forget(self) -> None:
         """Drop what was proven: it rested on sums that have since been computed afresh."""
-        self.best: tuple[float, FloatArray, float] = (np.inf, self.w, self.b)
-        self.highest: tuple[float, FloatArray] = (-np.inf, self.a)
+        self.best = (np.inf, self.w, self.b)
+        self.highest = (-np.inf, self.a)
         self.fresh = True
 
     def _measure(self) -> Bound:

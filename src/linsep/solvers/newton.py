@@ -28,6 +28,8 @@ Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
 
+#: A sample knows a feature that it has seen so often.
+KNOWN = 50
 #: A step is made longer if at its end this share of its slope is left.
 STEEP = 0.25
 
@@ -70,6 +72,7 @@ class _Run:
         self.rng = np.random.default_rng(seed)
         self.history = History()
         self.metric: Metric | None = None
+        self.first: Metric | None = None  # of the first step, where a sample has told it
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
@@ -108,7 +111,7 @@ class _Run:
             point = self._evaluate(w, b)
         if proof is None or proof.primal != point.objective:
             proof = bound(point)
-        converged = still or proof.relative_gap <= method.tol
+        self.ended, converged = point, still or proof.relative_gap <= method.tol
         last = Start(point.w, point.b, k)
         return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted, proof=proof)
 
@@ -122,11 +125,14 @@ class _Run:
         part = sample(problem, size, self.rng) if problem.rows.n >= 4 * size else None
         if part is None:
             return np.zeros(problem.rows.d), 0.0
-        result = Newton(tol=1e-2, max_iter=20).solve(part)
+        run = _Run(Newton(tol=1e-2, max_iter=20), part, 0, None)
+        result = run.result(None)
+        if problem.rows.narrow and part.rows.filled().min() >= KNOWN:
+            self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
 
     def _direction(self, point: Point, accuracy: float) -> FloatArray:
-        metric = self.metric or self._metric(point)
+        metric, self.first = self.first or self.metric or self._metric(point), None
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         p, products = conjugate_gradients(point, metric, accuracy)
