@@ -97,7 +97,7 @@ class History:
         self._offered += 1
         if record.iterate is not None:  # two are always kept, the first and the latest
             self.capacity = min(self.capacity, max(2, ITERATE_BYTES // max(1, record.iterate.nbytes)))
-        while len(self.records) > self.capacity:
+        while len(self) > self.capacity:
             self._kept = self._kept[::2]
             self.stride *= 2
 
@@ -109,7 +109,7 @@ class History:
         return [*self._kept, self._latest]
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self._kept) + (self._latest is not None and self._kept[-1] is not self._latest)
 
     def __getitem__(self, column: str) -> FloatArray:
         if column not in COLUMNS:
