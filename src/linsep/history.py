@@ -100,7 +100,7 @@ class History:
         self._thin()
 
     def _thin(self) -> None:
-        while len(self.records) > self.capacity:
+        while len(self) > self.capacity:
             self._kept = self._kept[::2]
             self.stride *= 2
 
@@ -117,7 +117,7 @@ class History:
         return [*self._kept, self._latest]
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self._kept) + (self._latest is not None and self._kept[-1] is not self._latest)
 
     def __getitem__(self, column: str) -> FloatArray:
         if column not in COLUMNS:

@@ -11,7 +11,7 @@ minimiser:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -97,6 +97,11 @@ class Problem:
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
         return 0.0 if np.isinf(self.C) else 1.0 / (self.C * self.total_weight)
+
+    def lean(self) -> Problem:
+        """Return the same problem on sparse rows, if these are dense and mostly zeros; else itself."""
+        rows = self.rows.lean()
+        return self if rows is self.rows else replace(self, rows=rows)
 
     def agreements(self, w: FloatArray, b: float) -> FloatArray:
         """zᵢ = yᵢ (w·xᵢ + b)."""

@@ -86,6 +86,7 @@ struct DenseRow {
     }
     double short_dot(std::size_t from, const double *w) const {
         double sum = 0;
+#pragma omp simd reduction(+ : sum)
         for (std::size_t j = from; j < d; ++j) sum += static_cast<double>(x[j]) * w[j];
         return sum;
     }

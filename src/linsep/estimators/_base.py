@@ -24,6 +24,7 @@ from .. import _core, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
 from ..claim import Claim, certify
+from ..duality import share
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
@@ -353,7 +354,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             certify(problem, result, statement, self.classes_, k, tol)
             for problem, result, k in zip(problems, results, positive, strict=True)
         ]
-        self.dual_gap_ = float(self.certificate_.relative_gap)
+        self.dual_gap_ = max(share(claim.primal - claim.dual, claim.primal) for claim in self._claims)
 
     def _statement(self) -> Statement:
         """Return what the parameters say is minimised."""

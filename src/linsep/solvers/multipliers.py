@@ -79,7 +79,7 @@ class Multipliers:
             raise ValueError(f"solver 'multipliers' is for losses with a kink, not {problem.loss}; use 'newton'")
         if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
             raise ValueError(f"solver 'multipliers' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
-        return _Run(self, replace(problem, rows=problem.rows.lean()), seed, observer).result(start)
+        return _Run(self, problem.lean(), seed, observer).result(start)
 
 
 class _Run:
@@ -155,10 +155,10 @@ class _Run:
 
     def _take_over(self, at: Springs, ending: Ending) -> None:
         """Remember what the kernel found."""
-        scale = self.problem.weight_of_loss * self.problem.total_weight
-        for step, *numbers, best in ending.log.tolist():
-            k, (primal, value, mistakes) = self.steps + int(step), (number / scale for number in numbers)
-            self.history.add(Record(k, k, primal, value, mistakes, best=best / scale))
+        ending.log[:, 1:] /= self.problem.weight_of_loss * self.problem.total_weight
+        for step, primal, value, mistakes, best in ending.log.tolist():
+            k = self.steps + int(step)
+            self.history.add(Record(k, k, primal, value, mistakes, best=best))
         self.steps += ending.steps
         self.best = float(at.proof[0]), at.best_point[:-1].copy(), float(at.best_point[-1])
         self.highest = float(at.proof[1]), at.best_alpha

@@ -9,7 +9,7 @@ start from.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Newton:
             raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
         if problem.penalty.l1 > 0:
             raise ValueError("solver 'newton' cannot minimise an L1 penalty; use 'proximal_newton'")
-        return _Run(self, replace(problem, rows=problem.rows.lean()), seed, observer).result(start)
+        return _Run(self, problem.lean(), seed, observer).result(start)
 
 
 class _Run:

@@ -89,7 +89,7 @@ class ProximalNewton:
             )
         if penalty.l1 == 0:
             raise ValueError(f"solver {self.name!r} is for penalties with L1, not {penalty.formula!r}; use 'newton'")
-        return _Run(self, replace(problem, rows=problem.rows.lean()), observer).result(start)
+        return _Run(self, problem.lean(), observer).result(start)
 
 
 class _EndOfRunError(Exception):
