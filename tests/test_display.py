@@ -216,6 +216,63 @@ def test_what_is_not_a_fitted_linear_classifier_is_refused():
         display.BoundaryDisplay.from_estimator(of_pairs, IRIS.data, IRIS.target)
 
 
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_value_that_has_no_place_in_a_picture_is_named_with_its_row_and_column(bad, to):
+    model = LogisticRegression().fit(X, Y)
+    wrong = np.where(np.arange(X.size).reshape(X.shape) == 7, bad, X)
+    with pytest.raises(ValueError, match=r"X has a NaN or an infinite value in row 3, column 1; leave such rows out"):
+        display.MarginHistogramDisplay.from_estimator(model, to(wrong), Y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, None, 7.5, "seven"])
+def test_a_label_that_is_no_class_is_named_with_its_row(bad):
+    labels = np.array(Y, dtype=object)
+    labels[4] = bad
+    model = LogisticRegression().fit(X, Y)
+    with pytest.raises(ValueError, match=rf"y\[4\] is {bad!r}, which is not one of the classes .*leave such rows out"):
+        display.BoundaryDisplay.from_estimator(model, X, labels)
+    with pytest.raises(ValueError, match=rf"extra_y\[0\] is {bad!r}, which is not one of the classes"):
+        display.OutlierDisplay.from_data(X, Y, [[9.0, 1.0]], np.array([bad], dtype=object))
+
+
+FORMULAS = ["$a^{$", "b$", "_$c$"]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda data, y: display.BoundaryDisplay.from_estimator(skl.RidgeClassifier().fit(data, y), data, y),
+        lambda data, y: display.BoundaryDisplay.from_estimator(
+            LinearSVC().fit(data, y), data, y, target=FORMULAS[0], title=FORMULAS[0]
+        ),
+        lambda data, y: display.MarginHistogramDisplay.from_estimator(LinearSVC().fit(data, y), data, y),
+        lambda data, y: display.WeightsDisplay.from_estimator(LinearSVC().fit(data, y)),
+        lambda data, y: display.ConvergenceDisplay.from_estimator(LinearSVC().fit(data, y)),
+        lambda data, y: display.RiskSurfaceDisplay.from_estimator(
+            LogisticRegression().fit(data, y == FORMULAS[0]), data, y == FORMULAS[0], resolution=5
+        ),
+        lambda data, y: display.RiskSurfaceDisplay.from_estimator(
+            LogisticRegression().fit(data, y == FORMULAS[0]), data, y == FORMULAS[0], resolution=5, kind="surface"
+        ),
+        lambda data, y: display.OutlierDisplay.from_data(
+            data.iloc[:100, :2], y[:100], data.iloc[:2, :2], y[:2], title=FORMULAS[0]
+        ),
+        lambda data, y: display.RegularizationPathDisplay.from_estimator(
+            LogisticRegression(), data, y, target=FORMULAS[0], Cs=[0.1, 1.0]
+        ),
+        lambda data, y: display.MistakesDisplay.from_estimator(
+            skl.RidgeClassifier().fit(data, y), data, y, shape=(2, 2), title=FORMULAS[0]
+        ),
+        lambda data, y: display.WeightImageDisplay.from_estimator(LinearSVC().fit(data, y), shape=(2, 2)),
+    ],
+)
+def test_dollar_signs_in_names_are_no_formulas(draw):
+    data = IRIS.data.set_axis(["$x_{$", "$y^$", "c $ d", "\\$"], axis=1)
+    shown = draw(data, np.array(FORMULAS)[IRIS.target])
+    shown.figure_.canvas.draw()
+
+
 def test_data_that_do_not_fit_the_model_are_refused():
     model = LinearSVC().fit(X, Y)
     with pytest.raises(ValueError, match="X has 3 columns, LinearSVC was fitted on 2"):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from linsep import (
     HardMarginSVC,
@@ -12,7 +14,9 @@ from linsep import (
     Perceptron,
     SGDClassifier,
     ZeroOneClassifier,
+    load,
     losses,
+    save,
 )
 from linsep.display import ConvergenceDisplay, LossDisplay, NovikoffDisplay, RiskSurfaceDisplay, StepSizeDisplay
 from linsep.schedules import Constant, InverseSqrt
@@ -270,3 +274,21 @@ def test_m11_one_curve_for_each_class():
         NovikoffDisplay.from_estimator(LinearSVC().fit(X, Y))
     with pytest.raises(ValueError, match="learns from a stream"):
         NovikoffDisplay.from_estimator(Perceptron().partial_fit(X, Y, classes=[-1, 1]))
+
+
+def test_a_pipeline_and_a_model_from_a_file_show_how_their_fit_went(tmp_path):
+    alone = LogisticRegression().fit(X, Y)
+    save(alone, tmp_path / "model.json")
+    steps = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(X, Y)
+    expected = ConvergenceDisplay.from_estimator(alone).curves["LogisticRegression"]
+    for model in (steps, load(tmp_path / "model.json")):
+        curve = ConvergenceDisplay.from_estimator(model).curves["LogisticRegression"]
+        np.testing.assert_array_equal(curve.objective, expected.objective)
+        assert curve.lower == expected.lower
+
+
+def test_a_perceptron_from_a_file_still_counts_its_mistakes(tmp_path):
+    model = Perceptron(random_state=0).fit(X, np.where(X[:, 0] > 0.3, 1, -1))
+    save(model, tmp_path / "model.json")
+    fresh, loaded = (NovikoffDisplay.from_estimator(m) for m in (model, load(tmp_path / "model.json")))
+    assert loaded.curves["mistakes"].mistakes[-1] == fresh.curves["mistakes"].mistakes[-1] == model.mistakes_

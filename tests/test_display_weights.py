@@ -228,5 +228,5 @@ def test_outliers_are_of_two_features_and_two_classes():
         OutlierDisplay.from_data(IRIS.data, IRIS.target, [[0, 0]], [1])
     with pytest.raises(ValueError, match="y has 3 classes"):
         OutlierDisplay.from_data(IRIS.data.iloc[:, :2], IRIS.target, [[0, 0]], [1])
-    with pytest.raises(ValueError, match=r"y\[40\] is"):
+    with pytest.raises(ValueError, match=r"extra_y\[0\] is 5, which is not one of the classes"):
         OutlierDisplay.from_data(X, Y, [[0, 0]], [5])

@@ -53,6 +53,9 @@ class Display:
                 f"leave ax out, or pass the axes of plt.subplots({rows}, {columns})"
             )
         self.figure_ = panels[0].figure
+        for panel in panels:  # a dollar sign in a column's name or a label is no formula
+            for words in (panel.title, panel.xaxis.label, panel.yaxis.label):
+                words.set_parse_math(False)
         return panels
 
     def _new_figure(self, rows: int, columns: int, size: tuple[float, float], wanted: int) -> list[Axes]:
@@ -111,5 +114,7 @@ PLACES: dict[str, dict[str, Any]] = {
 
 
 def legend(ax: Axes, place: str = "inside", **settings: Any) -> None:
-    """Draw the legend inside the axes, beside or below them."""
-    ax.legend(**{"framealpha": 0.85, "fontsize": "small", **PLACES[place], **settings})
+    """Draw the legend inside the axes, beside or below them; a dollar sign in a name is no formula."""
+    drawn = ax.legend(**{"framealpha": 0.85, "fontsize": "small", **PLACES[place], **settings})
+    for words in drawn.get_texts():
+        words.set_parse_math(False)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from ..history import History
 from ..palette import Theme
@@ -78,7 +79,7 @@ class ConvergenceDisplay(Display):
         Parameters
         ----------
         estimator : object
-            A fitted estimator of linsep: it has ``history_``.
+            A fitted estimator of linsep, also at the end of a pipeline or found by a search: it has ``history_``.
         by : {"step", "pass"}
             Whether to count steps, or passes over the data.
         ax : matplotlib Axes, one a panel, optional
@@ -86,6 +87,8 @@ class ConvergenceDisplay(Display):
             Passed to `plot`.
         """
         pyplot()
+        estimator = getattr(estimator, "best_estimator_", estimator)
+        estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         history = getattr(estimator, "history_", None)
         if history is None:
             raise TypeError(

@@ -153,7 +153,8 @@ class MistakesDisplay(Display):
         self._draw(panels)
         heading = f"{self.n_mistakes} of {self.n} misclassified; the worst {len(self.images)}"
         heading = heading if self.n_mistakes > len(self.images) else f"{self.n_mistakes} of {self.n} misclassified"
-        self.figure_.suptitle(f"{title}: {heading}" if title else f"{heading}, worst first", fontsize="medium")
+        words = f"{title}: {heading}" if title else f"{heading}, worst first"
+        self.figure_.suptitle(words, fontsize="medium").set_parse_math(False)
         return self
 
     def _draw(self, panels: list[Any]) -> None:

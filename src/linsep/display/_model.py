@@ -51,7 +51,7 @@ class LinearModel:
         """Return the examples as the planes see them; raise unless they have as many features."""
         if self.before is not None:
             X = self.before.transform(X)
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        X = check_points(X)
         if X.shape[1] != self.coef.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, {type(self.estimator).__name__} was fitted on {self.coef.shape[1]}; "
@@ -117,16 +117,37 @@ def _names(estimator: Any, before: Any, coef: FloatArray, given: ArrayLike | Non
     return [f"x{j}" for j in range(d)] if seen is None else [str(name) for name in seen]
 
 
-def codes_of(classes: NDArray[Any], y: ArrayLike, n: int) -> IntArray:
+def check_points(X: Any, name: str = "X") -> Any:
+    """Return examples as an array or a CSR matrix; raise where one has a value that has no place in a picture."""
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, ensure_all_finite=False)
+    values = X.data if is_sparse(X) else X
+    if not np.isfinite(values).all():
+        row, column = (int(where[0]) for where in _not_finite(X))
+        raise ValueError(
+            f"{name} has a NaN or an infinite value in row {row}, column {column}; leave such rows out or fill them in"
+        )
+    return X
+
+
+def _not_finite(X: Any) -> tuple[Any, ...]:
+    """Return the rows and columns of values that are no numbers, in order."""
+    if not is_sparse(X):
+        return np.nonzero(~np.isfinite(X))
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    return np.searchsorted(X.indptr, bad, side="right") - 1, X.indices[bad]
+
+
+def codes_of(classes: NDArray[Any], y: ArrayLike, n: int, name: str = "y") -> IntArray:
     """Return the position of each label among the classes; raise for one that is not there."""
     labels = np.asarray(y)
     if labels.shape != (n,):
-        raise ValueError(f"y has shape {labels.shape}; it needs one label for each of the {n} rows of X")
+        raise ValueError(f"{name} has shape {labels.shape}; it needs one label for each of the {n} rows")
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"y[{row}] is {labels[row]!r}, which is not one of the classes {classes.tolist()} of the model"
+            f"{name}[{row}] is {labels[row : row + 1].tolist()[0]!r}, which is not one of the classes "
+            f"{classes.tolist()}; leave such rows out"
         )
     return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)
 

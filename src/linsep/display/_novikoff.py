@@ -83,7 +83,7 @@ class NovikoffDisplay(Display):
             raise ValueError("a perceptron that learns from a stream knows no bound; fit it on all data at once")
         histories = estimator.history_ if isinstance(estimator.history_, list) else [estimator.history_]
         names = ["mistakes"] if len(histories) == 1 else [str(label) for label in estimator.classes_]
-        totals = np.atleast_2d(estimator.update_counts_).sum(axis=1)
+        totals = _totals(estimator, histories)
         bounds, best = np.atleast_1d(estimator.mistake_bound_), np.atleast_1d(estimator.best_mistake_bound_)
         curves = {
             name: MistakeCurve(*_counted(history, int(total)), float(own), float(least))
@@ -123,6 +123,15 @@ class NovikoffDisplay(Display):
                 self.bound_lines_.setdefault(name, line)
         if name not in self.bound_lines_:
             ax.plot([], [], linestyle="none", label=f"{said}no bound: no plane that separates was found")
+
+
+def _totals(estimator: Perceptron, histories: list[History]) -> FloatArray:
+    """Return how many mistakes each plane made; a model from a file knows them from its history."""
+    if hasattr(estimator, "update_counts_"):
+        return np.asarray(np.atleast_2d(estimator.update_counts_).sum(axis=1), dtype=np.float64)
+    if not all(len(history) for history in histories):
+        raise ValueError("an older model file keeps no history to count mistakes by; fit the perceptron again")
+    return np.array([history["updates"][-1] for history in histories])
 
 
 def _counted(history: History, total: int) -> tuple[FloatArray, FloatArray]:

@@ -12,10 +12,11 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from .. import palette
+from .._core import is_sparse
 from ..estimators import LeastSquaresClassifier, LogisticRegression
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-from ._model import codes_of, read
+from ._model import check_points, codes_of, read
 from ._view import Box, box_around, clip_line
 
 FloatArray = NDArray[np.float64]
@@ -93,17 +94,18 @@ class OutlierDisplay(Display):
         """
         pyplot()
         names = getattr(X, "columns", ["x0", "x1"])
-        first, extra = (check_array(part, dtype=np.float64, input_name="X") for part in (X, extra_X))
+        first, extra = (_dense(part, name) for part, name in ((X, "X"), (extra_X, "extra_X")))
         if first.shape[1] != 2 or extra.shape[1] != 2:
             raise ValueError(
                 f"X has {first.shape[1]} columns and extra_X {extra.shape[1]}; this picture is of two features"
             )
-        labels = np.concatenate([np.asarray(y), np.asarray(extra_y)])
         points = np.vstack([first, extra])
-        classes = np.unique(np.asarray(y))
+        classes = np.unique(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} classes; this picture is of two")
-        codes = codes_of(classes, labels, len(points))
+        parts = codes_of(classes, y, len(first)), codes_of(classes, extra_y, len(extra), "extra_y")
+        codes = np.concatenate(parts)
+        labels = classes[codes]
         if estimators is None:
             estimators = {"least squares": LeastSquaresClassifier(), "logistic": LogisticRegression()}
         n = len(first)
@@ -163,6 +165,11 @@ class OutlierDisplay(Display):
         self.lines_.append(lines)
         ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
         legend(ax, "below")
+
+
+def _dense(X: Any, name: str) -> FloatArray:
+    X = check_points(X, name)
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 def _plane(estimator: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:
