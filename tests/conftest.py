@@ -3,9 +3,13 @@
 import os
 import sys
 
-import numpy as np
-import pytest
-from hypothesis import settings
+# Two processes test on two processors: a thread each, but where a test asks for more. Before NumPy looks.
+for name in ("LINSEP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # Pictures are drawn on no screen.
 os.environ.setdefault("MPLBACKEND", "Agg")

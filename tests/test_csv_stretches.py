@@ -75,6 +75,7 @@ def test_a_column_that_is_empty_at_first(short):
     [
         ([["a", "b"], *[[1, 2]] * 80, ["x", 2], *[[1, 2]] * 9], "text among numbers"),
         ([["a", "b"], *[[1, 2]] * 80, ["x\ny", 2], *[[1, 2]] * 9], "a line that ends within quotes"),
+        ([["a", "b"], *[["", 2]] * 80, ["x", 2], *[["", 2]] * 80], "text, or missing?"),
         ([["a", "a"], *[[1, 2]] * 80], "two columns of one name"),
         ([["a", "b"], *[[1, 2]] * 80, [1, 2, 3], *[[1, 2]] * 9], "a ragged row"),
         ([["a", "b"], [1, 2], [3, 4]], "a short file"),

@@ -68,6 +68,7 @@ def folder(tmp_path_factory):
     dump_svmlight_file(X, y, str(place / "two.svm"), zero_based=False)
     many = pd.concat([customers(100_000, seed) for seed in range(9)]).drop(columns="kind")
     many.to_parquet(place / "many.parquet", row_group_size=250_000)
+    many[:300_000].to_parquet(place / "some.parquet", row_group_size=100_000)
     return place
 
 
@@ -125,7 +126,7 @@ def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path)
 
 def test_a_run_that_is_killed_goes_on(folder, tmp_path):
     loss = "hinge"  # the method that keeps the most between passes
-    model, data = tmp_path / "model.json", folder / "many.parquet"
+    model, data = tmp_path / "model.json", folder / "some.parquet"
     words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--loss", loss, "-o", model]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     state = tmp_path / "model.json.partial" / "state.json"
@@ -151,7 +152,7 @@ def test_a_run_that_is_killed_goes_on(folder, tmp_path):
 
 
 def test_ctrl_c_writes_the_best_so_far(folder, tmp_path):
-    model, data = tmp_path / "model.json", folder / "many.parquet"
+    model, data = tmp_path / "model.json", folder / "some.parquet"
     words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--tol", "1e-13", "-o", model]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while not (tmp_path / "model.json.partial" / "state.json").exists() and process.poll() is None:

@@ -512,8 +512,8 @@ def test_m23_an_mp4_shows_what_the_page_shows(tmp_path):
 
     X, y = flat()
     film = replay(Perceptron(order="cyclic"), X, y)
-    save(film, tmp_path / "film.gif")
-    save_animation(film, tmp_path / "film.mp4", fps=2, frames=4)
+    for ending in ("gif", "mp4"):
+        save_animation(film, tmp_path / f"film.{ending}", fps=2, frames=4)
     words = ["ffmpeg", "-loglevel", "error", "-i", tmp_path / "film.mp4", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     raw = subprocess.run(words, capture_output=True, timeout=60, check=True).stdout
     with Image.open(tmp_path / "film.gif") as picture:

@@ -128,11 +128,15 @@ def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table | None:
-    """Return the tables one below the other; None where a column holds numbers in some of them and text in others."""
+    """Return the tables one below the other; None where a column is text in some of them and something else in others.
+
+    What is empty everywhere in a stretch may be text as well as missing: that is for the whole column to tell.
+    """
     columns = []
     for parts in zip(*(table.columns for table in tables), strict=True):
-        kind = _common(part.type for part in parts)
-        if kind is None:
+        kinds = {part.type for part in parts}
+        kind = _common(kinds)
+        if kind is None or (kind == pa.string() and len(kinds) > 1):
             return None
         columns.append(pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], type=kind))
     return pa.Table.from_arrays(columns, names=tables[0].column_names)
