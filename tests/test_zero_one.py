@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import subprocess
 import sys
 import time
@@ -478,13 +477,14 @@ print(json.dumps(dict(raised=raised, took=time.perf_counter() - sent[0], lower=i
 @pytest.mark.parametrize(("classes", "verbose"), [(2, True), (3, None)])
 def test_m18_ctrl_c_keeps_the_best(classes, verbose):
     script = INTERRUPT.format(classes=classes, verbose=verbose)
-    env = os.environ | {"LINSEP_NUM_THREADS": "2"}  # as for users
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["raised"]
     assert outcome["took"] < 5  # on a machine that may be busy with other tests
-    assert 0 < outcome["lower"] < outcome["found"] < 150 * classes
+    assert 0 < outcome["lower"] < outcome["found"] < 300, (
+        "no worse than one class for all, of which there are 300 / classes"
+    )
     assert ("proven necessary" in done.stderr) == bool(verbose)
 
 

@@ -227,8 +227,9 @@ class _Search:
 
     def run(self, start: Start | None) -> None:
         """Search until the two numbers meet; raises when the time is up."""
-        for b in (1.0, -1.0):
-            self.consider(self.w, b if self.problem.fit_intercept else 0.0)
+        alike = (1.0, -1.0) if self.problem.fit_intercept else (0.0,)  # one class for all: the better one first,
+        for b in sorted(alike, key=lambda b: self.points.cost(self.w, b)):  # for Ctrl-C may leave it at that
+            self.consider(self.w, b)
         if start is not None:
             self.consider(start.w, start.b)
         if len(self.points.s) == 0:
