@@ -193,11 +193,11 @@ def interleaved(length: int, planes: int) -> FloatArray:
     return room[first : first + length * planes].reshape(length, planes)
 
 
-def _parts(X: Any) -> list[Any]:
+def _parts(X: Any) -> tuple[Any, Any, Any]:
     """Return the three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
     width = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
-    indices = [np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr)]
-    return [np.ascontiguousarray(X.data), *indices]
+    indices, indptr = (np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr))
+    return np.ascontiguousarray(X.data), indices, indptr
 
 
 class Rows:

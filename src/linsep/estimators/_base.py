@@ -434,7 +434,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
-        return self._read(X, lambda *rows_and_planes: _core.labels(*rows_and_planes, self.classes_))
+        return self._read(X, lambda rows, W, b: _core.labels(rows, W, b, self.classes_))
 
     def _read(self, X: Any, kernel: Callable[[Any, FloatArray, FloatArray], tuple[NDArray[Any], bool]]) -> NDArray[Any]:
         """Return what the kernel makes of the rows and the planes.
