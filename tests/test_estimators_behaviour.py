@@ -11,14 +11,15 @@ import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier, solvers
+from linsep import LeastSquaresClassifier, LinearClassifier, LogisticRegression, Perceptron, SGDClassifier, solvers
 from linsep.losses import Loss
 from linsep.schedules import InverseSqrt
 from linsep.solvers import GradientDescent, StochasticDescent
@@ -190,6 +191,76 @@ def test_m24_the_number_of_threads_over_the_classes_changes_nothing(model, three
     fits = [clone(model).set_params(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, None, -1)]
     for other in fits[1:]:
         np.testing.assert_array_equal(other.coef_, fits[0].coef_)
+
+
+LAYOUTS = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "every second": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "single": lambda X: X.astype(np.float32),
+    "single columns": lambda X: np.asfortranarray(X.astype(np.float32)),
+    "foreign bytes": lambda X: X.astype(">f8"),
+    "list": lambda X: X.tolist(),
+    "csr": sparse.csr_array,
+    "csr matrix": lambda X: sparse.csr_matrix(X.astype(np.float32)),
+    "csc": sparse.csc_array,
+}
+every_layout = pytest.mark.parametrize("layout", [pytest.param(to, id=name) for name, to in LAYOUTS.items()])
+
+
+@every_layout
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_are_read_in_any_layout(layout, classes, three):
+    X, y = three
+    few = np.isin(y, np.unique(y)[:classes])
+    model = LogisticRegression().fit(X[few], y[few])
+    scores = X @ model.coef_.T + model.intercept_
+    expected = scores if classes == 3 else np.column_stack([-scores[:, 0], scores[:, 0]]) / 2
+    np.testing.assert_allclose(model.decision_function(layout(X)), scores if classes == 3 else scores[:, 0], rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(layout(X)), model.classes_[expected.argmax(axis=1)])
+    np.testing.assert_allclose(model.predict_proba(layout(X)), softmax(expected, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba", "predict_log_proba"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@every_layout
+def test_what_is_not_finite_is_found_though_nobody_looks_for_it(layout, value, method, three):
+    X, y = three
+    model = LogisticRegression().fit(X, y)
+    model.coef_[:, 1] = 0.0  # a weight of zero hides nothing
+    X = X.copy()
+    X[40, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        getattr(model, method)(layout(X))
+
+
+def test_finite_numbers_whose_scores_overflow_are_no_error(three):
+    X, y = three
+    model = LogisticRegression().fit(X[y != "cow"], y[y != "cow"])
+    model.coef_[:] = [[1e10, 0.0, 0.0, 0.0]]
+    assert model.predict([[1e300, 0.0, 0.0, 0.0], [-1e300, 0.0, 0.0, 0.0]]).tolist() == ["bee", "ant"]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f8", "i1", "f4", "?", "U2", "S2", ">i8", object], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_labels_come_back_as_they_were_given(dtype, classes, three):
+    X, y = three
+    words = dtype in ("U2", "S2", object)
+    labels = np.array(["x", "yy", "z"] if words else [0, 1, 0] if dtype == "?" else [7, 1, 2]).astype(dtype)
+    given = labels[np.minimum(np.unique(y, return_inverse=True)[1], classes - 1)]
+    predicted = LogisticRegression().fit(X, given).predict(X)
+    assert predicted.dtype == given.dtype
+    assert set(predicted.tolist()) == set(given.tolist())
+
+
+def test_a_model_says_what_is_wrong_with_rows(three):
+    X, y = three
+    with pytest.raises(NotFittedError):
+        LogisticRegression().predict(X)
+    model = LogisticRegression().fit(X, y)
+    for wrong, message in [(X[:, :3], "3 features"), (X[:0], "0 sample"), (X[0], "1D array"), (X * 1j, "omplex")]:
+        with pytest.raises(ValueError, match=message):
+            model.predict(wrong)
 
 
 @pytest.mark.parametrize("model", [SGDClassifier("logistic", random_state=0), MODELS["gradient descent"]], ids=repr)

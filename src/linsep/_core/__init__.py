@@ -35,9 +35,12 @@ __all__ = [
     "interleaved",
     "is_sparse",
     "kernels_in_use",
+    "labels",
     "length",
     "libsvm_text",
     "one_thread",
+    "probabilities",
+    "scores",
     "sprung_line_search",
     "threads",
     "warn_if_slow",
@@ -194,6 +197,13 @@ def interleaved(length: int, planes: int) -> FloatArray:
     return room[first : first + length * planes].reshape(length, planes)
 
 
+def _parts(X: Any) -> tuple[Any, Any, Any]:
+    """Return the three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
+    width = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
+    indices, indptr = (np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr))
+    return np.ascontiguousarray(X.data), indices, indptr
+
+
 class Rows:
     """The examples as rows, dense or sparse, float32 or float64: the only type that knows which.
 
@@ -214,11 +224,11 @@ class Rows:
         self._norms: FloatArray | None = None
         if self.is_sparse:
             kernels = _compiled or reference
-            self._handle = kernels.csr(*self._parts(), self.d)
+            self._handle = kernels.csr(*_parts(self.X), self.d)
             if not tidy and kernels.has_repeated_entries(self._handle, self._threads()):
                 self.X = self.X.copy()  # the user's own matrix stays as it is
                 self.X.sum_duplicates()
-                self._handle = kernels.csr(*self._parts(), self.d)
+                self._handle = kernels.csr(*_parts(self.X), self.d)
         elif _compiled is not None:
             self._handle = _compiled.dense(self.X)
 
@@ -230,13 +240,6 @@ class Rows:
     def _threads(self, times: int = 1) -> int:
         """How many threads may share a pass that uses each number so many times; a short one is one thread's anyway."""
         return threads() if times * self.stored >= WORTH_A_THREAD else 1
-
-    def _parts(self) -> list[Any]:
-        """The three arrays of a CSR matrix, contiguous, with both index arrays of one width; SciPy may mix them."""
-        X = self.X
-        width = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
-        indices = [np.ascontiguousarray(part, dtype=width) for part in (X.indices, X.indptr)]
-        return [np.ascontiguousarray(X.data), *indices]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (self.X,)
@@ -567,6 +570,52 @@ class Rows:
             into = alpha, w, other, threads()
             return float(_compiled.dual_halves(self._handle, y, c, kernel, q, constant, b, order, seed, *into))
         return reference.dual_halves(self.X, y, c, loss, q, constant, b, order, seed, alpha, w)
+
+
+def scores(X: Any, W: FloatArray, b: FloatArray) -> tuple[FloatArray, bool]:
+    """Return g = x·w + b, one row of `W` a column, and whether all are finite: then so is every entry of X.
+
+    >>> scores(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5]))
+    (array([[11.5]]), True)
+    """
+    out = np.empty((X.shape[0], len(W)))
+    return out, _read(X, "scores", W, b, out)
+
+
+def labels(X: Any, W: FloatArray, b: FloatArray, classes: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Return ``classes[1]`` where g ≥ 0, else ``classes[0]``; of several planes the highest one's; and as `scores`.
+
+    >>> labels(np.array([[1.0], [-1.0]]), np.array([[3.0]]), np.array([0.0]), np.array(["no", "yes"]))
+    (array(['yes', 'no'], dtype='<U3'), True)
+    """
+    # Values of eight bytes are written as they are; others are looked up afterwards.
+    straight = classes.dtype.kind in "iuf" and classes.itemsize == 8 and classes.dtype.isnative
+    table = np.ascontiguousarray(classes).view(np.int64) if straight else np.arange(len(classes))
+    out = np.empty(X.shape[0], dtype=np.int64)
+    finite = _read(X, "labels", W, b, table, out)
+    return out.view(classes.dtype) if straight else classes.take(out), finite
+
+
+def probabilities(X: Any, W: FloatArray, b: FloatArray) -> tuple[FloatArray, bool]:
+    """Return σ(−g) and σ(g) in two columns; of several planes the softmax of g; and as `scores`.
+
+    >>> probabilities(np.array([[1.0]]), np.array([[0.0]]), np.array([0.0]))
+    (array([[0.5, 0.5]]), True)
+    """
+    out = np.empty((X.shape[0], max(2, len(W))))
+    return out, _read(X, "probabilities", W, b, out)
+
+
+def _read(X: Any, loop: str, W: FloatArray, b: FloatArray, *into: NDArray[Any]) -> bool:
+    """Let planes read the rows of X: float32 or float64, dense or CSR, checked by nobody yet."""
+    W, b = np.ascontiguousarray(W, dtype=np.float64), np.ascontiguousarray(b, dtype=np.float64)
+    sparse_rows = is_sparse(X)
+    if _compiled is None or not (sparse_rows or X.flags.c_contiguous):  # columns one after the other suit a BLAS
+        X = reference.csr(*_parts(X), X.shape[1]) if sparse_rows else X
+        return bool(getattr(reference, loop)(X, W, b, *into, 1))
+    handle = _compiled.unread_csr(*_parts(X), X.shape[1]) if sparse_rows else _compiled.dense(X)
+    work = len(W) * (X.nnz if sparse_rows else X.size)
+    return bool(getattr(_compiled, loop)(handle, W, b, *into, threads() if work >= WORTH_A_THREAD else 1))
 
 
 def sprung_line_search(

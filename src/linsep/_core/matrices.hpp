@@ -60,30 +60,42 @@ void dense_product(const T *x, std::size_t d, const double *W, std::size_t width
 constexpr std::size_t together = 4, dense_packs = 3;  // rows and packs whose sums fit into the registers
 
 template <class T>
+std::size_t filled_width(const Dense<T> &, std::size_t columns) {
+    return (columns + lane - 1) / lane * lane;
+}
+
+// out = the rows from `first` to `last` times W, whose columns are filled up to whole packs.
+template <class T>
+void products(const Dense<T> &X, std::size_t first, std::size_t last, const double *W, std::size_t columns, double *out) {
+    const std::size_t width = filled_width(X, columns), packs = width / lane;
+    double sums[together * dense_packs * lane];
+    for (std::size_t i = first; i < last; i += together, out += together * columns) {
+        const std::size_t rows = std::min(together, last - i);
+        for (std::size_t pack = 0; pack < packs; pack += dense_packs) {
+            const std::size_t some = std::min(dense_packs, packs - pack), from = pack * lane;
+            with_packs<dense_packs>(some, [&](auto N) {
+                if (rows == together)
+                    dense_product<together, N>(X.x + i * X.d, X.d, W + from, width, sums);
+                else
+                    for (std::size_t r = 0; r < rows; ++r)
+                        dense_product<1, N>(X.x + (i + r) * X.d, X.d, W + from, width, sums + r * some * lane);
+            });
+            for (std::size_t r = 0; r < rows; ++r)
+                std::copy_n(sums + r * some * lane, std::min(some * lane, columns - from), out + r * columns + from);
+        }
+    }
+}
+
+template <class T>
 void matmat(const Dense<T> &X, const double *W, std::size_t columns, double *out, std::size_t threads) {
-    const std::size_t packs = (columns + lane - 1) / lane, width = packs * lane;
+    const std::size_t width = filled_width(X, columns);
     const auto filled = filled_up(W, X.d, columns, width);
     const std::size_t groups = (X.n + together - 1) / together, tasks = std::min<std::size_t>(groups, 16);
-    threads = useful_threads(X.stored() * packs, threads);
+    threads = useful_threads(X.stored() * width / lane, threads);
     parallel_for(tasks, threads, [&](std::size_t task) {
-        double sums[together * dense_packs * lane];
-        for (std::size_t group = groups * task / tasks; group < groups * (task + 1) / tasks; ++group) {
-            const std::size_t i = group * together, rows = std::min(together, X.n - i);
-            for (std::size_t first = 0; first < packs; first += dense_packs) {
-                const std::size_t some = std::min(dense_packs, packs - first), from = first * lane;
-                with_packs<dense_packs>(some, [&](auto N) {
-                    if (rows == together)
-                        dense_product<together, N>(X.x + i * X.d, X.d, filled.data() + from, width, sums);
-                    else
-                        for (std::size_t r = 0; r < rows; ++r)
-                            dense_product<1, N>(X.x + (i + r) * X.d, X.d, filled.data() + from, width,
-                                                sums + r * some * lane);
-                });
-                for (std::size_t r = 0; r < rows; ++r)
-                    std::copy_n(sums + r * some * lane, std::min(some * lane, columns - from),
-                                out + (i + r) * columns + from);
-            }
-        }
+        const std::size_t first = groups * task / tasks * together;
+        const std::size_t last = std::min(X.n, groups * (task + 1) / tasks * together);
+        products(X, first, last, filled.data(), columns, out + first * columns);
     });
 }
 
@@ -164,33 +176,43 @@ void with_some_packs(std::size_t packs, F f) {
 }
 
 template <class T, class I>
+std::size_t filled_width(const Csr<T, I> &, std::size_t columns) {
+    return columns;
+}
+
+template <class T, class I>
+void products(const Csr<T, I> &X, std::size_t first, std::size_t last, const double *W, std::size_t columns, double *out) {
+    for (std::size_t i = first; i < last; ++i, out += columns) {
+        const auto row = X.row(i);
+        for (std::size_t from = 0; from < columns;) {
+            const Sweep sweep(columns - from);
+            with_some_packs(sweep.packs, [&](auto N) {
+                Pack sum[N + 1] = {};
+                double rest[lane] = {};
+                row.each_entry([&](std::size_t j, double v) {
+                    const double *w = W + j * columns + from;
+                    for (std::size_t c = 0; c < N; ++c) {
+                        Pack some;
+                        load(some, w + lane * c);
+                        sum[c] += v * some;
+                    }
+                    for (std::size_t k = 0; k < sweep.rest; ++k) rest[k] += v * w[lane * N + k];
+                });
+                for (std::size_t c = 0; c < N; ++c) store(out + from + lane * c, sum[c]);
+                std::copy_n(rest, sweep.rest, out + from + lane * N);
+            });
+            from += sweep.columns();
+        }
+    }
+}
+
+template <class T, class I>
 void matmat(const Csr<T, I> &X, const double *W, std::size_t columns, double *out, std::size_t threads) {
     threads = useful_threads(X.stored() * columns, threads);
     const std::size_t tasks = std::min<std::size_t>(X.n, 16);
     parallel_for(tasks, threads, [&](std::size_t task) {
-        for (std::size_t i = X.n * task / tasks; i < X.n * (task + 1) / tasks; ++i) {
-            const auto row = X.row(i);
-            for (std::size_t from = 0; from < columns;) {
-                const Sweep sweep(columns - from);
-                with_some_packs(sweep.packs, [&](auto N) {
-                    Pack sum[N + 1] = {};
-                    double rest[lane] = {};
-                    row.each_entry([&](std::size_t j, double v) {
-                        const double *w = W + j * columns + from;
-                        for (std::size_t c = 0; c < N; ++c) {
-                            Pack some;
-                            load(some, w + lane * c);
-                            sum[c] += v * some;
-                        }
-                        for (std::size_t k = 0; k < sweep.rest; ++k) rest[k] += v * w[lane * N + k];
-                    });
-                    double *to = out + i * columns + from;
-                    for (std::size_t c = 0; c < N; ++c) store(to + lane * c, sum[c]);
-                    std::copy_n(rest, sweep.rest, to + lane * N);
-                });
-                from += sweep.columns();
-            }
-        }
+        const std::size_t first = X.n * task / tasks;
+        products(X, first, X.n * (task + 1) / tasks, W, columns, out + first * columns);
     });
 }
 

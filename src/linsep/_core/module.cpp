@@ -26,6 +26,7 @@
 #include "objective.hpp"
 #include "planes.hpp"
 #include "products.hpp"
+#include "reading.hpp"
 #include "repeats.hpp"
 #include "rows.hpp"
 #include "springs.hpp"
@@ -66,29 +67,39 @@ Handle dense(Table<const T> X) {
     return {Dense<T>{X.data(), X.shape(0), X.shape(1)}};
 }
 
-// Indices are trusted by every loop that follows, so they are all checked here, once.
+// A view whose rows nobody has looked at: for `read`, which does.
 template <class T, class I>
-Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
+Csr<T, I> csr_view(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
     require(indptr.shape(0) >= 1, "CSR indptr is empty; it needs one entry more than there are rows");
     const std::size_t n = indptr.shape(0) - 1, stored = indices.shape(0);
-    const I *start = indptr.data(), *j = indices.data();
+    const I *start = indptr.data();
     require(data.shape(0) == stored, "CSR data and indices have different lengths");
     require(start[0] == 0, "CSR indptr must begin with 0");
-    for (std::size_t i = 0; i < n; ++i)
-        require(start[i] <= start[i + 1], "CSR indptr decreases: the row boundaries are damaged or overflowed");
-    require(static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
-    using Unsigned = std::make_unsigned_t<I>;  // in which a negative index is a large one
-    Unsigned highest = 0;
-#pragma omp simd reduction(max : highest)
-    for (std::size_t k = 0; k < static_cast<std::size_t>(start[n]); ++k)
-        highest = std::max(highest, static_cast<Unsigned>(j[k]));
-    require(start[n] == 0 || highest < d, "CSR column index out of range: the indices are damaged or overflowed");
-    return {Csr<T, I>{data.data(), j, start, n, d}};
+    require(start[n] >= 0 && static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
+    return {data.data(), indices.data(), start, n, d};
+}
+
+constexpr const char *damage =
+    "the CSR matrix is damaged or its indices overflowed: indptr decreases, or a column index is out of range";
+
+template <class T, class I>
+Handle unread_csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
+    return {csr_view(data, indices, indptr, d)};
+}
+
+// Indices are trusted by every other loop, so they are all checked here, once.
+template <class T, class I>
+Handle csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::size_t d) {
+    const auto view = csr_view(data, indices, indptr, d);
+    require(view.sound(0, view.n), damage);
+    return {view};
 }
 
 template <class T, class I>
 void bind_csr(nb::module_ &m) {
     m.def("csr", &csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+    m.def("unread_csr", &unread_csr<T, I>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "d"_a,
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
@@ -218,6 +229,39 @@ void bind_squared_norms(const Handle &X, Vector<double> out, std::size_t threads
         nb::gil_scoped_release release;
         squared_norms(rows, out.data(), threads);
     });
+}
+
+// Calls read(X, planes, end); whether all scores were finite.
+template <class End>
+bool read_rows(const Handle &X, Table<const double> W, Vector<const double> b, const End &end, std::size_t height,
+               std::size_t threads) {
+    return X.visit([&](const auto &rows) {
+        require(W.shape(1) == rows.d && W.shape(0) == b.shape(0) && height == rows.n, "shapes do not match");
+        Outcome outcome;
+        {
+            nb::gil_scoped_release release;
+            outcome = read(rows, Discriminants{W.data(), b.data(), W.shape(0)}, end, threads);
+        }
+        require(outcome != Outcome::damaged, damage);
+        return outcome == Outcome::finite;
+    });
+}
+
+bool bind_scores(const Handle &X, Table<const double> W, Vector<const double> b, Table<double> out, std::size_t threads) {
+    require(out.shape(1) == W.shape(0), "shapes do not match");
+    return read_rows(X, W, b, Scores{out.data()}, out.shape(0), threads);
+}
+
+bool bind_labels(const Handle &X, Table<const double> W, Vector<const double> b, Vector<const std::int64_t> table,
+                 Vector<std::int64_t> out, std::size_t threads) {
+    require(table.shape(0) == std::max<std::size_t>(2, W.shape(0)), "shapes do not match");
+    return read_rows(X, W, b, Labels{table.data(), out.data()}, out.shape(0), threads);
+}
+
+bool bind_probabilities(const Handle &X, Table<const double> W, Vector<const double> b, Table<double> out,
+                        std::size_t threads) {
+    require(out.shape(1) == std::max<std::size_t>(2, W.shape(0)), "shapes do not match");
+    return read_rows(X, W, b, Probabilities{out.data()}, out.shape(0), threads);
 }
 
 std::size_t bind_stochastic_steps(const Handle &X, Table<const double> y, Optional weight,
@@ -502,6 +546,11 @@ NB_MODULE(LINSEP_MODULE, m) {
     m.def("matmat", &bind_matmat, "X"_a, "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("rmatmat", &bind_rmatmat, "X"_a, "U"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("squared_norms", &bind_squared_norms, "X"_a, "out"_a.noconvert(), "threads"_a);
+    m.def("scores", &bind_scores, "X"_a, "W"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("labels", &bind_labels, "X"_a, "W"_a.noconvert(), "b"_a.noconvert(), "table"_a.noconvert(),
+          "out"_a.noconvert(), "threads"_a);
+    m.def("probabilities", &bind_probabilities, "X"_a, "W"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(),
+          "threads"_a);
     m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "W"_a.noconvert(), "b"_a.noconvert(),
           "sum_W"_a.noconvert().none(), "sum_b"_a.noconvert().none(), "counts"_a.noconvert().none(),

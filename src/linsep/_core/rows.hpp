@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <variant>
 
 namespace linsep {
@@ -179,6 +180,7 @@ struct Dense {
     std::size_t n, d;
     DenseRow<T> row(std::size_t i) const { return {x + i * d, d}; }
     void fetch(std::size_t) const {}  // where a row begins needs no look-up
+    bool sound(std::size_t, std::size_t) const { return true; }
     std::size_t stored() const { return n * d; }
 };
 
@@ -194,6 +196,19 @@ struct Csr {
     }
     void fetch(std::size_t i) const { __builtin_prefetch(start + i); }
     std::size_t stored() const { return static_cast<std::size_t>(start[n]); }
+    // Whether the rows from `first` to `last` lie one after the other within the data and name columns that exist.
+    bool sound(std::size_t first, std::size_t last) const {
+        int falls = start[first] < 0 || start[last] > start[n];
+#pragma omp simd reduction(| : falls)
+        for (std::size_t i = first; i < last; ++i) falls |= start[i] > start[i + 1];
+        if (falls) return false;
+        using Unsigned = std::make_unsigned_t<I>;  // in which a negative index is a large one
+        Unsigned highest = 0;
+#pragma omp simd reduction(max : highest)
+        for (std::size_t k = static_cast<std::size_t>(start[first]); k < static_cast<std::size_t>(start[last]); ++k)
+            highest = std::max(highest, static_cast<Unsigned>(j[k]));
+        return start[first] == start[last] || highest < d;
+    }
 };
 
 using Matrix = std::variant<Dense<float>, Dense<double>, Csr<float, std::int32_t>, Csr<double, std::int32_t>,

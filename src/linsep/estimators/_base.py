@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
@@ -196,9 +197,9 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self._warn(results)
         return self
 
-    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
         """Return X (and y) as the kernels read them."""
-        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order=order)
 
     def _rows(self, X: Any) -> Rows:
         """Return the examples as rows; raise where their squares do not fit into a float."""
@@ -439,17 +440,42 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
-        check_is_fitted(self, "coef_")
-        X = self._check_X(X, reset=False)
-        scores = Rows(X, tidy=True).matvec(self.coef_)  # a product adds entries that are there twice by itself
-        scores += self.intercept_
-        return scores[:, 0] if len(self.intercept_) == 1 else scores
+        scores = self._read(X, _core.scores)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
-        scores = self.decision_function(X)
-        winners = (scores >= 0).view(np.int8) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_.take(winners))
+        return self._read(X, lambda rows, W, b: _core.labels(rows, W, b, self.classes_))
+
+    def _read(self, X: Any, kernel: Callable[[Any, FloatArray, FloatArray], tuple[NDArray[Any], bool]]) -> NDArray[Any]:
+        """Return what the kernel makes of the rows and the planes.
+
+        Rows that can be read as they are need no check beforehand, which would take as long as the reading: finite
+        scores say that all entries are finite.
+        """
+        if not hasattr(self, "coef_"):
+            check_is_fitted(self, "coef_")
+        as_it_is = self._readable(X)
+        rows = X if as_it_is else self._check_X(X, reset=False, order=None)
+        out, finite = kernel(rows, self.coef_, self.intercept_)
+        if as_it_is and not finite:
+            self._check_X(X, reset=False)  # raises, unless finite numbers overflowed
+        return out
+
+    def _readable(self, X: Any) -> bool:
+        """Whether the kernels can read X as it is and scikit-learn would find nothing in it but its values to check."""
+        if type(X) is np.ndarray:
+            laid_out = X.ndim == 2 and (X.flags.c_contiguous or X.flags.f_contiguous)
+        else:
+            laid_out = type(X) in (sparse.csr_array, sparse.csr_matrix)
+        return (
+            laid_out
+            and X.dtype in (np.float64, np.float32)
+            and X.dtype.isnative
+            and X.shape[0] > 0
+            and X.shape[1] == getattr(self, "n_features_in_", None)
+            and not hasattr(self, "feature_names_in_")
+        )
 
     def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
         """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from .. import losses, penalties
+from .. import _core, losses, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
 from ..losses import Loss
@@ -218,7 +218,9 @@ class LogisticRegression(CertifiedEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        if self.multi_class == "ovr" and len(getattr(self, "coef_", ())) > 1:
+            return np.asarray(np.exp(self.predict_log_proba(X)))
+        return self._read(X, _core.probabilities)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k|x), also where P itself is too small for a float."""

@@ -309,6 +309,13 @@ class Perceptron(StreamingEstimator):
         votes = np.column_stack([ballot.count(X, self.fit_intercept) for ballot in self._ballots])
         return votes[:, 0] if scores.ndim == 1 else votes
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: that of the plane, or with ``keep="vote"`` that of most votes."""
+        if not hasattr(self, "_ballots"):
+            return super().predict(X)
+        votes = self.decision_function(X)
+        return np.asarray(self.classes_.take(votes >= 0 if votes.ndim == 1 else votes.argmax(axis=1)))
+
 
 def _augmented_margin(problem: Problem, result: Result) -> float:
     length = float(np.sqrt(result.w @ result.w + result.b**2))

@@ -136,6 +136,8 @@ class PenalisedEstimator(StreamingEstimator):
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
+        if len(getattr(self, "coef_", ())) == 1:
+            return self._read(X, _core.probabilities)
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     @available_if(_gives_probabilities)

@@ -27,6 +27,7 @@ from .._core import Rows, gram_descent
 from ..claim import balancing_shift
 from ..duality import Bound, bound, scaled_dual
 from ..history import History, Record
+from ..penalties import Penalty
 from ..problem import Point, Problem
 from ._checks import check_count
 from .metric import Cholesky
@@ -36,7 +37,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["ProximalNewton"]
+__all__ = ["ProximalNewton", "quadratic_model", "violation"]
 
 #: With this many features or fewer all of them are worked on.
 FEW = 256
@@ -279,12 +280,19 @@ def _direction(point: Point, h: FloatArray, accuracy: float) -> tuple[FloatArray
     centre = problem.rows.rmatvec(h) / total if centred else np.zeros(d)
     slope_b = float(point.smooth_gradient[d]) / total if centred else 0.0
     q = point.smooth_gradient[:d] - slope_b * total * centre
-    model = _ByGram if d <= (GRAM_OF_SPARSE if problem.rows.is_sparse else GRAM) else _ByColumns
-    step = model(point, h, centre).minimise(q, accuracy)
+    step = quadratic_model(problem.rows, problem.penalty, point.w, h, centre).minimise(q, accuracy)
     return step, -slope_b - float(centre @ step)
 
 
-def _violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
+def quadratic_model(
+    rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray
+) -> _ByGram | _ByColumns:
+    """Return q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ with H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, to be minimised for any q."""
+    model = _ByGram if rows.d <= (GRAM_OF_SPARSE if rows.is_sparse else GRAM) else _ByColumns
+    return model(rows, penalty, w, h, centre)
+
+
+def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
     """Return the largest change of slope that a step along a single coordinate would make."""
     t = bend * w - q
     return float(np.abs(np.sign(t) * np.maximum(np.abs(t) - l1, 0.0) - bend * w).max(initial=0.0))
@@ -293,19 +301,19 @@ def _violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> flo
 class _ByGram:
     """The model with H written down."""
 
-    def __init__(self, point: Point, h: FloatArray, centre: FloatArray) -> None:
-        self.w, self.l1 = point.w, point.problem.penalty.l1
-        H, nudge = _centred_gram(point.problem.rows, h, centre)
+    def __init__(self, rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray) -> None:
+        self.w, self.l1 = w, penalty.l1
+        H, nudge = _centred_gram(rows, h, centre)
         diagonal = np.einsum("jj->j", H)
         # A nudge where nothing bends, as large as the rounding that may have made it so.
         diagonal += nudge * (diagonal + h.sum() * centre**2) + np.finfo(float).tiny
-        diagonal += point.problem.penalty.l2
-        self.H = H
+        diagonal += penalty.l2
+        self.H, self.bend = H, diagonal
 
     def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
         """Return δ. Where coordinate descent is slow, the support's own minimum is tried between its passes."""
-        w, q, bend = self.w.copy(), q.copy(), np.einsum("jj->j", self.H)
-        accuracy *= _violation(q, w, bend, self.l1)
+        w, q = self.w.copy(), q.copy()
+        accuracy *= violation(q, w, self.bend, self.l1)
         for _ in range(50):
             if gram_descent(self.H, self.l1, accuracy, 50, q, w) <= accuracy:
                 break
@@ -353,16 +361,16 @@ def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatA
 class _ByColumns:
     """The model with H = A Aᵀ − c cᵀ + l2·I left as a product: A holds the features times √h, one a row."""
 
-    def __init__(self, point: Point, h: FloatArray, centre: FloatArray) -> None:
-        self.w, self.penalty = point.w, point.problem.penalty
-        self.A = _scaled_columns(point.problem.rows, np.sqrt(h))
+    def __init__(self, rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray) -> None:
+        self.w, self.penalty = w, penalty
+        self.A = _scaled_columns(rows, np.sqrt(h))
         self.c = np.sqrt(h.sum()) * centre
         lengths = self.A.squared_norms()
         self.bend = np.maximum(lengths - self.c**2, 0.0) + 1e-14 * lengths + np.finfo(float).tiny + self.penalty.l2
 
     def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
         """Return δ."""
-        accuracy *= _violation(q, self.w, self.bend, self.penalty.l1)
+        accuracy *= violation(q, self.w, self.bend, self.penalty.l1)
         delta, t, along = np.zeros_like(self.w), np.zeros(self.A.d), np.zeros(1)
         for _ in range(50):  # in between Python hears of Ctrl-C
             changed = self.A.column_descent(

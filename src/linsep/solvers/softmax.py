@@ -23,7 +23,7 @@ from .result import STOPPED_BY_OBSERVER
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["SoftmaxNewton", "SoftmaxResult", "metric_at"]
+__all__ = ["Observer", "SoftmaxNewton", "SoftmaxResult", "metric_at", "planes_of"]
 
 #: Problems with at most this much work in a product are solved far beyond tol: it costs nothing.
 SMALL = 200_000
@@ -80,7 +80,7 @@ class SoftmaxNewton:
     ) -> SoftmaxResult:
         """Minimise. The observer hears of every step, with one row [wₖ, bₖ] a class, and may stop the run."""
         if problem.penalty.l1 > 0:
-            raise ValueError(f"solver {self.name!r} cannot minimise an L1 penalty; use multi_class='ovr'")
+            raise ValueError(f"solver {self.name!r} cannot minimise an L1 penalty; use 'softmax_proximal_newton'")
         return _Run(self, problem, observer).result(start)
 
 
@@ -150,8 +150,7 @@ class _Run:
     def _stopped(self, k: int, point: SoftmaxPoint) -> bool:
         if self.observer is None:
             return False
-        theta = np.column_stack([point.W.T, point.b]) if self.problem.fit_intercept else point.W.T.copy()
-        return self.observer(k, theta, point.objective)
+        return self.observer(k, planes_of(point.W, point.b, self.problem.fit_intercept), point.objective)
 
     def _line_search(self, point: SoftmaxPoint, V: FloatArray, U: FloatArray) -> SoftmaxPoint | None:
         """Return the first point along the step V, halving it, that lowers the objective enough; None if none does."""
@@ -172,6 +171,11 @@ class _Run:
         norm = _dot(point.smooth_gradient, point.smooth_gradient) ** 0.5 / scale
         value = point.mean_objective
         self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
+
+
+def planes_of(W: FloatArray, b: FloatArray, fit_intercept: bool) -> FloatArray:
+    """Return one row [wₖ, bₖ] a class, without bₖ where that is not free."""
+    return np.column_stack([W.T, b]) if fit_intercept else W.T.copy()
 
 
 def centred(W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
