@@ -16,9 +16,17 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import linsep
-from linsep import LinearClassifier, NotSeparableError, Separability, SGDClassifier, separability, separation
+from linsep import (
+    LinearClassifier,
+    LogisticRegression,
+    NotSeparableError,
+    Separability,
+    SGDClassifier,
+    separability,
+    separation,
+)
 from linsep.exact import Clock, ProofTimeoutError
-from linsep.separability import explain_no_optimum
+from linsep.separability import explain_no_optimum, explain_no_softmax_optimum
 
 # -- an independent method --------------------------------------------------------------------------------------------
 
@@ -376,3 +384,43 @@ def test_a_penalty_or_overlap_leaves_nothing_to_say(overlapping):
     model = LinearClassifier("logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert model.converged_
     assert LinearClassifier("logistic", C=None, random_state=0).fit(*overlapping)._no_optimum is None
+
+
+def has_no_softmax_optimum(X, codes, K, intercept):
+    """By a linear program: planes with (w_y − w_k)·x in [0, 1] for all, and not always 0."""
+    X = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    rows = [np.kron(np.eye(K)[y] - np.eye(K)[k], x) for x, y in zip(X, codes, strict=True) for k in range(K) if k != y]
+    A = np.array(rows)
+    found = linprog(-A.sum(axis=0), np.vstack([A, -A]), np.repeat([1.0, 0.0], len(A)), bounds=(None, None))
+    return -found.fun > 0.5
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    K=st.integers(3, 4),
+    n=st.integers(4, 14),
+    intercept=st.booleans(),
+    spread=st.integers(1, 6),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_softmax_has_no_optimum_where_a_linear_program_says_so(seed, K, n, intercept, spread):
+    rng = np.random.default_rng(seed)
+    X, codes = (
+        rng.integers(-spread, spread + 1, (n, 2)).astype(float),
+        np.append(np.arange(K), rng.integers(0, K, n - K)),
+    )
+    why = explain_no_softmax_optimum(X, codes, "abcd"[:K], fit_intercept=intercept)
+    assert (why is not None) == has_no_softmax_optimum(X, codes, K, intercept)
+
+
+def test_classes_around_a_point_have_no_optimum_though_none_lies_apart_from_the_rest():
+    angles = np.linspace(0, 2 * np.pi, 90, endpoint=False)
+    X = np.column_stack([np.cos(angles), np.sin(angles)]) * np.tile([1.0, 10.0], 45)[:, None]
+    codes = (angles / (2 * np.pi / 3)).astype(int)
+    assert all(separability(X, codes == k).verdict == "overlap" for k in range(3))
+    why = explain_no_softmax_optimum(X, codes, ["left", "right", "low"], feature_names=["east", "north"])
+    assert "east (left against low)" in why
+    assert "north (right against low)" in why
+    with pytest.warns(ConvergenceWarning, match=r"the data are separable, so no finite optimum exists.*1 against 2"):
+        model = LogisticRegression(C=np.inf).fit(X, codes)
+    assert not model.converged_

@@ -11,8 +11,11 @@ from sklearn.datasets import load_iris, load_wine
 
 from linsep import LogisticRegression
 from linsep._core import Rows
+from linsep.curvature import softmax_gap_below
+from linsep.penalties import L1, L2, ElasticNet
 from linsep.softmax import SoftmaxProblem
 from linsep.softmax_certificate import _balance, enclosed_dual, enclosed_primal
+from linsep.solvers.softmax import SoftmaxNewton
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +24,19 @@ def iris():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": "balanced"}, {"C": 100.0}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fit_intercept": False},
+        {"class_weight": "balanced"},
+        {"C": 100.0},
+        {"l1_ratio": 1.0},
+        {"l1_ratio": 0.3},
+        {"l1_ratio": 1.0, "C": 50.0, "fit_intercept": False},
+    ],
+    ids=str,
+)
 def test_a_fit_proves_its_gap_and_the_data_confirm_it(form, options):
     X, y = load_wine(return_X_y=True)
     X = form(X)
@@ -37,6 +52,61 @@ def test_a_fit_proves_its_gap_and_the_data_confirm_it(form, options):
     assert outcome.relative_gap == pytest.approx(certificate.relative_gap, abs=1e-7)
     assert "within" in str(certificate)
     assert "exactly feasible" in str(outcome)
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3)) * [1.0, 100.0, 1e-3] + [0.0, 1e3, 0.0]
+    return X, (rng.standard_normal((300, 3)) * 2 + (X - [0.0, 1e3, 0.0]) / [1.0, 100.0, 1e-3]).argmax(axis=1)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
+def test_without_a_penalty_the_curvature_proves_the_gap(overlapping, intercept, form):
+    X, y = overlapping
+    X = form(X if intercept else X - [0.0, 1e3, 0.0])
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    model = LogisticRegression(C=np.inf, fit_intercept=intercept).fit(X, y, sample_weight=weight)
+    assert model.converged_
+    assert model.certificate_.proven
+    assert model.dual_gap_ <= 1e-4
+    outcome = model.certificate_.verify(X, y, weight)
+    assert outcome, outcome.reason
+    assert outcome.proven
+    assert "the curvature at the planes" in str(outcome)
+    model.coef_[0, 0] *= 1.001
+    assert not model.certificate_.verify(X, y, weight)
+
+
+def test_a_fit_without_a_penalty_that_ended_early_claims_no_more_than_it_knows(overlapping):
+    X, y = overlapping
+    with pytest.warns(match="did not converge"):
+        certificate = LogisticRegression(C=np.inf, max_iter=1).fit(X, y).certificate_
+    assert not certificate.proven
+    outcome = certificate.verify(X, y)
+    assert outcome
+    assert not outcome.proven
+
+
+@given(
+    seed=st.integers(0, 10_000), K=st.integers(2, 4), intercept=st.booleans(), away=st.sampled_from([1e-4, 0.03, 2.0])
+)
+@settings(max_examples=30, deadline=None)
+def test_no_optimum_lies_further_below_than_the_curvature_says(seed, K, intercept, away):
+    rng = np.random.default_rng(seed)
+    X, c = rng.standard_normal((60, 2)), rng.uniform(0.5, 2.0, 60)
+    codes = np.append(np.arange(K), rng.integers(0, K, 60 - K))
+    problem = SoftmaxProblem(Rows(X), codes, K, sample_weight=c, fit_intercept=intercept)
+    best = SoftmaxNewton(tol=1e-10).solve(problem)
+    W = best.W + away * rng.standard_normal((2, K))
+    b = best.b + away * rng.standard_normal(K) * intercept
+    point = problem.evaluate(W, b)
+    below = softmax_gap_below(X, codes, c, point.scores, np.full(60, 1e-14), intercept=intercept)
+    truth = point.objective - best.proof.primal
+    assert below >= truth * (1 - 1e-6) - 1e-12
+    if away == 1e-4:
+        assert below <= 1.1 * truth + 1e-12
 
 
 def test_what_was_tampered_with_does_not_verify(iris):
@@ -77,13 +147,17 @@ def test_a_later_fit_of_another_kind_has_its_own_certificate(iris):
 
 
 @given(
-    seed=st.integers(0, 10_000), K=st.integers(2, 5), intercept=st.booleans(), size=st.sampled_from([0.1, 1.0, 30.0])
+    seed=st.integers(0, 10_000),
+    K=st.integers(2, 5),
+    intercept=st.booleans(),
+    size=st.sampled_from([0.1, 1.0, 30.0]),
+    penalty=st.sampled_from([L2(), L1(), ElasticNet(0.4)]),
 )
 @settings(max_examples=40, deadline=None)
-def test_the_enclosures_hold_every_value_and_never_cross(seed, K, intercept, size):
+def test_the_enclosures_hold_every_value_and_never_cross(seed, K, intercept, size, penalty):
     rng = np.random.default_rng(seed)
     codes = np.append(np.arange(K), rng.integers(0, K, 15))
-    problem = SoftmaxProblem(Rows(rng.standard_normal((15 + K, 3))), codes, K, C=0.7, fit_intercept=intercept)
+    problem = SoftmaxProblem(Rows(rng.standard_normal((15 + K, 3))), codes, K, penalty, 0.7, fit_intercept=intercept)
     W, b = size * rng.standard_normal((3, K)), size * rng.standard_normal(K) * intercept
     primal = enclosed_primal(problem, W, b)
     assert primal.low <= exact_objective(problem, W, b) <= primal.high
@@ -101,7 +175,8 @@ def exact_objective(problem, W, b):
     highest = scores.max(axis=1, keepdims=True)
     logs = scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True))
     own = logs[np.arange(len(X)), problem.codes]
-    return float((W.astype(np.longdouble) ** 2).sum() / 2 - np.longdouble(problem.C) * own.sum())
+    W, penalty = W.astype(np.longdouble), problem.penalty
+    return float(penalty.l2 * (W**2).sum() / 2 + penalty.l1 * np.abs(W).sum() - np.longdouble(problem.C) * own.sum())
 
 
 @given(seed=st.integers(0, 10_000), K=st.integers(2, 6), scale=st.integers(1, 45))

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import losses
 from .blocked import rows_of
-from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
+from .checking import ClaimError, Verification, verdict_in_words, within
 from .claim import Claim, Fingerprint, certify, digest, rounding
 from .dual_point import DualPoint, enclosed_bound, feasible_dual
-from .duality import Bound, balanced, bound, dual_bound, penalised, share, weights
-from .enclosure import ULPS, Interval
+from .duality import Bound, balanced, bound, dual_bound, penalised, weights
+from .enclosure import Interval
+from .gap_proof import GapCheck, GapProof
 from .problem import Problem
 from .statement import Statement
 
@@ -44,7 +45,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(GapProof):
     """What is proven of a fitted plane, and how to check it without trusting the fit.
 
     Attributes
@@ -78,41 +79,8 @@ class Certificate:
     classes: tuple[Any, ...] | None = None
 
     @property
-    def primal(self) -> float:
-        """P(w, b), the objective at the fitted plane."""
-        return self.claim.primal
-
-    @property
-    def dual(self) -> float:
-        """What no plane's objective lies below."""
-        return self.claim.dual
-
-    @property
-    def tol(self) -> float:
-        """The relative gap that was asked for."""
-        return self.claim.tol
-
-    @property
-    def rounding(self) -> float:
-        """What the fit's own arithmetic may have added to the gap."""
-        return self.claim.rounding
-
-    @property
-    def gap(self) -> float:
-        """How far above the optimum the objective can be."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
-        return share(self.gap, self.primal)
-
-    @property
-    def proven(self) -> bool:
-        """Whether the relative gap is at most `tol`, with rounding allowed for."""
-        if self.gap == self.rounding == 0.0:
-            return True
-        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0)) <= self.tol
+    def _claimed(self) -> Claim:
+        return self.claim
 
     def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Verification:
         """Check every claim from the data alone, with each rounding error bounded.
@@ -144,11 +112,6 @@ class Certificate:
         claim = Claim.from_dict(data)
         w = np.asarray(data["coef"] if coef is None else coef, dtype=np.float64)
         return cls(claim, w, float(data["intercept"] if intercept is None else intercept), claim.statement)
-
-    def __str__(self) -> str:
-        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
-
-    __repr__ = __str__
 
 
 class Certificates(Sequence[Certificate]):
@@ -241,94 +204,54 @@ class Certificates(Sequence[Certificate]):
     __repr__ = __str__
 
 
-class _Check:
+class _Check(GapCheck[Problem]):
     """One verification: a certificate's claims against data."""
 
     def __init__(self, certificate: Certificate) -> None:
-        self.certificate, self.claim = certificate, certificate.claim
-        self.checked: list[str] = []
-        self.primal: Interval | None = None
-        self.dual: Interval | None = None
+        super().__init__(certificate.claim, certificate.proven, certificate.statement, certificate.classes)
+        self.claim = certificate.claim
+        self.w, self.b = np.asarray(certificate.coef, dtype=np.float64), float(certificate.intercept)
 
-    def run(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Verification:
-        """Return the outcome."""
-        X, labels, s = read_data(X, y, sample_weight)
-        try:
-            self._plane(X.shape[1])
-            problem = self._problem(X, labels, s)
-            self._values(problem)
-            reason = self._claims(problem)
-        except ClaimError as failure:
-            return self._outcome(False, str(failure))
-        return self._outcome(True, reason)
+    def trusted(self) -> tuple[str, ...]:
+        """Return what is taken on trust: also the formulas of a loss of the user's own."""
+        loss = self.claim.statement.loss
+        own = (
+            ()
+            if losses.LOSSES.get(loss.name) is type(loss)
+            else (f"the formulas of {loss!r}, its conjugate among them",)
+        )
+        return super().trusted() + own
 
-    def _outcome(self, ok: bool, reason: str) -> Verification:
-        trusted = ["IEEE arithmetic", f"exp and log to within {ULPS // 2} units in the last place"]
-        if losses.LOSSES.get(self.claim.statement.loss.name) is not type(self.claim.statement.loss):
-            trusted.append(f"the formulas of {self.claim.statement.loss!r}, its conjugate among them")
-        found = Verification(ok, reason, self.primal, self.dual, False, tuple(self.checked), tuple(trusted))
-        return dataclasses.replace(found, proven=ok and found.relative_gap <= self.claim.tol)
-
-    def _plane(self, d: int) -> None:
-        """The plane and the objective are those that were certified."""
-        w, claim = np.asarray(self.certificate.coef), self.claim
-        if w.shape != (d,):
-            raise ClaimError(f"the plane has {w.size} weights, the data have {d} columns")
-        if digest(w, self.certificate.intercept) != claim.plane:
+    def same_planes(self, d: int) -> None:
+        """Raise unless the plane is the one that was certified."""
+        if self.w.shape != (d,):
+            raise ClaimError(f"the plane has {self.w.size} weights, the data have {d} columns")
+        if digest(self.w, self.b) != self.claim.plane:
             raise ClaimError("the plane is not the one that was certified: coef or intercept was changed")
-        if not self.certificate.statement.same_as(claim.statement):
-            raise ClaimError("the model's parameters are not those that were certified: fit it again")
-        if self.certificate.classes not in (None, claim.classes):
-            raise ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
-        self.checked.append("the plane and the parameters are those that were certified")
 
-    def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> Problem:
-        """Encode labels and weigh examples anew; the data are those of the fit."""
-        claim, statement = self.claim, self.claim.statement
-        codes = codes_of(labels, claim.classes)
-        if statement.class_weight is not None:
-            by_class = statement.class_weights(codes, claim.classes, s)[codes]
-            s = by_class if s is None else s * by_class
-        y = np.where(codes == claim.positive, 1.0, -1.0)
-        problem = statement.problem(rows_of(X), y, s)
-        difference = claim.data.differs(Fingerprint.of(problem))
-        if difference:
+    def problem(self, X: Any, codes: NDArray[np.int64], s: FloatArray | None) -> Problem:
+        """Return the problem of the claim's class against the others."""
+        y = np.where(codes == self.claim.positive, 1.0, -1.0)
+        problem = self.claim.statement.problem(rows_of(X), y, s)
+        if difference := self.claim.data.differs(Fingerprint.of(problem)):
             raise ClaimError(difference)
-        self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")
         return problem
 
-    def _values(self, problem: Problem) -> None:
+    def enclose(self, problem: Problem) -> tuple[Interval, Interval, str]:
         """Enclose P(w, b) and D(α)."""
-        w, b = np.asarray(self.certificate.coef, dtype=np.float64), float(self.certificate.intercept)
-        if b != 0 and not problem.fit_intercept:
-            raise ClaimError(f"the plane has the intercept {b:g}, the objective has none")
-        self.primal, self.dual = enclosed_bound(problem, w, b, self.claim.dual_point)
-        self.checked.append("the objective at the plane, from every example")
+        if self.b != 0 and not problem.fit_intercept:
+            raise ClaimError(f"the plane has the intercept {self.b:g}, the objective has none")
+        primal, dual = enclosed_bound(problem, self.w, self.b, self.claim.dual_point)
         exact = ", with Σ αᵢyᵢ = 0 in whole numbers" if problem.fit_intercept else ""
         how = f"a dual point that is exactly feasible{exact}" if penalised(problem) else "the curvature at the plane"
-        self.checked.append(f"the lower bound, from {how if self.dual.low else 'losses being at least 0'}")
+        return primal, dual, how if dual.low else "losses being at least 0"
 
-    def _claims(self, problem: Problem) -> str:
-        """The numbers claimed are those found; return the verdict in words."""
-        assert self.primal is not None
-        assert self.dual is not None
-        claim = self.claim
-        w, b = np.asarray(self.certificate.coef, dtype=np.float64), float(self.certificate.intercept)
-        slack = 2 * rounding(problem, w, b, Bound(self.primal.high, self.dual.low))
-        if not np.isfinite(slack):  # a loss of the user's own, which does not say how steep or bent it is
-            slack = 1e-9 * abs(self.primal.high)
-        # Without a penalty the data may prove more than the fit took the time for.
-        least = self.dual.low if penalised(problem) else -np.inf
-        for name, claimed, low, high in (
-            ("objective", claim.primal, self.primal.low, self.primal.high),
-            ("lower bound", claim.dual, least, self.dual.high),
-        ):
-            if not low - slack <= claimed <= high + slack:
-                raise ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {high:.12g}")
-        relative_gap = share(self.primal.high - self.dual.low, self.primal.low)
-        if self.certificate.proven and not relative_gap <= claim.tol:
-            raise ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
-        verdict = (
-            "as was asked for" if relative_gap <= claim.tol else f"not tol={claim.tol:g}, and it does not claim to be"
-        )
-        return f"the plane is within {relative_gap:.1e} of the optimum, {verdict}"
+    def slack(self, problem: Problem, primal: Interval, dual: Interval) -> float:
+        """Return by how much a fit's own numbers may be off."""
+        slack = 2 * rounding(problem, self.w, self.b, Bound(primal.high, dual.low))
+        # A loss of the user's own may not say how steep or bent it is.
+        return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
+
+    def may_prove_more(self, problem: Problem) -> bool:
+        """Without a penalty the proof takes longer than a fit may."""
+        return not penalised(problem)

@@ -14,14 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 from ._core import length
 from .dual_point import DualPoint, enclosed_bound, largest_shares
 from .duality import Bound, balanced, bound, dual_bound, penalised, weights
-from .enclosure import ULPS, U, gamma
+from .enclosure import ULPS, Interval, U, gamma
 from .parted import PartedProblem
 from .problem import Problem
 from .statement import Statement, plain
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Claim", "Fingerprint", "Seal", "balancing_shift", "certify", "digest", "rounding"]
+__all__ = [
+    "QUICK",
+    "Claim",
+    "Fingerprint",
+    "Seal",
+    "balancing_shift",
+    "certify",
+    "digest",
+    "rounding",
+    "widened",
+]
 
 
 @dataclass(frozen=True)
@@ -237,9 +247,12 @@ def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None)
     if not quick and found.primal > 0:
         return found, rounding(problem, w, b, found)
     primal, dual = enclosed_bound(problem, w, b, DualPoint())
-    # Twice the distance that is proven: another machine's rounding must not make the claim false.
-    low = primal.low - 2.0 * (primal.high - dual.low) if dual.low > 0 else dual.low
-    return Bound(primal.high, low), primal.width
+    return Bound(primal.high, widened(primal, dual)), primal.width
+
+
+def widened(primal: Interval, dual: Interval) -> float:
+    """Return a bound twice as far as what is proven: another machine's rounding must not make the claim false."""
+    return primal.low - 2.0 * (primal.high - dual.low) if dual.low > 0 else dual.low
 
 
 def _strongest(problem: Problem, w: FloatArray, b: float, result: Any, tol: float) -> tuple[Bound, DualPoint]:

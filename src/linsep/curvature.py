@@ -9,6 +9,10 @@ logistic regression*, Proposition 1),
 
 which, if s = mλ < 1, is smallest at e^(−mr) = 1 − s and then worth P(θ) − λ² κ(s), where
 κ(s) = ((1 − s) log(1 − s) + s)/s² = ½ + s/6 + s²/12 + … ≤ (1 + s)/2. An optimum exists, and P(θ) − P* ≤ λ² (1 + s)/2.
+
+The softmax has the same form. With p of each example and zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ (the last class is held at zero, since
+only differences count), g = −Σ cᵢ zᵢ,yᵢ and H = Σ cᵢ pᵢₖ zᵢₖzᵢₖᵀ. Along v the third derivative is a third central
+moment of the scores' change, no more than its range times the variance, and the range is at most 2 maxₖ |zᵢₖ·v|: M = 2.
 """
 
 from __future__ import annotations
@@ -27,8 +31,9 @@ from .enclosure import ULPS, U, blocks, gamma
 from .losses import Loss
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-__all__ = ["gap_below"]
+__all__ = ["gap_below", "softmax_gap_below"]
 
 #: Beyond this many columns no Hessian is formed.
 MANY_FEATURES = 5000
@@ -75,10 +80,51 @@ def gap_below(
     with np.errstate(over="ignore", invalid="ignore"):
         h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
         h = np.maximum(h, 0.0)
-        R = _whitening(rows, h)
-        if R is None:
-            return math.inf
-        return _bound(loss.self_concordance, _measure(loss, rows, y, c, z, radius, h, R))
+        slope = loss.slope(z)
+        # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
+        off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
+        return _gap(loss.self_concordance, rows, h, c * slope * y, off * (1.0 + ULPS * U))
+
+
+def softmax_gap_below(
+    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
+) -> float:
+    """Return what `gap_below` does, for the softmax of several classes.
+
+    Parameters
+    ----------
+    X, codes, c : arrays
+        The examples, the numbers of their classes, and their weights.
+    scores, radius : arrays
+        One column of scores a class, and how far those of each example may be off.
+    intercept : bool
+        Whether each class has an intercept.
+
+    Examples
+    --------
+    >>> X, codes = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]), np.array([0, 1, 2, 0, 1, 2])
+    >>> scores = np.array([[0.1, 0.0, 0.0]] * 6)  # P − P* = 6 (log((e^0.1 + 2)/3) − 0.1/3)
+    >>> 0.0067 < softmax_gap_below(X, codes, np.ones(6), scores, np.zeros(6), intercept=True) < 0.0075
+    True
+    """
+    n, K = scores.shape
+    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        # Scores that are off by r make p off by a factor of e^(2r) at the most.
+        off = np.expm1(2.0 * radius) * (1.0 + ULPS * U) + (ULPS + K) * U
+        h = np.maximum(c[:, None] * p * (1.0 - off[:, None]), 0.0) * (1.0 - ULPS * U)
+        u = np.zeros((n, K))
+        u[np.arange(n), codes] = -c
+        return _gap(2.0, _SoftmaxRows(X, intercept, p, off), h.ravel(), u.ravel(), ULPS * U * np.abs(u).ravel())
+
+
+def _gap(M: float, rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray) -> float:
+    """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than that."""
+    R = _whitening(rows, h)
+    return math.inf if R is None else _bound(M, _measure(rows, h, u, off, R))
 
 
 class _Rows:
@@ -99,10 +145,12 @@ class _Rows:
         self.X, self.intercept = X, intercept
         self.n, self.size = X.shape[0], int(self.used.sum()) + intercept
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Yield which rows, the rows, and how far each may be off: not at all."""
         for part, block in blocks(self.X, dense=True):
             dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
-            yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense
+            dense = np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense
+            yield part, dense, np.zeros(len(dense))
 
     @property
     def terms(self) -> int:
@@ -111,10 +159,37 @@ class _Rows:
         return max(heights, default=0) + len(heights) + 16
 
 
-def _whitening(rows: _Rows, h: FloatArray) -> FloatArray | None:
+class _SoftmaxRows:
+    """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
+
+    def __init__(self, X: Any, intercept: bool, p: FloatArray, off: FloatArray) -> None:
+        self.rows, self.p, self.off = _Rows(X, intercept), p, off
+        self.n, self.size = p.size, (p.shape[1] - 1) * self.rows.size
+        #: Examples at a time.
+        self.some = max(1, 2**20 // max(1, p.shape[1] * self.size))
+
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Yield which rows, the rows, and how far each may be off, since p is."""
+        K = self.p.shape[1]
+        for part, block, _ in self.rows:
+            for first in range(0, len(block), self.some):
+                x = block[first : first + self.some]
+                i = slice(part.start + first, part.start + first + len(x))
+                e_less_p = np.eye(K)[None, :, : K - 1] - self.p[i, None, : K - 1]
+                z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
+                doubt = (self.off[i] + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
+                yield slice(i.start * K, i.stop * K), z, np.repeat(doubt, K)
+
+    @property
+    def terms(self) -> int:
+        """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
+        return int(self.some * self.p.shape[1] + len(self.p) // self.some + self.rows.terms + 16)
+
+
+def _whitening(rows: _Rows | _SoftmaxRows, h: FloatArray) -> FloatArray | None:
     """Return R with RᵀHR near the identity, or None where H has no Cholesky factor. How near is measured afterwards."""
     hessian = np.zeros((rows.size, rows.size))
-    for part, block in rows:
+    for part, block, _ in rows:
         hessian += (block * h[part, None]).T @ block
     diagonal = np.diag(hessian)
     if rows.size == 0 or not ((diagonal > 0).all() and np.isfinite(hessian).all()):
@@ -128,30 +203,17 @@ def _whitening(rows: _Rows, h: FloatArray) -> FloatArray | None:
     return np.asarray(inverse * scale[:, None])
 
 
-def _measure(
-    loss: Loss,
-    rows: _Rows,
-    y: FloatArray,
-    c: FloatArray,
-    z: FloatArray,
-    radius: FloatArray,
-    h: FloatArray,
-    R: FloatArray,
-) -> _Sizes:
-    """Return the gradient and the Hessian in the coordinates u, θ = Ru, where the rows are bᵢ = Rᵀx̃ᵢ."""
-    slope = loss.slope(z)
-    u = c * slope * y
-    # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
-    off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
-    off *= 1.0 + ULPS * U
+def _measure(rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray, R: FloatArray) -> _Sizes:
+    """Return the gradient and the Hessian in the coordinates in which θ = R times them: rows are bᵢ = Rᵀzᵢ."""
     size, length = len(R), float(np.linalg.norm(R))
     gram, gradient = np.zeros((size, size)), np.zeros(size)
     longest, gram_error, gradient_error = 0.0, 0.0, 0.0
     error, sums = gamma(size + 8), gamma(rows.terms)
-    for part, block in rows:
+    for part, block, doubt in rows:
         b = block @ R
         norm = np.linalg.norm(b, axis=1) * (1.0 + error)
-        slip = error * np.linalg.norm(block, axis=1) * length * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
+        # ‖bᵢ as computed − bᵢ‖
+        slip = (error * np.linalg.norm(block, axis=1) + doubt) * length * (1.0 + 2 * error)
         gram += (b * h[part, None]).T @ b
         gradient += u[part] @ b
         longest = max(longest, float((norm + slip).max()))

@@ -24,6 +24,7 @@ __all__ = [
     "Separability",
     "decided",
     "explain_no_optimum",
+    "explain_no_softmax_optimum",
     "of_plane",
     "separability",
 ]
@@ -421,6 +422,66 @@ def explain_no_optimum(
     kind = "separable" if found.separable else "quasi-separable"
     which = f"coefficients {found._names(found.infinite)} run" if found.infinite else "the intercept runs"
     return f"the data are {kind}, so no finite optimum exists: {which} to infinity; use a finite C"
+
+
+#: Beyond this many numbers the pairs of `explain_no_softmax_optimum` are not written down.
+MOST_PAIRED = 2 * 10**7
+
+
+def explain_no_softmax_optimum(
+    X: Any,
+    codes: NDArray[np.int64],
+    classes: Sequence[Any],
+    *,
+    fit_intercept: bool = True,
+    feature_names: Iterable[Any] | None = None,
+    time_limit: float | None = None,
+    budget: float | None = None,
+) -> str | None:
+    """Say why the softmax without a penalty has no finite optimum on these data, or None where it has one.
+
+    It has one if and only if no planes, that are not all the same, give every example a score for its own class that is
+    nowhere less than for another: (w_y − w_k)·x ≥ 0 for all, and > 0 for some. That is one question of a plane through
+    the origin, about the points (e_y − e_k) ⊗ x; the last class's plane may be held at zero. Where that would be more
+    numbers than can be looked at the answer is None, too.
+
+    Examples
+    --------
+    >>> X, codes = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], np.array([0, 0, 1, 1, 2, 2])
+    >>> print(explain_no_softmax_optimum(X, codes, "abc"))
+    the data are separable, so no finite optimum exists: coefficients x0 (a against c), ... run to infinity; use ...
+    >>> explain_no_softmax_optimum(X, np.array([0, 1, 2, 2, 1, 0]), "abc") is None
+    True
+    """
+    matrix: Any = sparse.csr_matrix(_matrix(X), dtype=np.float64)
+    K = len(classes)
+    names = (
+        [f"x{j}" for j in range(matrix.shape[1])] if feature_names is None else [str(name) for name in feature_names]
+    )
+    if fit_intercept:
+        ones: Any = sparse.csr_matrix(np.ones((matrix.shape[0], 1)))
+        matrix, names = sparse.hstack([matrix, ones], format="csr"), [*names, "the intercept"]
+    if 2 * (K - 1) * matrix.nnz > MOST_PAIRED:
+        return None
+    pairs = [(k, m) for k in range(K) for m in range(K) if k != m]
+    selected = [sparse.kron(_difference(k, m, K), matrix[codes == k]) for k, m in pairs]
+    points = sparse.vstack(selected, format="csr")
+    # All on one side; a point turned about the origin is on the other.
+    y = np.where(np.arange(points.shape[0]) % 2 == 0, 1.0, -1.0)
+    found = separability(sparse.diags_array(y) @ points, y, fit_intercept=False, time_limit=time_limit, budget=budget)
+    if found.verdict == "overlap":
+        return None
+    kind = "separable" if found.separable else "quasi-separable"
+    d = len(names)
+    which = ", ".join(f"{names[c % d]} ({classes[c // d]} against {classes[-1]})" for c in found.infinite)
+    return f"the data are {kind}, so no finite optimum exists: coefficients {which} run to infinity; use a finite C"
+
+
+def _difference(k: int, m: int, K: int) -> Any:
+    """Return e_k − e_m as a row, without its last entry."""
+    row = np.zeros((1, K))
+    row[0, k], row[0, m] = 1.0, -1.0
+    return sparse.csr_matrix(row[:, :-1])
 
 
 def _matrix(X: Any) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
 from .blocked import rows_of
-from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
-from .duality import Bound, share
+from .checking import ClaimError, Verification
+from .claim import QUICK, widened
+from .curvature import softmax_gap_below
+from .duality import Bound, penalised
 from .enclosure import (
     GRID,
     SMALLEST,
@@ -33,11 +35,13 @@ from .enclosure import (
     agreements,
     combination,
     exact_sum,
+    fits,
     gamma,
     penalty_conjugate,
     penalty_value,
     total,
 )
+from .gap_proof import GapCheck, GapProof
 from .softmax import SoftmaxPoint, SoftmaxProblem, repaired
 from .statement import Statement, plain
 
@@ -117,11 +121,16 @@ def _digest(W: FloatArray, b: FloatArray) -> str:
 def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound) -> float:
     """Return what rounding may have added to P − D, from the sizes of things: see `linsep.claim.rounding`."""
     C, N, K = problem.weight_of_loss, problem.total_weight, problem.classes
-    # Σₖ |Aᵢₖ| ≤ 2 C sᵢ; then Cauchy and Schwarz.
-    A, a = 2.0 * C * np.sqrt(N * problem.weighted_squares), 2.0 * C * N
+    # Σₖ |Aᵢₖ| = 2 C sᵢ (1 − p) with p that of the own class, and (1 − p)² ≤ 1 − p ≤ −log p; then Cauchy and Schwarz.
+    most = 2.0 * np.sqrt(C * min(C * N, max(found.primal, 0.0)))
+    A, a = most * np.sqrt(problem.weighted_squares), most * np.sqrt(N)
     length_W, l2 = float(np.sqrt(np.einsum("jk,jk->", W, W))), problem.penalty.l2
     length_v = l2 * length_W + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
     sizes = abs(found.primal) + 4.0 * A * (length_W + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + np.abs(b).max())
+    if l2 == 0 and problem.penalty.l1 > 0:
+        # p went towards the labels until v fitted into its box, by a share that is off by A/l1; going all the way costs
+        # no more than the losses and the entropy.
+        sizes += 8.0 * A / problem.penalty.l1 * abs(found.primal)
     return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + (ULPS + K) * U * C * N)
 
 
@@ -136,15 +145,25 @@ def certify_softmax(
 ) -> SoftmaxClaim:
     """Return what a fit with planes W, of shape (d, K), and b may claim."""
     labels = tuple(np.asarray(classes).tolist())
-    error = rounding(problem, W, b, proof)
+    proof, error = (proof, rounding(problem, W, b, proof)) if penalised(problem) else _unpenalised(problem, W, b, proof)
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = max(proof.dual, 0.0)
     return SoftmaxClaim(statement, labels, proof.primal, dual, error, tol, _digest(W.T, b), *data)
 
 
+def _unpenalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound) -> tuple[Bound, float]:
+    """Return a bound without a penalty, and how far its arithmetic may be off; see `linsep.claim`."""
+    size = (problem.classes - 1) * (problem.rows.d + problem.fit_intercept)
+    if problem.rows.n * problem.classes * size**2 > QUICK:
+        found = Bound(proof.primal, 0.0)
+        return found, rounding(problem, W, b, found)
+    primal, dual = enclosed_bound(problem, W, b)
+    return Bound(primal.high, widened(primal, dual)), primal.width
+
+
 @dataclass(frozen=True, eq=False)
-class SoftmaxCertificate:
+class SoftmaxCertificate(GapProof):
     """What is proven of the planes of a softmax model, and how to check it without trusting the fit.
 
     Attributes
@@ -174,39 +193,8 @@ class SoftmaxCertificate:
     classes: tuple[Any, ...] | None = None
 
     @property
-    def primal(self) -> float:
-        """P(W, b), the objective at the fitted planes."""
-        return self.claim.primal
-
-    @property
-    def dual(self) -> float:
-        """What no planes' objective lies below."""
-        return self.claim.dual
-
-    @property
-    def tol(self) -> float:
-        """The relative gap that was asked for."""
-        return self.claim.tol
-
-    @property
-    def rounding(self) -> float:
-        """What the fit's own arithmetic may have added to the gap."""
-        return self.claim.rounding
-
-    @property
-    def gap(self) -> float:
-        """How far above the optimum the objective can be."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
-        return share(self.gap, self.primal)
-
-    @property
-    def proven(self) -> bool:
-        """Whether the relative gap is at most `tol`, with rounding allowed for."""
-        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0)) <= self.tol
+    def _claimed(self) -> SoftmaxClaim:
+        return self.claim
 
     def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Verification:
         """Check every claim from the data alone, with each rounding error bounded.
@@ -240,99 +228,79 @@ class SoftmaxCertificate:
         b = np.asarray(data["intercept"] if intercept is None else intercept, dtype=np.float64)
         return cls(claim, W, b, claim.statement)
 
-    def __str__(self) -> str:
-        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
 
-    __repr__ = __str__
-
-
-class _Check:
+class _Check(GapCheck[SoftmaxProblem]):
     """One verification: a certificate's claims against data."""
 
+    planes, are = "planes", "are"
+
     def __init__(self, certificate: SoftmaxCertificate) -> None:
-        self.certificate, self.claim = certificate, certificate.claim
-        self.checked: list[str] = []
-        self.primal: Interval | None = None
-        self.dual: Interval | None = None
+        super().__init__(certificate.claim, certificate.proven, certificate.statement, certificate.classes)
+        self.claim = certificate.claim
+        self.W = np.ascontiguousarray(np.asarray(certificate.coef, dtype=np.float64).T)
+        self.b = np.asarray(certificate.intercept, dtype=np.float64)
 
-    def run(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Verification:
-        """Return the outcome."""
-        X, labels, s = read_data(X, y, sample_weight)
-        try:
-            self._planes(X.shape[1])
-            problem = self._problem(X, labels, s)
-            primal, dual = self._values(problem)
-            reason = self._verdict(problem, primal, dual)
-        except ClaimError as failure:
-            return self._outcome(False, str(failure))
-        return self._outcome(True, reason)
-
-    def _outcome(self, ok: bool, reason: str) -> Verification:
-        trusted = "IEEE arithmetic", f"exp and log to within {ULPS // 2} units in the last place"
-        found = Verification(ok, reason, self.primal, self.dual, False, tuple(self.checked), trusted)
-        return replace(found, proven=ok and found.relative_gap <= self.claim.tol)
-
-    def _planes(self, d: int) -> None:
-        """The planes and the objective are those that were certified."""
-        certificate, claim = self.certificate, self.claim
-        if certificate.coef.shape != (len(claim.classes), d):
-            raise ClaimError(f"the planes have {certificate.coef.shape[1]} weights, the data have {d} columns")
-        if _digest(certificate.coef, certificate.intercept) != claim.planes:
+    def same_planes(self, d: int) -> None:
+        """Raise unless the planes are those that were certified."""
+        if self.W.shape != (d, len(self.claim.classes)):
+            raise ClaimError(f"the planes have {self.W.shape[0]} weights, the data have {d} columns")
+        if _digest(self.W.T, self.b) != self.claim.planes:
             raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
-        if not certificate.statement.same_as(claim.statement):
-            raise ClaimError("the model's parameters are not those that were certified: fit it again")
-        if certificate.classes not in (None, claim.classes):
-            raise ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
-        self.checked.append("the planes and the parameters are those that were certified")
 
-    def _problem(self, X: Any, labels: NDArray[Any], s: FloatArray | None) -> SoftmaxProblem:
-        """Encode labels and weigh examples anew; the data are those of the fit."""
-        claim, statement = self.claim, self.claim.statement
-        codes = codes_of(labels, claim.classes)
-        if statement.class_weight is not None:
-            by_class = statement.class_weights(codes, claim.classes, s)[codes]
-            s = by_class if s is None else s * by_class
-        K = len(claim.classes)
+    def problem(self, X: Any, codes: Units, s: FloatArray | None) -> SoftmaxProblem:
+        """Return the problem of all classes."""
+        K, statement = len(self.claim.classes), self.claim.statement
         problem = SoftmaxProblem(rows_of(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
-        if difference := claim.differs(problem):
+        if difference := self.claim.differs(problem):
             raise ClaimError(difference)
-        self.checked.append(f"the {problem.rows.n} examples are those of the fit, as far as their lengths tell")
         return problem
 
-    def _values(self, problem: SoftmaxProblem) -> tuple[Interval, Interval]:
+    def enclose(self, problem: SoftmaxProblem) -> tuple[Interval, Interval, str]:
         """Enclose P(W, b) and D(p)."""
-        W, b = np.ascontiguousarray(self.certificate.coef.T), np.asarray(self.certificate.intercept)
-        if b.any() and not problem.fit_intercept:
+        if self.b.any() and not problem.fit_intercept:
             raise ClaimError("the planes have intercepts, the objective has none")
-        self.primal = enclosed_primal(problem, W, b)
-        self.dual = enclosed_dual(problem.evaluate(W, b))
-        self.checked.append("the objective at the planes, from every example")
+        primal, dual = enclosed_bound(problem, self.W, self.b)
         exact = ", with each class's balance in whole numbers" if problem.fit_intercept else ""
-        how = f"a dual point that is exactly feasible{exact}" if self.dual.low > 0 else "losses being at least 0"
-        self.checked.append(f"the lower bound, from {how}")
-        return self.primal, self.dual
+        how = f"a dual point that is exactly feasible{exact}" if penalised(problem) else "the curvature at the planes"
+        return primal, dual, how if dual.low > 0 else "losses being at least 0"
 
-    def _verdict(self, problem: SoftmaxProblem, primal: Interval, dual: Interval) -> str:
-        """The numbers claimed are those found; return the verdict in words."""
-        claim, W = self.claim, self.certificate.coef.T
-        slack = 2 * rounding(problem, W, self.certificate.intercept, Bound(primal.high, dual.low))
-        for name, claimed, found in (("objective", claim.primal, primal), ("lower bound", claim.dual, dual)):
-            if not found.low - slack <= claimed <= found.high + slack:
-                raise ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {found.high:.12g}")
-        relative_gap = share(primal.high - dual.low, primal.low)
-        if self.certificate.proven and not relative_gap <= claim.tol:
-            raise ClaimError(f"tol={claim.tol:g} is claimed, the data prove {relative_gap:.1e}")
-        asked = (
-            "as was asked for" if relative_gap <= claim.tol else f"not tol={claim.tol:g}, and it does not claim to be"
-        )
-        return f"the planes are within {relative_gap:.1e} of the optimum, {asked}"
+    def slack(self, problem: SoftmaxProblem, primal: Interval, dual: Interval) -> float:
+        """Return by how much a fit's own numbers may be off."""
+        return 2 * rounding(problem, self.W, self.b, Bound(primal.high, dual.low))
+
+    def may_prove_more(self, problem: SoftmaxProblem) -> bool:
+        """Without a penalty the proof takes longer than a fit may."""
+        return not penalised(problem)
+
+
+def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
+    """Enclose P(W, b), and D(p) or, without a penalty, the best bound that can be shown."""
+    scores, radius = _scores(problem, W, b)
+    primal = _primal(problem, W, scores, radius)
+    if penalised(problem):
+        return primal, enclosed_dual(problem.evaluate(W, b))
+    # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
+    low = primal.low - softmax_gap_below(
+        problem.rows.X, problem.codes, problem.s, scores, radius.max(axis=1), intercept=problem.fit_intercept
+    )
+    return primal, Interval(low, low) if low > 0 else Interval(0.0, 0.0)
 
 
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
-    """Enclose P(W, b): scores that are off by r move log Σ e^g − g_y by no more than 2r."""
+    """Enclose P(W, b)."""
+    return _primal(problem, W, *_scores(problem, W, b))
+
+
+def _scores(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return gᵢₖ, and how far each may be off."""
     ones = np.ones(problem.rows.n)
     each = [agreements(problem.rows.X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
     scores, radius = (np.column_stack(part) for part in zip(*each, strict=True))
+    return scores, radius
+
+
+def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: FloatArray) -> Interval:
+    """Enclose P: scores that are off by r move log Σ e^g − g_y by no more than 2r."""
     highest = scores.max(axis=1)
     own = scores[np.arange(problem.rows.n), problem.codes]
     loss = highest - own + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
@@ -344,22 +312,32 @@ def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> In
 
 def enclosed_dual(point: SoftmaxPoint) -> Interval:
     """Enclose D of an exactly feasible point near the point's own probabilities; 0 where that is the better bound."""
-    problem = point.problem
-    if problem.penalty.l2 == 0:
+    problem, scale = point.problem, 1.0
+    if not penalised(problem):
         return Interval(0.0, 0.0)
     c = problem.weight_of_loss * problem.s
     p, _ = repaired(point)
-    units, step = _off_class_units(problem, p, c)
-    if problem.fit_intercept:
-        _balance(units, problem.codes, problem.classes)
-    mass = np.asarray(units * step, dtype=np.float64)
-    entropy = _entropy(problem, mass, c)
-    flows = -mass
+    for attempt in range(8):
+        units, step = _off_class_units(problem, scale * p, c)
+        if problem.fit_intercept:
+            _balance(units, problem.codes, problem.classes)
+        v, radius = _combinations(problem, units, step)
+        if problem.penalty.l2 > 0 or fits(problem.penalty, v, radius):
+            break
+        # Only a box of v has a finite conjugate: go towards the labels until v fits, also after it was cut to units.
+        scale *= problem.penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * 4.0**attempt * U)
+    entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
+    found = entropy - penalty_conjugate(problem.penalty, v, radius)
+    return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
+
+
+def _combinations(problem: SoftmaxProblem, units: Units, step: float) -> tuple[FloatArray, FloatArray]:
+    """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off."""
+    flows = -np.asarray(units * step, dtype=np.float64)
     flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
     each = [combination(problem.rows.X, np.ascontiguousarray(column)) for column in flows.T]
     v, radius = (np.concatenate(part) for part in zip(*each, strict=True))
-    found = entropy - penalty_conjugate(problem.penalty, v, radius)
-    return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
+    return v, radius
 
 
 def _off_class_units(problem: SoftmaxProblem, p: FloatArray, c: FloatArray) -> tuple[Units, float]:

@@ -14,10 +14,13 @@ from .._core import Rows
 from ..certificate import Certificate, Certificates
 from ..losses import Loss
 from ..penalties import Penalty
+from ..separability import ProofTimeoutError, explain_no_softmax_optimum
 from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
-from ..solvers import Newton, Result, Solver, Start, check_choice
+from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
+from ..solvers.softmax_proximal import SoftmaxProximalNewton
+from ..solvers.stochastic import MOST_WORK
 from ._base import check_C
 from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number
@@ -169,7 +172,7 @@ class LogisticRegression(CertifiedEstimator):
             return super()._learn(rows, codes, weight, starts, seed, X, y)
         shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
         problem = SoftmaxProblem(rows, codes, len(self.classes_), **shared)  # type: ignore[arg-type]
-        solver, reason = self._softmax_solver()
+        solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
         found.history.solver, found.history.reason = solver.name, reason
@@ -177,16 +180,37 @@ class LogisticRegression(CertifiedEstimator):
         self._say(results)
         return results
 
-    def _softmax_solver(self) -> tuple[SoftmaxNewton, str]:
+    def _softmax_solver(self, penalty: Penalty) -> tuple[SoftmaxNewton | SoftmaxProximalNewton, str]:
+        """Return the solver of all classes at once, and why it is that one."""
+        method, wanted = (SoftmaxProximalNewton, ProximalNewton) if penalty.l1 > 0 else (SoftmaxNewton, Newton)
         solver = self._solver()
         if solver is None:
-            limits = dict(tol=self.tol) if self.max_iter is None else dict(tol=self.tol, max_iter=self.max_iter)
-            return SoftmaxNewton(**limits), "all classes at once"  # type: ignore[arg-type]
-        if isinstance(solver, Newton):
-            return SoftmaxNewton(solver.tol, solver.max_iter), "asked for"
+            chosen = method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter)
+            return chosen, "all classes at once"
+        if isinstance(solver, wanted):
+            return method(solver.tol, solver.max_iter), "asked for"
         raise ValueError(
-            f"solver={self.solver!r} cannot fit all classes at once; use 'auto' or 'newton', or multi_class='ovr'"
+            f"solver={self.solver!r} cannot fit all classes at once with the penalty {penalty.formula!r}; "
+            f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"
         )
+
+    def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
+        why = super()._why_no_optimum(X, codes, weight)
+        if why is not None or not (np.isinf(self._C()) and self._at_once()):
+            return why
+        # No class lies apart from all the others together; they may still lie apart from each other.
+        counted = slice(None) if weight is None else weight > 0
+        try:
+            return explain_no_softmax_optimum(
+                X[counted],
+                codes[counted],
+                self.classes_.tolist(),
+                fit_intercept=self.fit_intercept,
+                feature_names=getattr(self, "feature_names_in_", None),
+                budget=MOST_WORK,
+            )
+        except ProofTimeoutError:
+            return None  # nothing is known: the fit's own report stands
 
     def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
         """Return the planes to begin from, one column each."""

@@ -1,0 +1,177 @@
+"""Softmax with an L1 penalty: optima that others find too, and gaps that are proven."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression as ScikitLogistic
+from sklearn.preprocessing import scale
+
+from linsep import LogisticRegression
+from linsep._core import Rows
+from linsep.penalties import L1, L2, ElasticNet
+from linsep.softmax import SoftmaxProblem
+from linsep.solvers import ProximalNewton
+from linsep.solvers.softmax_proximal import SoftmaxProximalNewton
+
+
+def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarray, **options):
+    rng = np.random.default_rng(seed)
+    codes = np.append(np.arange(K), rng.integers(0, K, n - K))
+    X = (rng.standard_normal((n, d)) + np.eye(K, d)[codes]).astype(np.float32).astype(np.float64)
+    weight = rng.uniform(0.1, 3.0, n) if weighted else None
+    return SoftmaxProblem(Rows(form(X)), codes, K, C=C, sample_weight=weight, **({"penalty": L1()} | options))
+
+
+def oracle(problem):
+    """The optimum by L-BFGS-B on W = U − V with U, V ≥ 0, where the penalty is smooth."""
+    X = problem.rows.X.toarray() if problem.rows.is_sparse else np.asarray(problem.rows.X, dtype=float)
+    (n, d), K, penalty = X.shape, problem.classes, problem.penalty
+    c = problem.C * (np.ones(n) if problem.sample_weight is None else problem.sample_weight)
+    hot = np.eye(K)[problem.codes]
+
+    def value(theta):
+        U, V = theta[: 2 * d * K].reshape(2, d, K)
+        b, W = theta[2 * d * K :] * problem.fit_intercept, U - V
+        g = X @ W + b
+        losses = -(c * log_softmax(g, axis=1)[np.arange(n), problem.codes]).sum()
+        slope = c[:, None] * (softmax(g, axis=1) - hot)
+        G = X.T @ slope + penalty.l2 * W
+        gradient = np.concatenate([(penalty.l1 + G).ravel(), (penalty.l1 - G).ravel(), slope.sum(axis=0)])
+        return penalty.l1 * (U + V).sum() + penalty.l2 / 2 * (W**2).sum() + losses, gradient
+
+    bounds = [(0, None)] * (2 * d * K) + [(None, None)] * K
+    options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 40}
+    start = np.zeros(2 * d * K + K)
+    return minimize(value, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    r=st.sampled_from([0.2, 0.7, 1.0]),
+    C=st.sampled_from([0.05, 0.7, 20.0]),
+    K=st.integers(2, 5),
+    weighted=st.booleans(),
+    intercept=st.booleans(),
+    form=st.sampled_from([np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)]),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_optimum_lies_within_the_proven_gap(seed, r, C, K, weighted, intercept, form):
+    options = dict(penalty=ElasticNet(r), C=C, K=K, weighted=weighted, fit_intercept=intercept, form=form)
+    problem = random_problem(seed, **options)
+    result = SoftmaxProximalNewton(tol=1e-7).solve(problem)
+    best = oracle(problem)
+    assert result.converged
+    assert result.proof.relative_gap <= 1e-7
+    assert result.proof.dual <= best * (1 + 1e-9)
+    assert result.proof.primal <= best * (1 + 2e-7)
+    assert problem.evaluate(result.W, result.b).objective == pytest.approx(result.proof.primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.5, 1.0])
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_the_planes_are_those_scikit_learn_finds(load, r):
+    X, y = load(return_X_y=True)
+    X = scale(X)
+    ours = LogisticRegression(l1_ratio=r, C=0.5, tol=1e-9).fit(X, y)
+    theirs = ScikitLogistic(l1_ratio=r, C=0.5, solver="saga", tol=1e-9, max_iter=100_000).fit(X, y)
+    assert ours.history_.solver == "softmax_proximal_newton"
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
+
+
+@pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "imbalance", "wide", "shifted", "repeated"])
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_hard_columns_and_rows_converge_at_default_settings(spoil, C):
+    rng = np.random.default_rng(5)
+    n, d = (30, 80) if spoil == "wide" else (300, 5)
+    X = rng.standard_normal((n, d))
+    codes = np.argmax(X[:, :3] + rng.standard_normal((n, 3)) + (spoil == "imbalance") * np.array([4, 0, 0]), axis=1)
+    codes[:3] = 0, 1, 2
+    if spoil == "scales":
+        X *= 10.0 ** np.arange(-6, 4, 2)
+    elif spoil == "collinear":
+        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
+    elif spoil == "constant":
+        X[:, 2] = 7.0
+    elif spoil == "shifted":
+        X += 1e3
+    elif spoil == "repeated":
+        X, codes = np.repeat(X, 2, axis=0), np.repeat(codes, 2)
+    model = LogisticRegression(l1_ratio=1.0, C=C).fit(X, codes)
+    assert model.converged_
+    assert model.certificate_.proven
+    assert model.certificate_.verify(X, codes).proven
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, lambda X: X.toarray()])
+def test_of_many_features_most_are_left_out(form):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((400, 3000), density=0.02, rng=rng, format="csr") * 10
+    codes = np.asarray(X[:, :300].toarray().reshape(400, 3, 100).sum(axis=2).argmax(axis=1))
+    problem = SoftmaxProblem(Rows(form(X)), codes, 3, penalty=L1(), C=0.05)
+    result = SoftmaxProximalNewton(tol=1e-6).solve(problem)
+    assert result.converged
+    assert 0 < np.count_nonzero(result.W.any(axis=1)) < 300
+    smaller = np.flatnonzero(result.W.any(axis=1))
+    part = SoftmaxProblem(Rows(X[:, smaller].toarray()), codes, 3, penalty=L1(), C=0.05)
+    assert oracle(part) == pytest.approx(result.proof.primal, rel=2e-6)
+
+
+def test_a_strong_penalty_leaves_the_intercepts_alone():
+    problem = random_problem(1, C=1e-4, weighted=True)
+    result = SoftmaxProximalNewton().solve(problem)
+    assert not result.W.any()
+    np.testing.assert_allclose(softmax(result.b), problem.class_weight / problem.total_weight)
+
+
+def test_a_warm_start_needs_fewer_steps():
+    X, y = load_wine(return_X_y=True)
+    model = LogisticRegression(l1_ratio=1.0, warm_start=True).fit(scale(X), y)
+    steps = model.n_iter_
+    assert model.set_params(C=1.05).fit(scale(X), y).n_iter_ < steps
+
+
+def test_the_observer_hears_of_planes_and_may_stop():
+    heard = []
+
+    def observer(k, theta, objective):
+        heard.append((k, theta.shape, objective))
+        return k == 2
+
+    result = SoftmaxProximalNewton(tol=1e-14).solve(random_problem(), observer=observer)
+    assert [(k, shape) for k, shape, _ in heard] == [(1, (4, 4)), (2, (4, 4))]
+    assert heard[1][2] < heard[0][2]
+    assert (result.message, result.n_iter) == ("stopped by a callback", 2)
+
+
+def test_an_interruption_keeps_the_best_so_far():
+    def observer(k, theta, objective):
+        if k == 2:
+            raise KeyboardInterrupt
+        return False
+
+    problem = random_problem()
+    result = SoftmaxProximalNewton(tol=1e-14).solve(problem, observer=observer)
+    assert result.interrupted
+    assert result.proof.primal < problem.evaluate(np.zeros((3, 4)), np.zeros(4)).objective
+
+
+def test_too_few_steps_are_told():
+    result = SoftmaxProximalNewton(tol=1e-12, max_iter=1).solve(random_problem())
+    assert not result.converged
+    assert "max_iter=1" in result.message
+
+
+def test_what_it_is_not_for_is_refused():
+    with pytest.raises(ValueError, match="penalties with L1"):
+        SoftmaxProximalNewton().solve(random_problem(penalty=L2()))
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"use 'auto' or 'proximal_newton'"):
+        LogisticRegression(l1_ratio=1.0, solver="newton").fit(X, y)
+    for solver in ("proximal_newton", ProximalNewton(), "saga"):
+        assert LogisticRegression(l1_ratio=1.0, solver=solver).fit(X, y).converged_
