@@ -26,11 +26,16 @@ inline double dual_step(const Square &, double alpha, double z, double q, double
     return (q * alpha + 1.0 - z) / (q + 0.5 / c);
 }
 // a = c σ(t), where t solves t + z + q (c σ(t) − α) = 0. The left side rises with t and is bent by σ only, so Newton's
-// method from the undamped guess t = −z converges; a step that would leave the bracket is replaced by its middle. The
-// last step is taken to first order: its error is the square of something below a thousandth.
+// method converges; its first step is from α itself, whose σ is α/c, or else from the undamped guess t = −z. A step that
+// would leave the bracket is replaced by its middle. The last step is taken to first order: its error is the square of
+// something below a thousandth.
 inline double dual_step(const Logistic &, double alpha, double z, double q, double c) {
-    double low = -z - q * (c - alpha), high = -z + q * alpha, t = std::min(high, std::max(low, -z));
-    double a = 0;
+    double low = -z - q * (c - alpha), high = -z + q * alpha, t = -z, a = 0;
+    if (alpha > 0 && alpha < c) {
+        t = std::log(alpha / (c - alpha));
+        t -= (t + z) / (1.0 + q * alpha * (1.0 - alpha / c));
+    }
+    t = std::min(high, std::max(low, t));
     for (int k = 0; k < 50; ++k) {
         const double sigma = 1.0 / (1.0 + std::exp(-t)), bend = c * sigma * (1.0 - sigma);
         a = c * sigma;

@@ -18,6 +18,7 @@ from ..duality import Bound, balanced, bound, dual_bound
 from ..history import History, Record
 from ..problem import Problem
 from ._checks import check_count
+from .gathered import Gathered
 from .result import STOPPED_BY_OBSERVER, Result, Start
 
 FloatArray = NDArray[np.float64]
@@ -29,6 +30,9 @@ __all__ = ["DualDescent"]
 BRISK = 0.4
 #: For a loss with corners they pay in the first passes only, which move everything, and if a second thread does.
 BLUNT, MANY = 2, 2 * WORTH_A_THREAD
+#: The spring holds b as a column of constants would whose square is this share of an average row's: all examples have
+#: that column in common, so that a longer one makes each step undo what others did.
+SPRING = 0.05
 #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
 FIRST, FIRST_SMOOTH = 16, 8
 #: An example whose share in the gap is below this part of c has none: that is rounding.
@@ -57,30 +61,32 @@ class DualDescent:
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
-        """Minimise; a start gives the intercept only, since its weights need not be a combination of examples."""
+        """Minimise; a start without dual variables gives the intercept only, since its weights need not be their sum."""
         if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
             raise ValueError(f"solver 'dual' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
-        return _Run(self, problem, 0.0 if start is None else start.b, seed, observer).result()
+        return _Run(self, problem, start or Start(np.zeros(problem.rows.d), 0.0), seed, observer).result()
 
 
 class _Run:
     """One run: the dual variables, the weights they make, and the best point met."""
 
-    def __init__(self, method: DualDescent, problem: Problem, b: float, seed: int, observer: Observer | None) -> None:
+    def __init__(self, method: DualDescent, problem: Problem, start: Start, seed: int, observer: Observer | None) -> None:
         self.method, self.problem, self.seed, self.observer = method, problem, seed, observer
         n, d = problem.rows.n, problem.rows.d
         weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
         self.c = problem.C / problem.penalty.l2 * weight
-        self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([b])
-        self.order = np.flatnonzero(self.c).astype(np.int32)
+        self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([start.b])
+        if start.alpha is not None:
+            self.alpha = np.clip(start.alpha / problem.penalty.l2, 0.0, self.c)
+            self.w = problem.rows.rmatvec(self.alpha * problem.y)
+        self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(problem, self.c)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
         self.other = np.empty(d)
         self.by_halves = problem.loss.smooth or problem.rows.stored >= MANY
         self.estimate = self.earlier = np.inf
-        # A column as long as an average row: b then moves about as fast as the weights.
-        self.constant = problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
+        self.constant = SPRING * problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.history = History()
-        self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, b, None)
+        self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, start.b, None)
         self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
 
     def result(self) -> Result:
@@ -123,8 +129,7 @@ class _Run:
         if self.by_halves:
             gap = problem.rows.dual_halves(problem.y, self.c, problem.loss, other=self.other, **shared)
         else:
-            how = dict(active=self.active, slopes=self.slopes, **shared)
-            self.active = problem.rows.dual_pass(problem.y, self.c, problem.loss, **how)
+            self.active = self.near.dual_pass(active=self.active, slopes=self.slopes, **shared)
             low, high, gap = self.slopes
             self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
         self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)

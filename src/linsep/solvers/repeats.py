@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from ..duality import bound
 from ..problem import Problem
-from .newton import Newton
-from .result import Result, Start
+from .dual_descent import DualDescent
+from .result import Result
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -28,9 +27,9 @@ __all__ = ["Repeats", "find_repeats"]
 WORTH = 1_000_000
 #: Equal pairs that a sample of the rows is to have, if all of them come twice.
 PAIRS = 64
-#: Newton steps that may be taken to make the certificate small, and which share of the gap they leave: another step on
-#: few rows costs next to nothing beside what it took to read them all.
-FINISHING, LEFT = 5, 0.001
+#: Passes that may be made to make the certificate small, and which share of the gap they leave: another one over few
+#: rows costs next to nothing beside what it took to read them all.
+FINISHING, LEFT = 20, 0.001
 #: Merging is worth it if it leaves no more than this share of the rows.
 SHARE = 0.6
 
@@ -63,7 +62,8 @@ class Repeats:
         result = _finished(result, merged)
         result.history.reason = f"{len(self.group):,} rows merged into {len(self.first):,} different ones"
         alpha = None if result.alpha is None else self._shares(result.alpha, problem, merged)
-        return replace(result, alpha=alpha, z=None, last=replace(result.last, alpha=alpha))
+        z = None if result.z is None else result.z[self.group]
+        return replace(result, alpha=alpha, z=z, last=replace(result.last, alpha=alpha))
 
     def _shares(self, alpha: FloatArray, problem: Problem, merged: Problem) -> FloatArray:
         assert merged.sample_weight is not None
@@ -74,22 +74,18 @@ class Repeats:
 
 
 def _finished(result: Result, merged: Problem) -> Result:
-    """Return a plane whose own dual point proves as much as the solver's did, where a few Newton steps find one.
+    """Return a plane whose own dual point proves as much as the solver's did, where a few more passes find one.
 
     A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is
-    near enough to the optimum. The steps take a pass over the merged rows each, which are few.
+    near enough to the optimum. The passes are over the merged rows, which are few.
     """
-    smooth = merged.loss.smooth and merged.loss.defines("curvature") and merged.penalty.l1 == 0
-    if result.alpha is None or result.proof is None or not smooth or result.interrupted:
+    if result.alpha is None or result.proof is None or result.interrupted or not merged.loss.smooth:
         return result
-    tol = result.proof.relative_gap
-    own = bound(merged.evaluate(result.w, result.b, split=merged.fit_intercept))
-    if own.relative_gap <= tol:
+    tol = LEFT * result.proof.relative_gap
+    better = DualDescent(tol=tol, max_iter=FINISHING).solve(merged, start=result.last)
+    if better.proof is None or better.proof.primal > result.proof.primal:
         return result
-    better = Newton(tol=LEFT * tol, max_iter=FINISHING).solve(merged, start=Start(result.w, result.b))
-    if better.proof is None or better.proof.relative_gap > tol:
-        return result
-    return replace(result, w=better.w, b=better.b, proof=better.proof, alpha=None)
+    return replace(result, w=better.w, b=better.b, proof=better.proof, alpha=better.alpha)
 
 
 def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats | None:
