@@ -114,6 +114,15 @@ def test_multipliers_begin_from_a_sample_where_there_are_many_examples(intercept
     assert slow.proof.dual <= ours.proof.primal <= slow.proof.primal * (1 + 1e-7)
 
 
+def test_dual_descent_goes_on_from_a_dual_point():
+    it = problem("hinge", n=400, d=20)
+    first = DualDescent(tol=1e-7).solve(it)
+    assert first.last.alpha is not None
+    again = DualDescent(tol=1e-7).solve(it, start=first.last)
+    assert again.n_iter < first.n_iter / 4
+    assert again.proof.relative_gap <= 1e-7
+
+
 def test_multipliers_go_on_from_a_dual_point():
     it = problem("hinge", n=2000, d=8, C=1.0)
     first = Multipliers(tol=1e-6).solve(it)

@@ -121,6 +121,10 @@ class SoftmaxProblem:
         out[np.arange(self.rows.n), self.codes] = self.s
         return out
 
+    def planes(self, W: FloatArray, b: FloatArray) -> FloatArray:
+        """Return one row [wₖ, bₖ] a class, without bₖ where that is not free."""
+        return np.column_stack([W.T, b]) if self.fit_intercept else W.T.copy()
+
     def evaluate(self, W: FloatArray, b: FloatArray) -> SoftmaxPoint:
         """Return what one pass over the examples says of (W, b)."""
         scores = self.rows.matmat(W)

@@ -6,7 +6,6 @@ towards where it last was by a spring (ρ/2)(b − b̄)², a penalty that vanish
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,14 @@ from numpy.typing import NDArray
 
 from .._core import WORTH_A_THREAD
 from ..duality import Bound, balanced, bound, dual_bound
-from ..history import History, Record
+from ..history import Record
 from ..problem import Problem
 from ._checks import check_count
 from .gathered import Gathered
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import GapRun
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["DualDescent"]
 
@@ -61,17 +60,20 @@ class DualDescent:
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
-        """Minimise; a start without dual variables gives the intercept only, since its weights need not be their sum."""
+        """Minimise; of a start without dual variables only b is taken: its weights need not be a sum of examples."""
         if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
             raise ValueError(f"solver 'dual' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
         return _Run(self, problem, start or Start(np.zeros(problem.rows.d), 0.0), seed, observer).result()
 
 
-class _Run:
+class _Run(GapRun):
     """One run: the dual variables, the weights they make, and the best point met."""
 
-    def __init__(self, method: DualDescent, problem: Problem, start: Start, seed: int, observer: Observer | None) -> None:
-        self.method, self.problem, self.seed, self.observer = method, problem, seed, observer
+    def __init__(
+        self, method: DualDescent, problem: Problem, start: Start, seed: int, observer: Observer | None
+    ) -> None:
+        super().__init__(method, observer)
+        self.problem, self.seed = problem, seed
         n, d = problem.rows.n, problem.rows.d
         weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
         self.c = problem.C / problem.penalty.l2 * weight
@@ -85,16 +87,14 @@ class _Run:
         self.by_halves = problem.loss.smooth or problem.rows.stored >= MANY
         self.estimate = self.earlier = np.inf
         self.constant = SPRING * problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
-        self.history = History()
         self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, start.b, None)
         self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
 
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
-        interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
         passes, measured, hoped = 0, (FIRST_SMOOTH if self.problem.loss.smooth else FIRST) // 2, np.inf
         proof = Bound(np.inf, -np.inf)
-        try:
+        with self.until_it_ends():
             for passes in range(1, self.method.max_iter + 1):
                 self._pass(passes)
                 # Measuring costs more than a pass: when the pass itself saw a small gap, else ever more rarely.
@@ -102,21 +102,13 @@ class _Run:
                 if not (promising or passes >= 2 * measured or passes == self.method.max_iter or self.active == 0):
                     continue
                 measured, proof = passes, self._measure(passes)
-                if proof.relative_gap <= self.method.tol:
-                    message = f"the duality gap is {proof.relative_gap:.1e}"
-                    break
-                if self.observer is not None and self.observer(passes, np.append(self.w, self.b), proof.primal):
-                    message = STOPPED_BY_OBSERVER
-                    break
+                self.end_if_proven(proof)
+                self.tell(passes, self.w, self.b, proof.primal)
                 hoped = self.estimate if promising else np.inf
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        if proof.relative_gap > self.method.tol and (interrupted or self.problem.loss.smooth):
+        if proof.relative_gap > self.method.tol and (self.interrupted or self.problem.loss.smooth):
             proof = self._measure_dual_point(passes)
-        converged = proof.relative_gap <= self.method.tol
-        (_, w, b, z), alpha = self.best, self.highest[1]
-        ended, last = (converged, message, self.history), Start(w, b, passes, alpha=alpha)
-        return Result(w, b, passes, *ended, last, interrupted=interrupted, proof=proof, alpha=alpha, z=z)
+        _, w, b, z = self.best
+        return self.outcome(w, b, passes, proof, alpha=self.highest[1], z=z)
 
     def _pass(self, k: int) -> None:
         problem = self.problem

@@ -17,11 +17,11 @@ from ..problem import MeanObjective, Problem
 from ..schedules import Constant, InverseSqrt, Schedule
 from ..stopping import NoProgress, ParameterChange, Progress, Rule
 from ._checks import check_choice, check_count, check_slope
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import SteppedRun
 from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 Stopping = str | Rule | Iterable[str | Rule] | None
 
 __all__ = ["Descent", "GradientDescent", "StepSizeWarning", "minimize"]
@@ -103,17 +103,16 @@ def descend(
     Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
     an answer.
     """
-    history, watch = History(), StepWatch(schedule, stable, smooth)
-    watchers = [(rule, rule.begin()) for rule in rules]
+    watch = StepWatch(schedule, stable, smooth)
+    run = SteppedRun(f"stopped after max_iter={max_iter} iterations", observer, watch, rules)
     theta, value, k = start, function.value(start), 0
     best, best_value = theta, value if start_counts else np.inf
-    converged, interrupted, message, advice = False, False, f"stopped after max_iter={max_iter} iterations", ""
 
     def record(gradient: FloatArray) -> float:
         norm = float(np.linalg.norm(gradient))
         measures = function.risk(theta), function.zero_one(theta), norm, float(schedule(first_step + k))
         best_so_far = best_value if np.isfinite(best_value) else np.nan
-        history.add(
+        run.history.add(
             Record(first_step + k, k, value, *measures, best_so_far, iterate=theta.copy() if keep_iterates else None)
         )
         return norm
@@ -122,34 +121,22 @@ def descend(
     watch.begin(value, first_step)
     watch.see(first_step, theta, gradient, value)
     norm = record(gradient)
-    try:
+    with run.until_it_ends():
         while k < max_iter:
             with np.errstate(over="ignore", invalid="ignore"):
                 new = theta - schedule(first_step + k) * gradient
                 new_value = function.value(new)
                 new_gradient = function.gradient(new)
-            if watch.blown_up(new_value) or not np.isfinite(new_gradient).all():
-                message, advice = "diverged", watch.after_blow_up()
-                break
+            run.end_if_lost(new_value, bool(np.isfinite(new_gradient).all()))
             previous, theta, value, gradient, k = theta, new, new_value, new_gradient, k + 1
             if value < best_value:
                 best, best_value = theta, value
             watch.see(first_step + k, theta, gradient, value)
             norm = record(gradient)
-            progress = Progress(k, theta, previous, value, norm, function.zero_one(theta))
-            if (rule := stopping_rules.fired(watchers, progress)) is not None:
-                advice = watch.advice(first_step + k) if rule.needs_good_steps else ""
-                converged, message = rule.converged and not advice, f"stopped by {rule}"
-                break
-            if observer is not None and observer(k, theta, value):
-                message = STOPPED_BY_OBSERVER
-                break
-        else:
-            advice = watch.advice(first_step + k)
-    except KeyboardInterrupt:
-        interrupted, message = True, "interrupted"
+            run.end_if_told(first_step + k, Progress(k, theta, previous, value, norm, function.zero_one(theta)))
+        run.end_exhausted(first_step + k)
     reached = best_value if np.isfinite(best_value) else value
-    return Descent(best, reached, theta, k, converged, message, advice, history, interrupted)
+    return Descent(best, reached, theta, k, run.converged, run.message, run.advice, run.history, run.interrupted)
 
 
 class _Plain:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +10,16 @@ from numpy.typing import NDArray
 from .._core import Rows
 from ..duality import Bound
 from ..exact import check_plane
-from ..history import History, Record
+from ..history import Record
 from ..nearest import Nearest, nearest_points
 from ..problem import Problem
 from ..separability import NotSeparableError, separability
 from ._checks import check_count
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from .run import GapRun, words_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["HardMargin"]
 
@@ -66,7 +65,7 @@ class HardMargin:
         return _Run(self, rows, problem.y[kept], kept, problem, observer, seed).result()
 
 
-class _Run:
+class _Run(GapRun):
     """One run, on the examples that count."""
 
     def __init__(
@@ -79,9 +78,9 @@ class _Run:
         observer: Observer | None,
         seed: int,
     ) -> None:
-        self.method, self.rows, self.y, self.kept, self.seed = method, rows, y, kept, seed
-        self.n, self.intercept, self.observer = problem.rows.n, problem.fit_intercept, observer
-        self.history = History()
+        super().__init__(method, observer)
+        self.rows, self.y, self.kept, self.seed = rows, y, kept, seed
+        self.n, self.intercept = problem.rows.n, problem.fit_intercept
         self.best: Nearest | None = None
         self.origin = self._origin()
 
@@ -97,16 +96,17 @@ class _Run:
     def result(self) -> Result:
         """Search until the gap is proven small; ask `separability` where no plane comes out."""
         rows = self.rows if self.origin is None else Rows(self.rows.X - self.origin)
-        interrupted, settings = False, dict(tol=self.method.tol, max_iter=self.method.max_iter)
-        try:
-            found = nearest_points(rows, self.y, intercept=self.intercept, observer=self._note, **settings)  # type: ignore[arg-type]
-        except KeyboardInterrupt:
-            if self.best is None:
-                raise
-            found, interrupted = self.best, True
+        tol, max_iter, found = self.method.tol, self.method.max_iter, None
+        with self.until_it_ends():
+            found = nearest_points(
+                rows, self.y, intercept=self.intercept, observer=self._note, tol=tol, max_iter=max_iter
+            )
+        found = found or self.best
+        if found is None:
+            raise KeyboardInterrupt
         w, b = self._plane(found)
         keeps = self._keeps(w, b)
-        if not keeps > 0 and not interrupted and not found.stopped:
+        if not keeps > 0 and not self.interrupted and not found.stopped:
             w, b, keeps = self._decided()
         square = (2 * found.high) ** 2 if self.intercept else found.high**2
         if not square >= SMALLEST_SQUARE:
@@ -115,11 +115,10 @@ class _Run:
                 "first, e.g. with sklearn.preprocessing.StandardScaler (linsep.separability takes them as they are)"
             )
         w, b, proof = self._scaled(w, b, keeps, found.high)
-        converged = proof.relative_gap <= self.method.tol
-        message = f"the duality gap is {proof.relative_gap:.1e}"
+        message = words_of(proof)
         if found.stopped:
             message = STOPPED_BY_OBSERVER
-        elif not converged:
+        elif not self.proves(proof):
             finite = np.isfinite(proof.primal)
             message = f"stopped at a duality gap of {proof.relative_gap:.1e}" if finite else "stopped with no bound"
         alpha = np.zeros(self.n)
@@ -129,11 +128,11 @@ class _Run:
             w,
             b,
             found.n_iter,
-            converged,
-            "interrupted" if interrupted else message,
+            self.proves(proof),
+            self.message if self.interrupted else message,
             self.history,
             last,
-            interrupted=interrupted,
+            interrupted=self.interrupted,
             proof=proof,
             alpha=alpha,
         )

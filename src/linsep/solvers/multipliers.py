@@ -11,7 +11,6 @@ factors the Hessian of these few. Then ᾱ moves to a, h is halved, and the gap 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,16 +19,16 @@ from numpy.typing import NDArray
 
 from .._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..duality import Bound, class_scales
-from ..history import History, Record
+from ..history import Record
 from ..problem import Problem
 from ._checks import check_count
 from .dual_descent import DualDescent
 from .metric import factored
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import EndOfRun, GapRun, no_step_lowers, words_of
 from .sampling import both_classes, sample
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Multipliers"]
 
@@ -46,8 +45,6 @@ SHARE = 8
 SMALL, EXACT, MORE = 2000, 1e-13, 20
 #: Up to so many numbers a run of few features is one call of a kernel, or several of about so many operations.
 AT_ONCE, WORK = 2_000_000, 10**9
-#: The message of a run that ended early.
-AS_EXACT_AS_CAN_BE = "no step lowers the objective any more: this is as exact as the arithmetic allows"
 #: With so many features other runs begin with so many passes of dual coordinate descent.
 MANY, PASSES = 300, 100
 
@@ -82,12 +79,12 @@ class Multipliers:
         return _Run(self, problem.lean(), seed, observer).result(start)
 
 
-class _Run:
+class _Run(GapRun):
     """One run: the point (w, b), its agreements z, the dual variables a, their centres, and v = Σ aᵢ yᵢ xᵢ by class."""
 
     def __init__(self, method: Multipliers, problem: Problem, seed: int, observer: Observer | None) -> None:
-        self.method, self.problem, self.seed, self.observer = method, problem, seed, observer
-        self.rng, self.history, self.steps = np.random.default_rng(seed), History(), 0
+        super().__init__(method, observer)
+        self.problem, self.seed, self.rng, self.steps = problem, seed, np.random.default_rng(seed), 0
         n, d = problem.rows.n, problem.rows.d
         self.c = np.full(n, problem.C) if problem.sample_weight is None else problem.C * problem.sample_weight
         self.w, self.b, self.z = np.zeros(d), 0.0, np.zeros(n)
@@ -100,24 +97,23 @@ class _Run:
 
     def result(self, start: Start | None) -> Result:
         """Take Newton steps until the gap is proven small."""
-        interrupted, z = False, None
-        try:
+        with self.until_it_ends():
             self._begin(start)
-            message, z = self._at_once() if self._is_small() else self._step_by_step()
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        proof = Bound(self.best[0], self.highest[0])
-        converged, (_, w, b), (_, alpha) = proof.relative_gap <= self.method.tol, self.best, self.highest
-        ended, last = (converged, message, self.history), Start(w, b, self.steps, alpha=alpha)
-        return Result(w, b, self.steps, *ended, last, interrupted=interrupted, proof=proof, alpha=alpha, z=z)
+            if self._is_small():
+                self._at_once()
+            else:
+                self._step_by_step()
+        (primal, w, b), (dual, alpha) = self.best, self.highest
+        z = self.z if self.fresh and w is self.w and not self.interrupted else None
+        return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha, z=z)
 
     def _is_small(self) -> bool:
         """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
         rows, listened_to = self.problem.rows, getattr(self.observer, "needs_point", self.observer is not None)
         return rows.narrow and rows.n * rows.d <= AT_ONCE and not listened_to
 
-    def _at_once(self) -> tuple[str, FloatArray | None]:
-        """Take all steps in one kernel, or many; return why that ended, and z of the plane that is reported."""
+    def _at_once(self) -> None:
+        """Take all steps in one kernel, or many."""
         problem, method, rows = self.problem, self.method, self.problem.rows
         at = Springs(
             np.append(self.w, self.b),
@@ -143,15 +139,13 @@ class _Run:
             most = min(method.max_iter - self.steps, max(1, WORK // (rows.n * (rows.d + 8) ** 2)))
             ending = rows.sprung_newton(problem.y, self.c, problem.loss, at, **settings, most=most)
             self._take_over(at, ending)
-            z = at.z if ending.settled else None
             if ending.why == "proven":
-                return f"the duality gap is {Bound(*at.proof.tolist()).relative_gap:.1e}", z
+                raise EndOfRun(words_of(Bound(*at.proof.tolist())))
             if ending.why == "stuck":
-                return AS_EXACT_AS_CAN_BE, z
+                raise no_step_lowers("objective")
             if self.steps >= method.max_iter or (ending.why == "tired" and ending.steps < most):
-                return f"stopped after max_iter={method.max_iter}", z
-            if self.observer is not None and self._observed(self.observer):
-                return STOPPED_BY_OBSERVER, z
+                return
+            self.tell(self.steps, self.w, self.b, self.best[0])
 
     def _take_over(self, at: Springs, ending: Ending) -> None:
         """Remember what the kernel found."""
@@ -162,26 +156,22 @@ class _Run:
         self.steps += ending.steps
         self.best = float(at.proof[0]), at.best_point[:-1].copy(), float(at.best_point[-1])
         self.highest = float(at.proof[1]), at.best_alpha
+        self.w, self.b, self.fresh = *self.best[1:], ending.settled
 
-    def _step_by_step(self) -> tuple[str, FloatArray | None]:
-        """Take one step after the other; return why that ended, and z of the plane that is reported, if it is fresh."""
+    def _step_by_step(self) -> None:
+        """Take one step after the other."""
         method, enough = self.method, self.method.max_iter
         self.z = self.problem.agreements(self.w, self.b)
-        message = f"stopped after max_iter={method.max_iter}"
-        while (gap := self._measure().relative_gap) > self.tol:
-            if gap <= method.tol and enough == method.max_iter:
+        while (proof := self._measure()).relative_gap > self.tol:
+            if self.proves(proof) and enough == method.max_iter:
                 enough = min(enough, self.steps + MORE)
-            if self.observer is not None and self.steps and self._observed(self.observer):
-                message = STOPPED_BY_OBSERVER
-                break
+            if self.steps:
+                self.tell(self.steps, self.w, self.b, self.best[0])
             if self.steps == enough:
-                break
+                return
             if not self._step():
-                message = AS_EXACT_AS_CAN_BE
-                break
-        else:
-            message = f"the duality gap is {gap:.1e}"
-        return message, self.z if self.fresh and self.best[1] is self.w else None
+                raise no_step_lowers("objective")
+        raise EndOfRun(words_of(proof))
 
     def _begin(self, start: Start | None) -> None:
         """Set the point, and the dual variables' centres as far as they are known."""
@@ -276,9 +266,6 @@ class _Run:
         problem = self.problem
         C = problem.weight_of_loss
         return C * conjugate_sum(problem.y, problem.sample_weight, problem.loss, -self.a * problem.y / C, *scales)
-
-    def _observed(self, observer: Observer) -> bool:
-        return observer(self.steps, np.append(self.w, self.b), self.best[0])
 
     # -- how it moves --------------------------------------------------------------------------------------------
 

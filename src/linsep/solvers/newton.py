@@ -8,7 +8,6 @@ start from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +15,14 @@ from numpy.typing import NDArray
 
 from .._core import length
 from ..duality import bound
-from ..history import History, Record
 from ..problem import Point, Problem
 from ._checks import check_count
 from .metric import FACTORED, Metric, diagonal, factored
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import EndOfRun, GapRun, no_step_lowers
 from .sampling import sample, sample_size
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Newton"]
 
@@ -64,56 +62,47 @@ class Newton:
         return _Run(self, problem.lean(), seed, observer).result(start)
 
 
-class _Run:
+class _Run(GapRun):
     """One run of Newton's method."""
 
     def __init__(self, method: Newton, problem: Problem, seed: int, observer: Observer | None) -> None:
-        self.method, self.problem, self.observer = method, problem, observer
-        self.rng = np.random.default_rng(seed)
-        self.history = History()
+        super().__init__(method, observer)
+        self.problem, self.rng = problem, np.random.default_rng(seed)
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
-        problem, method = self.problem, self.method
+        problem, tol = self.problem, self.method.tol
         w, b = (np.zeros(problem.rows.d), 0.0) if start is None else (start.w, start.b)
-        interrupted, still, message = False, False, f"stopped after max_iter={method.max_iter}"
         point, proof, k = None, None, 0
-        try:
+        with self.until_it_ends():
             if start is None:
                 w, b = self._from_sample()
             point = self._evaluate(w, b)
             accuracy = 0.3
-            for k in range(method.max_iter + 1):
+            for k in range(self.method.max_iter + 1):
                 proof = bound(point)
-                self._record(k, point)
-                if proof.relative_gap <= method.tol:
-                    message = f"the duality gap is {proof.relative_gap:.1e}"
-                    break
-                if self.observer is not None and k and self.observer(k, np.append(point.w, point.b), point.objective):
-                    message = STOPPED_BY_OBSERVER
-                    break
+                self.record(k, point, length(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
+                self.end_if_proven(proof)
+                if k:
+                    self.tell(k, point.w, point.b, point.objective)
                 step = self._direction(point, accuracy)
                 new = self._line_search(point, step)
                 decrement = -float(point.smooth_gradient @ step)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
-                if problem.penalty.l2 == 0 and decrement <= method.tol * abs(point.objective):
-                    point, still, message = new or point, True, f"a step gains no more than {decrement:.1e}"
-                    break
+                if problem.penalty.l2 == 0 and decrement <= tol * abs(point.objective):
+                    point = new or point
+                    raise EndOfRun(f"a step gains no more than {decrement:.1e}", converged=True)
                 if new is None:
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
+                    raise no_step_lowers("objective")
                 point, accuracy = new, max(0.01, 0.3 * accuracy)
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
         if point is None:
             point = self._evaluate(w, b)
         if proof is None or proof.primal != point.objective:
             proof = bound(point)
-        self.ended, converged = point, still or proof.relative_gap <= method.tol
-        last = Start(point.w, point.b, k)
-        return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted, proof=proof)
+        self.ended = point
+        return self.outcome(point.w, point.b, k, proof)
 
     def _evaluate(self, w: FloatArray, b: float) -> Point:
         return self.problem.evaluate(w, b, split=self.problem.fit_intercept, curvature=True)
@@ -168,11 +157,6 @@ class _Run:
         d = self.problem.rows.d
         b = point.b + t * float(step[d]) if self.problem.fit_intercept else 0.0
         return self._evaluate(point.w + t * step[:d], b)
-
-    def _record(self, k: int, point: Point) -> None:
-        norm = length(point.smooth_gradient) / (self.problem.weight_of_loss * self.problem.total_weight)
-        value = point.mean_objective
-        self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
 
 
 def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> tuple[FloatArray, int]:

@@ -14,7 +14,7 @@ features at x̄ = Σ hᵢ xᵢ / Σ hᵢ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -26,16 +26,15 @@ from scipy.linalg import blas
 from .._core import Rows, gram_descent
 from ..claim import balancing_shift
 from ..duality import Bound, bound, scaled_dual
-from ..history import History, Record
 from ..penalties import Penalty
 from ..problem import Point, Problem
 from ._checks import check_count
 from .metric import Cholesky
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import GapRun, no_step_lowers
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["ProximalNewton", "quadratic_model", "violation"]
 
@@ -93,44 +92,31 @@ class ProximalNewton:
         return _Run(self, problem.lean(), observer).result(start)
 
 
-class _EndOfRunError(Exception):
-    """The observer, the number of steps or the arithmetic ends the run; the message says which."""
-
-
-class _Run:
+class _Run(GapRun):
     """One run: the point, how many steps led to it, and the features that may still matter."""
 
     def __init__(self, method: ProximalNewton, problem: Problem, observer: Observer | None) -> None:
-        self.method, self.problem, self.observer = method, problem, observer
-        self.history, self.k = History(), 0
+        super().__init__(method, observer)
+        self.problem, self.k = problem, 0
         self.w, self.b = np.zeros(problem.rows.d), 0.0
         self.alive = np.ones(problem.rows.d, dtype=bool)
         self.reach: FloatArray | None = None  # how far each slope can move, for a gap of one
 
     def result(self, start: Start | None) -> Result:
         """Solve on one working set after the other until the gap of the whole problem is proven small."""
-        method, interrupted = self.method, False
         best: tuple[Point, Bound] | None = None
-        try:
+        with self.until_it_ends():
             self._begin(start)
             point = self._evaluate()
-            self._record(point)
+            self.record(self.k, point)
             while True:
                 proof = bound(point)
                 if best is None or proof.gap < best[1].gap:
                     best = point, proof
-                if proof.relative_gap <= method.tol:
-                    message = f"the duality gap is {proof.relative_gap:.1e}"
-                    break
+                self.end_if_proven(proof)
                 point = self._improve(point, proof)
-        except _EndOfRunError as stop:
-            message = str(stop)
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        best = self._last(best)
-        (point, proof), last = best, Start(best[0].w, best[0].b, self.k)
-        converged = proof.relative_gap <= method.tol
-        return Result(point.w, point.b, self.k, converged, message, self.history, last, "", interrupted, proof=proof)
+        point, proof = self._last(best)
+        return self.outcome(point.w, point.b, self.k, proof)
 
     def _begin(self, start: Start | None) -> None:
         if start is not None:
@@ -176,11 +162,9 @@ class _Run:
             self.w[chosen] = at.w
             self.b = at.b
             self.k += 1
-            self._record(at)
-            if self.observer is not None and self.observer(self.k, np.append(self.w, self.b), at.objective):
-                raise _EndOfRunError(STOPPED_BY_OBSERVER)
-            if self.k >= self.method.max_iter:
-                raise _EndOfRunError(f"stopped after max_iter={self.method.max_iter}")
+            self.record(self.k, at)
+            self.tell(self.k, self.w, self.b, at.objective)
+            self.end_if_exhausted(self.k)
         return self._evaluate()
 
     def _screen(self, point: Point, proof: Bound) -> None:
@@ -212,10 +196,6 @@ class _Run:
             return np.arange(d)
         return np.sort(np.argpartition(-press, size - 1)[:size]) if size else np.flatnonzero(used)
 
-    def _record(self, point: Point) -> None:
-        value = point.mean_objective
-        self.history.add(Record(self.k, self.k, value, point.risk, point.zero_one, best=value))
-
 
 # -- Newton's method on one working set -------------------------------------------------------------------------------
 
@@ -229,7 +209,7 @@ def _newton(problem: Problem, w: FloatArray, b: float, goal: float) -> Iterator[
         least, lowest = min(least, proof.gap), min(lowest, proof.primal)
         new = _step(point, accuracy)
         if new is None or without > 5:
-            raise _EndOfRunError("no step lowers the gap any more: this is as exact as the arithmetic allows")
+            raise no_step_lowers("gap")
         point, accuracy = new, max(1e-3, 0.3 * accuracy)
         yield point
 

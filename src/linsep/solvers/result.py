@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,10 @@ from ..separability import Separability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+#: Hears of an iteration: its number, the point [w, b], the objective; True ends the run.
+Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["STOPPED_BY_OBSERVER", "STOPPED_BY_PROOF", "Result", "Start", "Votes"]
+__all__ = ["STOPPED_BY_OBSERVER", "STOPPED_BY_PROOF", "Observer", "Result", "Start", "Votes"]
 
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"

@@ -7,23 +7,22 @@ A step's scores are a by-product of the conjugate gradients, so that the line se
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..duality import Bound
-from ..history import History, Record
+from ..history import History
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
 from .metric import FACTORED, Cholesky
-from .result import STOPPED_BY_OBSERVER
+from .result import Observer
+from .run import EndOfRun, GapRun, no_step_lowers, words_of
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["Observer", "SoftmaxNewton", "SoftmaxResult", "metric_at", "planes_of"]
+__all__ = ["SoftmaxNewton", "SoftmaxResult", "metric_at"]
 
 #: Problems with at most this much work in a product are solved far beyond tol: it costs nothing.
 SMALL = 200_000
@@ -84,12 +83,12 @@ class SoftmaxNewton:
         return _Run(self, problem, observer).result(start)
 
 
-class _Run:
+class _Run(GapRun):
     """One run of Newton's method."""
 
     def __init__(self, method: SoftmaxNewton, problem: SoftmaxProblem, observer: Observer | None) -> None:
-        self.method, self.problem, self.observer = method, problem, observer
-        self.history = History()
+        super().__init__(method, observer)
+        self.problem = problem
         self.metric: _Blocks | _Diagonal | None = None
         self.served = 0
         small = problem.rows.stored * problem.classes <= SMALL
@@ -99,19 +98,18 @@ class _Run:
         """Step until the gap is proven small."""
         problem, method, K = self.problem, self.method, self.problem.classes
         W, b = (np.zeros((problem.rows.d, K)), np.zeros(K)) if start is None else start
-        interrupted, message = False, f"stopped after max_iter={method.max_iter}"
         # Without a penalty only points of no gradient at all have a dual value: no gap tells when to stop.
         unbounded, settled = problem.penalty.l2 == 0, False
         point, k = problem.evaluate(*centred(W, b)), 0
-        try:
+        with self.until_it_ends():
             for k in range(method.max_iter + 1):
                 proof = softmax_bound(point)
-                self._record(k, point)
+                norm = _dot(point.smooth_gradient, point.smooth_gradient) ** 0.5
+                self.record(k, point, norm / (problem.weight_of_loss * problem.total_weight))
                 if proof.relative_gap <= self.goal:
                     break
-                if k and self._stopped(k, point):
-                    message = STOPPED_BY_OBSERVER
-                    break
+                if k:
+                    self.tell(k, point.W, point.b, point.objective, join=problem.planes)
                 if k == method.max_iter:
                     break
                 V, scores = self._direction(point, self._accuracy(proof))
@@ -119,21 +117,19 @@ class _Run:
                 new = self._line_search(point, V, scores)
                 settled = unbounded and promised <= 0.1 * method.tol * point.objective
                 if new is None:
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
+                    raise no_step_lowers("objective")
                 point = new
                 if settled and promised <= 0.1 * self.goal * point.objective:
-                    message, k = "the last step was negligible", k + 1
-                    break
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
+                    k += 1
+                    raise EndOfRun("the last step was negligible")
         proof = softmax_bound(point)
-        proven = proof.relative_gap <= method.tol
+        proven = self.proves(proof)
         if settled:
-            message += "; without a penalty no gap is proven"
+            self.message += "; without a penalty no gap is proven"
         if proven:
-            message = f"the duality gap is {proof.relative_gap:.1e}"
-        return SoftmaxResult(point.W, point.b, k, proven or settled, message, self.history, proof, interrupted)
+            self.message = words_of(proof)
+        ended = proven or settled, self.message, self.history
+        return SoftmaxResult(point.W, point.b, k, *ended, proof, self.interrupted)
 
     def _accuracy(self, proof: Bound) -> float:
         """Return how far the residual is to fall: no further than takes the gap below the goal."""
@@ -146,11 +142,6 @@ class _Run:
         V, scores, iterations = _conjugate_gradients(point, self.metric, accuracy)
         self.served += iterations
         return V, scores
-
-    def _stopped(self, k: int, point: SoftmaxPoint) -> bool:
-        if self.observer is None:
-            return False
-        return self.observer(k, planes_of(point.W, point.b, self.problem.fit_intercept), point.objective)
 
     def _line_search(self, point: SoftmaxPoint, V: FloatArray, U: FloatArray) -> SoftmaxPoint | None:
         """Return the first point along the step V, halving it, that lowers the objective enough; None if none does."""
@@ -165,17 +156,6 @@ class _Run:
                 return new if new.objective < point.objective else None
             t *= 0.5
         return None
-
-    def _record(self, k: int, point: SoftmaxPoint) -> None:
-        scale = self.problem.weight_of_loss * self.problem.total_weight
-        norm = _dot(point.smooth_gradient, point.smooth_gradient) ** 0.5 / scale
-        value = point.mean_objective
-        self.history.add(Record(k, k, value, point.risk, point.zero_one, norm, best=value))
-
-
-def planes_of(W: FloatArray, b: FloatArray, fit_intercept: bool) -> FloatArray:
-    """Return one row [wₖ, bₖ] a class, without bₖ where that is not free."""
-    return np.column_stack([W.T, b]) if fit_intercept else W.T.copy()
 
 
 def centred(W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..duality import Bound
-from ..history import History, Record
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
 from .metric import ScaledFactor
 from .proximal_newton import FEW, FIRST, LEAP, STEPS, STRONGER, quadratic_model, violation
-from .result import STOPPED_BY_OBSERVER
-from .softmax import Observer, SoftmaxResult, planes_of
+from .result import Observer
+from .run import GapRun, no_step_lowers
+from .softmax import SoftmaxResult
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -82,43 +82,32 @@ class SoftmaxProximalNewton:
         return _Run(self, replace(problem, rows=problem.rows.lean()), observer).result(start)
 
 
-class _EndOfRunError(Exception):
-    """The observer, the number of steps or the arithmetic ends the run; the message says which."""
-
-
-class _Run:
+class _Run(GapRun):
     """One run: the point and how many steps led to it."""
 
     def __init__(self, method: SoftmaxProximalNewton, problem: SoftmaxProblem, observer: Observer | None) -> None:
-        self.method, self.problem, self.observer = method, problem, observer
-        self.history, self.k = History(), 0
+        super().__init__(method, observer)
+        self.problem, self.k = problem, 0
         self.W, self.b = np.zeros((problem.rows.d, problem.classes)), np.zeros(problem.classes)
 
     def result(self, start: tuple[FloatArray, FloatArray] | None) -> SoftmaxResult:
         """Solve on one working set after the other until the gap of the whole problem is proven small."""
-        tol, interrupted = self.method.tol, False
         best: tuple[SoftmaxPoint, Bound] | None = None
-        try:
+        with self.until_it_ends():
             self._begin(start)
             point = self._evaluate()
-            self._record(point)
+            self.record(self.k, point)
             while True:
                 proof = softmax_bound(point)
                 if best is None or proof.gap < best[1].gap:
                     best = point, proof
-                if proof.relative_gap <= tol:
-                    message = f"the duality gap is {proof.relative_gap:.1e}"
-                    break
+                self.end_if_proven(proof)
                 point = self._improve(point, proof)
-        except _EndOfRunError as stop:
-            message = str(stop)
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
         point = self._evaluate()
         last = point, softmax_bound(point)
         point, proof = last if best is None or last[1].gap < best[1].gap else best
-        converged = proof.relative_gap <= tol
-        return SoftmaxResult(point.W, point.b, self.k, converged, message, self.history, proof, interrupted)
+        ended = self.proves(proof), self.message, self.history
+        return SoftmaxResult(point.W, point.b, self.k, *ended, proof, self.interrupted)
 
     def _begin(self, start: tuple[FloatArray, FloatArray] | None) -> None:
         problem = self.problem
@@ -149,12 +138,9 @@ class _Run:
             self.W = np.zeros_like(self.W)
             self.W[chosen], self.b = at.W, at.b
             self.k += 1
-            self._record(at)
-            heard = planes_of(self.W, self.b, self.problem.fit_intercept)
-            if self.observer is not None and self.observer(self.k, heard, at.objective):
-                raise _EndOfRunError(STOPPED_BY_OBSERVER)
-            if self.k >= self.method.max_iter:
-                raise _EndOfRunError(f"stopped after max_iter={self.method.max_iter}")
+            self.record(self.k, at)
+            self.tell(self.k, self.W, self.b, at.objective, join=self.problem.planes)
+            self.end_if_exhausted(self.k)
         return self._evaluate()
 
     def _working_set(self, point: SoftmaxPoint) -> IntArray:
@@ -167,10 +153,6 @@ class _Run:
         press = np.abs(point.smooth_gradient[:d]).max(axis=1)
         press[used] = np.inf
         return np.sort(np.argpartition(-press, size - 1)[:size])
-
-    def _record(self, point: SoftmaxPoint) -> None:
-        value = point.mean_objective
-        self.history.add(Record(self.k, self.k, value, point.risk, point.zero_one, best=value))
 
 
 # -- Newton's method on one working set -------------------------------------------------------------------------------
@@ -188,7 +170,7 @@ def _newton(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, goal: float) 
             # The curvature here says little of what comes: take that of the steepest parabola above the losses.
             new = _line_search(point, _Model(point, None), accuracy)
         if new is None or without > 5:
-            raise _EndOfRunError("no step lowers the gap any more: this is as exact as the arithmetic allows")
+            raise no_step_lowers("gap")
         point, accuracy = new, max(1e-3, 0.3 * accuracy)
         yield point
 

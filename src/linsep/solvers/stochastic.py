@@ -22,12 +22,12 @@ from ..separability import ProofTimeoutError, Separability, decided
 from ..stopping import NoMistakes, NoProgress, Progress, Rule
 from . import visits
 from ._checks import check_choice, check_count, check_slope
-from .result import STOPPED_BY_OBSERVER, STOPPED_BY_PROOF, Result, Start, Votes
+from .result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
+from .run import EndOfRun, SteppedRun
 from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Observer = Callable[[int, FloatArray, float], bool]
 Stopping = str | Rule | Iterable[str | Rule] | None
 
 __all__ = ["LARGE", "PerceptronRule", "Prover", "StochasticDescent", "stream"]
@@ -498,15 +498,15 @@ def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray
     return out
 
 
-class _Run:
+class _Run(SteppedRun):
     """What is known of one plane on its walk: what was measured, what was best, and why it stopped."""
 
     def __init__(self, walk: _Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
-        self.walk, self.method, self.problem, self.observer = walk, walk.method, walk.problems[plane], observer
-        self.history = History()
-        self.watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
+        self.walk, self.method, self.problem = walk, walk.method, walk.problems[plane]
+        watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
-        self.watchers = [(rule, rule.begin()) for rule in rules]
+        message = f"stopped after max_iter={walk.method.max_iter}"
+        super().__init__(message, observer, watch, rules, advises=walk.method.has_free_steps)
         listening = observer is not None and getattr(observer, "needs_point", True)
         self.needs_point = listening or self.method.by_update or any(rule.needs_point for rule in rules)
         self.prover = walk.method.prover(self.problem)
@@ -520,32 +520,28 @@ class _Run:
         self._record()
 
     def take(self, iterate: Iterate, seen: Evaluation) -> None:
-        """Note a new point; end the run if there is a reason to."""
-        if self.watch.blown_up(seen.objective) or not seen.finite:
-            return self.end(False, "diverged", self._advice(self.watch.after_blow_up()))
+        """Note a new point; end the run if there is a reason to, which Ctrl-C is for all runs of the walk."""
+        try:
+            self._look(iterate, seen)
+        except EndOfRun as reason:
+            self.end(reason)
+
+    def _look(self, iterate: Iterate, seen: Evaluation) -> None:
+        self.end_if_lost(seen.objective, seen.finite)
         self._note(iterate, seen)
         norm, theta, previous = seen.gradient_norm, self._theta(iterate), self.theta
         self.theta = theta
         self._record()
         progress = Progress(iterate.now.iteration, theta, previous, seen.objective, norm, seen.zero_one)
-        if (rule := stopping.fired(self.watchers, progress)) is not None:
-            advice = self._advice(self.watch.advice(iterate.now.step)) if rule.needs_good_steps else ""
-            return self.end(rule.converged and not advice, f"stopped by {rule}", advice)
-        if self.observer is not None and self.observer(iterate.now.iteration, theta, seen.objective):
-            return self.end(False, STOPPED_BY_OBSERVER)
+        self.end_if_told(iterate.now.step, progress)
         if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one, iterate.counts):
-            return self.end(False, STOPPED_BY_PROOF)
-        return None
+            raise EndOfRun(STOPPED_BY_PROOF)
 
     def exhaust(self) -> None:
         """End the run because the walk is over."""
-        self.end(
-            False,
-            f"stopped after max_iter={self.method.max_iter}",
-            self._advice(self.watch.advice(self.current.now.step)),
-        )
+        self.end(EndOfRun(self.message, advice=self.advice_after(self.current.now.step)))
 
-    def end(self, converged: bool, message: str, advice: str = "", interrupted: bool = False) -> None:
+    def end(self, reason: EndOfRun, interrupted: bool = False) -> None:
         """Keep what is to be reported, and nothing of the planes beside this one."""
         w, b = self.best_point if self.method.keep == "best" else self.current.mean_or_current()
         counts = self.current.counts
@@ -553,11 +549,11 @@ class _Run:
             w,
             b,
             self.current.now.iteration,
-            converged,
-            message,
+            reason.converged,
+            reason.message,
             self.history,
             self.current.as_start(),
-            advice,
+            reason.advice,
             interrupted,
             self.current.updates,
             counts,
@@ -578,9 +574,6 @@ class _Run:
 
     def _theta(self, iterate: Iterate) -> FloatArray:
         return iterate.theta(self.problem.fit_intercept) if self.needs_point else np.empty(0)
-
-    def _advice(self, words: str) -> str:
-        return words if self.method.has_free_steps else ""
 
     def _votes(self) -> Votes:
         nothing = np.empty(0, dtype=np.int64)
@@ -635,7 +628,7 @@ def _results(walk: _Walk, observers: Mapping[int, Observer | None]) -> list[Resu
     except KeyboardInterrupt:
         for run in runs.values():
             if run.outcome is None:
-                run.end(False, "interrupted", interrupted=True)
+                run.end(EndOfRun("interrupted"), interrupted=True)
     return [run.outcome for run in runs.values() if run.outcome is not None]
 
 

@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..duality import Bound
-from ..history import History, Record
+from ..history import Record
 from ..parted import Block, PartedProblem
 from ..problem import Problem
+from .run import GapRun, Method
 
 FloatArray = NDArray[np.float64]
 #: Hears of every pass: how many there were, and the gap that is proven.
 Told = Callable[[int, float], None]
 
-__all__ = ["FloatArray", "Told", "Vector", "Workspace", "note", "sample_problem"]
+__all__ = ["FloatArray", "StreamedRun", "Told", "Vector", "Workspace", "sample_problem"]
 
 
 class Vector(Protocol):
@@ -62,8 +63,59 @@ def sample_problem(problem: PartedProblem, sample: Block) -> Problem | None:
     return replace(part, sample_weight=own * sample.weight)
 
 
-def note(history: History, problem: PartedProblem, passes: int, proof: Bound, value: float, mistakes: float) -> None:
-    """Record a pass: the sum of the losses and of the mistakes' weights at its point."""
-    scale = problem.total_weight
-    objective = proof.primal / (problem.weight_of_loss * scale)
-    history.add(Record(passes, passes, objective, value / scale, mistakes / scale, best=objective))
+class HasWeights(Protocol):
+    """A problem of any kind."""
+
+    @property
+    def weight_of_loss(self) -> float:
+        """What multiplies the sum of losses in P."""
+        ...
+
+    @property
+    def total_weight(self) -> float:
+        """N = Σ sᵢ."""
+        ...
+
+
+class Provable(Protocol):
+    """A point of which another pass proves more."""
+
+    @property
+    def objective(self) -> float:
+        """P(w, b)."""
+        ...
+
+    def exact_bound(self) -> Bound:
+        """Return what that pass proves."""
+        ...
+
+
+class StreamedRun(GapRun):
+    """A run that goes through all examples pass by pass, counts the passes, and could go on another day."""
+
+    def __init__(self, method: Method, workspace: Workspace, told: Told | None) -> None:
+        super().__init__(method)
+        self.workspace, self.told, self.passes = workspace, told, 0
+
+    def count_pass(self, gap: float) -> None:
+        """Count a pass, and tell of it."""
+        self.passes += 1
+        self.tell_pass(gap)
+
+    def tell_pass(self, gap: float) -> None:
+        """Let whoever listens hear of a pass, and of the gap that is proven."""
+        if self.told is not None:
+            self.told(self.passes, gap)
+
+    def last_proof(self, point: Provable) -> Bound:
+        """Return what is proven of the last point; whoever has interrupted the run and is in a hurry does so again."""
+        hurried = self.interrupted
+        with self.until_it_ends():
+            return point.exact_bound()
+        return Bound(point.objective, 0.0) if hurried else self.last_proof(point)  # losses are not negative
+
+    def record_pass(self, problem: HasWeights, primal: float, value: float, mistakes: float) -> None:
+        """Remember a pass: the objective, the sum of the losses and of the mistakes' weights at its point."""
+        scale = problem.total_weight
+        objective = primal / (problem.weight_of_loss * scale)
+        self.history.add(Record(self.passes, self.passes, objective, value / scale, mistakes / scale, best=objective))

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..duality import Bound, class_scales
-from ..history import History
 from ..parted import Block, PartedProblem
 from ..problem import Problem
 from ._checks import check_count
 from .dual_descent import DualDescent
-from .result import Result, Start
-from .streamed import FloatArray, Told, Vector, Workspace, note, sample_problem
+from .result import Result
+from .streamed import FloatArray, StreamedRun, Told, Vector, Workspace, sample_problem
 
 __all__ = ["StreamedDual"]
 
@@ -57,26 +56,26 @@ class StreamedDual:
         return run.result(sample), None if problem.loss.smooth else run.alpha
 
 
-class _Run:
+class _Run(StreamedRun):
     """One run: the weights in memory, the dual variables (over l2) on the disk."""
 
     def __init__(self, method: StreamedDual, problem: PartedProblem, workspace: Workspace, told: Told | None) -> None:
-        self.method, self.problem, self.workspace, self.told = method, problem, workspace, told
+        super().__init__(method, workspace, told)
+        self.problem = problem
         self.alpha = workspace.vector("duals")
-        self.w, self.b, self.passes = np.zeros(problem.rows.d), np.zeros(1), 0
+        self.w, self.b = np.zeros(problem.rows.d), np.zeros(1)
         # b is on a spring: b = b̄ + constant · Σ αᵢ yᵢ. A stiff one would make every block balance by itself, against
         # the others; a loose one lets b be wrong for long. It begins loose, and is tightened as need be.
         self.largest = problem.weighted_squares / problem.total_weight if problem.fit_intercept else 0.0
         self.constant = LOOSE * self.largest / problem.rows.n
         self.balance, self.before = 0.0, np.inf  # Σ αᵢ yᵢ, and what it was a pass ago
         self.estimate, self.primal = np.inf, np.inf
-        self.history = History()
 
     def result(self, sample: Block | None) -> Result:
         """Make passes until the gap is proven small."""
         method = self.method
-        interrupted, message, proof, measured = False, f"stopped after max_iter={method.max_iter}", None, 0
-        try:
+        proof, measured = None, 0
+        with self.until_it_ends():
             self._start(sample)
             while self.passes < method.max_iter:
                 self._pass()
@@ -84,18 +83,12 @@ class _Run:
                 hopeful = proof is not None and self.estimate <= method.tol * proof.primal
                 if hopeful or self.passes >= max(measured + 1, int(1.5 * measured)):
                     measured, proof = self.passes, self._measure()
-                    if proof.relative_gap <= method.tol:
-                        message = f"the duality gap is {proof.relative_gap:.1e}"
-                        break
-                elif self.told is not None:
-                    self.told(self.passes, np.inf if proof is None else proof.relative_gap)
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-            proof = self._measure()  # the plane has moved on since the last one
-        proof = proof or self._measure()
-        w, b = self.w, float(self.b[0])
-        ended = self.passes, proof.relative_gap <= method.tol, message, self.history
-        return Result(w, b, *ended, last=Start(w, b, self.passes), interrupted=interrupted, proof=proof)
+                    self.end_if_proven(proof)
+                else:
+                    self.tell_pass(np.inf if proof is None else proof.relative_gap)
+        if proof is None or self.interrupted:  # the plane has moved on since the last one
+            proof = self._measure()
+        return self.outcome(self.w, float(self.b[0]), self.passes, proof)
 
     def _start(self, sample: Block | None) -> None:
         kept = self.workspace.state
@@ -176,9 +169,8 @@ class _Run:
         else:
             proof, value, mistakes = self._measure_duals()
         self.primal = min(self.primal, proof.primal)
-        note(self.history, self.problem, self.passes, proof, value, mistakes)
-        if self.told is not None:
-            self.told(self.passes, proof.relative_gap)
+        self.record_pass(self.problem, proof.primal, value, mistakes)
+        self.tell_pass(proof.relative_gap)
         return proof
 
     def _measure_duals(self) -> tuple[Bound, float, float]:

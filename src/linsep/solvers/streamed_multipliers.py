@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..duality import Bound, class_scales
-from ..history import History
 from ..parted import Block, PartedProblem
 from ._checks import check_count
 from .metric import ScaledFactor
 from .multipliers import NARROWER, NARROWEST, NEARBY, WIDEST, Multipliers
-from .result import Result, Start
-from .streamed import FloatArray, Told, Vector, Workspace, note, sample_problem
+from .result import Result
+from .run import no_step_lowers
+from .streamed import FloatArray, StreamedRun, Told, Vector, Workspace, sample_problem
 
 __all__ = ["StreamedMultipliers"]
 
@@ -74,14 +74,14 @@ class _Point:
     mistakes: float
 
 
-class _Run:
+class _Run(StreamedRun):
     """One run: the point, the centres, the width, and the best bounds so far."""
 
     def __init__(
         self, method: StreamedMultipliers, problem: PartedProblem, workspace: Workspace, told: Told | None
     ) -> None:
-        self.method, self.problem, self.workspace, self.told = method, problem, workspace, told
-        self.history, self.passes = History(), 0
+        super().__init__(method, workspace, told)
+        self.problem = problem
         self.centre: str | None = None  # None: in the middle
         self.kept: str | None = None
         self.width, self.first = WIDEST, True
@@ -91,24 +91,13 @@ class _Run:
     def result(self, sample: Block | None) -> Result:
         """Take Newton steps until the gap is proven small."""
         w, b = self._start(sample)
-        interrupted, message = False, f"stopped after max_iter={self.method.max_iter}"
-        try:
+        with self.until_it_ends():
             point = self._pass(w, b)
             while self.passes < self.method.max_iter:
-                if self._proof().relative_gap <= self.method.tol:
-                    message = f"the duality gap is {self._proof().relative_gap:.1e}"
-                    break
-                new = self._next(point)
-                if new is None:
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
-                point = new
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        (primal, w, b), proof = self.best, self._proof()
-        known = proof if np.isfinite(primal) else None
-        ended = self.passes, proof.relative_gap <= self.method.tol, message, self.history
-        return Result(w, b, *ended, last=Start(w, b, self.passes), interrupted=interrupted, proof=known)
+                self.end_if_proven(self._proof())
+                point = self._next(point)
+        primal, w, b = self.best
+        return self.outcome(w, b, self.passes, self._proof() if np.isfinite(primal) else None)
 
     def _start(self, sample: Block | None) -> tuple[FloatArray, float]:
         kept = self.workspace.state
@@ -126,23 +115,20 @@ class _Run:
     def _proof(self) -> Bound:
         return Bound(self.best[0], self.highest[0])
 
-    def _next(self, point: _Point) -> _Point | None:
+    def _next(self, point: _Point) -> _Point:
         """Let the springs give way where they hold more than all else; else take a Newton step."""
         inner_gap = point.primal - point.dual - point.outer
         if inner_gap <= point.outer and self.width > NARROWEST:
             self.centre, self.width = point.duals, NARROWER * self.width
             new = self._pass(point.w, point.b)
         else:
-            found = self._step(point)
-            if found is None:
-                return None
-            new = found
+            new = self._step(point)
         state: dict[str, Any] = dict(centre=self.centre, width=self.width, passes=self.passes)
         self.workspace.keep({**state, "w": new.w.tolist(), "b": new.b})
         self.kept = self.centre
         return new
 
-    def _step(self, point: _Point) -> _Point | None:
+    def _step(self, point: _Point) -> _Point:
         d = self.problem.rows.d
         step = -ScaledFactor(point.hessian.copy()).solve(point.gradient)
         slope = float(point.gradient @ step)
@@ -154,7 +140,7 @@ class _Run:
                 return new
             # where the parabola through what is known is lowest
             t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
-        return None
+        raise no_step_lowers("objective")
 
     def _pass(self, w: FloatArray, b: float, keep: tuple[str, ...] = ()) -> _Point:
         """Go through the examples once: set their dual variables, and add up what is needed."""
@@ -216,6 +202,5 @@ class _Run:
         if point.dual > self.highest[0]:
             self.highest = point.dual, point.duals
         C = self.problem.weight_of_loss
-        note(self.history, self.problem, self.passes, self._proof(), point.loss / C, point.mistakes / C)
-        if self.told is not None:
-            self.told(self.passes, self._proof().relative_gap)
+        self.record_pass(self.problem, self.best[0], point.loss / C, point.mistakes / C)
+        self.tell_pass(self._proof().relative_gap)

@@ -12,15 +12,15 @@ import numpy as np
 
 from .._core import gram_descent
 from ..duality import Bound
-from ..history import History
 from ..parted import Block, PartedPoint, PartedProblem
 from ._checks import check_count
 from .least_squares import WELL_CONDITIONED
 from .metric import ScaledFactor
 from .newton import Newton
 from .proximal_newton import ProximalNewton
-from .result import Result, Start
-from .streamed import FloatArray, Told, Workspace, note, sample_problem
+from .result import Result
+from .run import EndOfRun, no_step_lowers
+from .streamed import FloatArray, StreamedRun, Told, Workspace, sample_problem
 
 __all__ = ["StreamedNewton"]
 
@@ -54,60 +54,40 @@ class StreamedNewton:
         return _Run(self, problem, workspace, told).result(sample), None
 
 
-class _Run:
+class _Run(StreamedRun):
     """One run of Newton's method."""
 
     def __init__(self, method: StreamedNewton, problem: PartedProblem, workspace: Workspace, told: Told | None) -> None:
-        self.method, self.problem, self.workspace, self.told = method, problem, workspace, told
-        self.history, self.passes = History(), 0
+        super().__init__(method, workspace, told)
+        self.problem = problem
 
     def result(self, sample: Block | None) -> Result:
         """Step until the gap is proven small."""
         method, problem = self.method, self.problem
         k, w, b = self._start(sample)
-        interrupted, still, message, proof = False, False, f"stopped after max_iter={method.max_iter}", None
         point: PartedPoint | None = None
-        try:
+        proof = None
+        with self.until_it_ends():
             point = self._evaluate(k, w, b)
             while k < method.max_iter:
-                if point.bound.relative_gap <= method.tol:
-                    message = f"the duality gap is {point.bound.relative_gap:.1e}"
-                    break
+                self.end_if_proven(point.bound)
                 step, slope = self._direction(point)
                 if problem.loss.quadratic and np.isinf(problem.C) and -slope <= 1e-3 * method.tol * point.objective:
-                    proof, still, message = (
-                        _quadratic_proof(point, slope),
-                        True,
-                        f"a step gains no more than {-slope:.1e}",
-                    )
-                    break
+                    proof = _quadratic_proof(point, slope)
+                    raise EndOfRun(f"a step gains no more than {-slope:.1e}", converged=True)
                 new = self._line_search(k + 1, point, step, slope)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
                 if np.isinf(problem.C) and not problem.loss.quadratic and -slope <= method.tol * point.objective:
-                    point, still, message = new or point, True, f"a step gains no more than {-slope:.1e}"
-                    break
+                    point = new or point
+                    raise EndOfRun(f"a step gains no more than {-slope:.1e}", converged=True)
                 if new is None:
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
+                    raise no_step_lowers("objective")
                 point, k = new, k + 1
-            if proof is None:
-                proof = point.exact_bound()
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
         if point is None:  # before the first pass was over: nothing is known of where the run stands
-            return Result(w, b, k, False, message, self.history, Start(w, b, k), "", True)
-        if proof is None:
-            proof = self._last_pass(point)
-        converged = not interrupted and (still or proof.relative_gap <= method.tol)
-        last = Start(point.w, point.b, k)
-        return Result(point.w, point.b, k, converged, message, self.history, last, "", interrupted, proof=proof)
-
-    def _last_pass(self, point: PartedPoint) -> Bound:
-        """Return what is proven of a point at which the run was interrupted; whoever is in a hurry interrupts again."""
-        try:
-            return point.exact_bound()
-        except KeyboardInterrupt:
-            return Bound(point.objective, 0.0)  # losses are not negative
+            return self.outcome(w, b, k, None)
+        proof = proof or self.last_proof(point)
+        converged = not self.interrupted and (self.converged or self.proves(proof))
+        return self.outcome(point.w, point.b, k, proof, converged=converged)
 
     def _start(self, sample: Block | None) -> tuple[int, FloatArray, float]:
         kept = self.workspace.state
@@ -122,12 +102,9 @@ class _Run:
 
     def _evaluate(self, k: int, w: FloatArray, b: float) -> PartedPoint:
         point = self.problem.evaluate(w, b, hessian=True)
-        self.passes += 1
-        if self.told is not None:
-            self.told(self.passes, point.bound.relative_gap)
-        if not np.isfinite(point.objective):
-            return point
-        note(self.history, self.problem, self.passes, point.bound, point.value, point.mistakes)
+        self.count_pass(point.bound.relative_gap)
+        if np.isfinite(point.objective):
+            self.record_pass(self.problem, point.bound.primal, point.value, point.mistakes)
         return point
 
     def _direction(self, point: PartedPoint) -> tuple[FloatArray, float]:

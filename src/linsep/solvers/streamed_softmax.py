@@ -15,13 +15,13 @@ from scipy.special import entr
 
 from .._core import Rows
 from ..duality import Bound
-from ..history import History, Record
 from ..parted import Block, Blocks
 from ..penalties import L2, NoPenalty, Penalty
 from ..softmax import SoftmaxProblem, repair
 from ._checks import check_count
+from .run import EndOfRun, no_step_lowers
 from .softmax import SoftmaxNewton, SoftmaxResult, metric_at
-from .streamed import Told, Workspace
+from .streamed import StreamedRun, Told, Workspace
 
 FloatArray = NDArray[np.float64]
 
@@ -207,47 +207,40 @@ class StreamedSoftmax:
         return _Run(self, problem, workspace, sample, told).result()
 
 
-class _Run:
+class _Run(StreamedRun):
     """One run of Newton's method."""
 
     def __init__(
         self, method: StreamedSoftmax, problem: PartedSoftmax, workspace: Workspace, sample: Block, told: Told | None
     ) -> None:
-        self.method, self.problem, self.workspace, self.told = method, problem, workspace, told
+        super().__init__(method, workspace, told)
+        self.problem = problem
         self.sample = problem.on(sample, problem.C * problem.rows.n / sample.rows.n)
-        self.history, self.passes = History(), 0
 
     def result(self) -> SoftmaxResult:
         """Step until the gap is proven small."""
         method, problem = self.method, self.problem
-        interrupted, settled, message = False, False, f"stopped after max_iter={method.max_iter}"
-        point, k = None, 0
-        try:
+        point, k, settled = None, 0, False
+        with self.until_it_ends():
             k, W, b = self._start()
             point = self._evaluate(W, b)
             while k < method.max_iter:
-                if point.bound.relative_gap <= method.tol:
-                    message = f"the duality gap is {point.bound.relative_gap:.1e}"
-                    break
+                self.end_if_proven(point.bound)
                 V = self._direction(point)
                 promised = -0.5 * float(np.einsum("jk,jk->", point.gradient, V))
                 new = self._line_search(point, V)
                 settled = np.isinf(problem.C) and promised <= 0.1 * method.tol * point.objective
                 if new is None:
-                    message = "no step lowers the objective any more: this is as exact as the arithmetic allows"
-                    break
+                    raise no_step_lowers("objective")
                 point, k = new, k + 1
                 if settled:
-                    message = "the last step was negligible; without a penalty no gap is proven"
-                    break
+                    raise EndOfRun("the last step was negligible; without a penalty no gap is proven")
                 self.workspace.keep({"k": k, "W": point.W.tolist(), "b": point.b.tolist()})
-            proof = point.exact_bound()
-        except KeyboardInterrupt:
-            if point is None:
-                raise
-            interrupted, message, proof = True, "interrupted", point.exact_bound()
-        converged = settled or proof.relative_gap <= method.tol
-        return SoftmaxResult(point.W, point.b, k, converged, message, self.history, proof, interrupted)
+        if point is None:
+            raise KeyboardInterrupt
+        proof = self.last_proof(point)
+        ended = settled or self.proves(proof), self.message, self.history
+        return SoftmaxResult(point.W, point.b, k, *ended, proof, self.interrupted)
 
     def _start(self) -> tuple[int, FloatArray, FloatArray]:
         kept = self.workspace.state
@@ -256,17 +249,10 @@ class _Run:
         found = SoftmaxNewton(tol=1e-3, max_iter=30).solve(self.sample)
         return 0, found.W, found.b
 
-    def _tell(self, gap: float) -> None:
-        self.passes += 1
-        if self.told is not None:
-            self.told(self.passes, gap)
-
     def _evaluate(self, W: FloatArray, b: FloatArray) -> _Point:
-        problem, point = self.problem, self.problem.evaluate(W, b)
-        self._tell(point.bound.relative_gap)
-        value = point.objective / (problem.weight_of_loss * problem.total_weight)
-        risk, wrong = point.loss / problem.total_weight, point.wrong / problem.total_weight
-        self.history.add(Record(self.passes, self.passes, value, risk, wrong, best=value))
+        point = self.problem.evaluate(W, b)
+        self.count_pass(point.bound.relative_gap)
+        self.record_pass(self.problem, point.objective, point.loss, point.wrong)
         return point
 
     def _direction(self, point: _Point, most: int = 60) -> FloatArray:
@@ -279,7 +265,7 @@ class _Run:
         size = first = float(np.einsum("jk,jk->", residual, direction))
         for _ in range(most):
             bent = self.problem.product(point.W, point.b, direction)
-            self._tell(gap)
+            self.count_pass(gap)
             if not (curvature := float(np.einsum("jk,jk->", direction, bent))) > 0:
                 break  # nothing bends this way
             V += (size / curvature) * direction

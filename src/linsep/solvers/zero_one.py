@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from .._core import Rows
 from ..climbing import VertexWalk, centre, climb
 from ..duality import Bound
-from ..history import History, Record
+from ..history import Record
 from ..losses import Logistic, Square
 from ..mistake_bound import MistakeBound
 from ..penalties import L2
 from ..problem import MeanObjective, Problem
 from .least_squares import LeastSquares
 from .newton import Newton
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from .run import EndOfRun, Run
 from .zero_one_cells import CellSearch
 from .zero_one_cover import Cover
 from .zero_one_local import OutOfTime, elastic, roomy
@@ -33,7 +34,6 @@ from .zero_one_local import OutOfTime, elastic, roomy
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Observer = Callable[[int, FloatArray, float], bool]
 Progress = Callable[[float, float, float], None]
 T = TypeVar("T")
 
@@ -62,10 +62,6 @@ TIES = 50
 LEAST_ROOM = 1e-3
 #: Steps over vertices at the beginning, and steps without success after which a walk begins anew.
 STROLL, AT_A_LOSS = 300, 3000
-
-
-class _Stop(Exception):  # noqa: N818 - not an error
-    """The time is up, or an observer wants no more."""
 
 
 @dataclass(frozen=True)
@@ -118,26 +114,22 @@ class ZeroOne:
     ) -> ZeroOneResult:
         """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
         search = _Search(self, problem, seed, observer)
-        interrupted, message = False, ""
-        try:
+        with search.until_it_ends():
             search.run(start)
-        except _Stop as stop:
-            message = str(stop)
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        return search.result(message, interrupted)
+        return search.result()
 
 
-class _Search:
+class _Search(Run):
     """The state of one search: the best plane, the lower bound, and the time."""
 
     def __init__(self, method: ZeroOne, problem: Problem, seed: int, observer: Observer | None) -> None:
         self.begun = perf_counter()
-        self.method, self.problem, self.observer = method, problem, observer
+        super().__init__("the search ended", observer)
+        self.method, self.problem = method, problem
         self.limit = np.inf if method.time_limit is None else float(method.time_limit)
         self.stop_requested: Callable[[], bool] = getattr(observer, "stop_requested", lambda: False)
         self.rng = np.random.default_rng(seed)
-        self.history, self.trace = History(), list[tuple[float, float, float]]()
+        self.trace = list[tuple[float, float, float]]()
         self.w, self.b = np.zeros(problem.rows.d), 0.0
         self.cost, self.bound, self.method_of_bound = np.inf, 0.0, "none"
         self.points = _Points(problem)
@@ -154,9 +146,9 @@ class _Search:
     def poll(self) -> None:
         """Raise where the search has to end."""
         if self.elapsed() > self.limit:
-            raise _Stop(f"the time limit of {self.limit:g} s is over")
+            raise EndOfRun(f"the time limit of {self.limit:g} s is over")
         if self.stop_requested():
-            raise _Stop(STOPPED_BY_OBSERVER)
+            raise EndOfRun(STOPPED_BY_OBSERVER)
         self.report()
 
     def report(self) -> None:
@@ -219,9 +211,7 @@ class _Search:
         step, mean = len(self.trace) + 1, self.cost / total
         self.trace.append((self.elapsed(), self.cost, self.lower()))
         self.history.add(Record(step, step, mean, mean, mean, best=mean))
-        theta = MeanObjective(self.problem).join(self.w, self.b)
-        if self.observer is not None and self.observer(step, theta, mean):
-            raise _Stop(STOPPED_BY_OBSERVER)
+        self.tell(step, self.w, self.b, mean, join=MeanObjective(self.problem).join)
 
     # -- the search -----------------------------------------------------------------------------------------------
 
@@ -344,7 +334,7 @@ class _Search:
 
     # -- the outcome ----------------------------------------------------------------------------------------------
 
-    def result(self, message: str, interrupted: bool) -> ZeroOneResult:
+    def result(self) -> ZeroOneResult:
         """Return the best plane, counted as predictions are, and the proof."""
         problem = self.problem
         w, b = self.points.off_the_plane(*self.with_room())
@@ -356,7 +346,7 @@ class _Search:
         self.trace.append((self.elapsed(), self.cost, lower))
         self.report()
         interval = f"between {lower:g} and {self.cost:g} mistakes are possible"
-        message = "no plane makes fewer mistakes" if proven else f"{message or 'the search ended'}; {interval}"
+        message = "no plane makes fewer mistakes" if proven else f"{self.message}; {interval}"
         self.history.reason = self.how()
         return ZeroOneResult(
             w,
@@ -366,7 +356,7 @@ class _Search:
             message,
             self.history,
             Start(w, b),
-            interrupted=interrupted,
+            interrupted=self.interrupted,
             proof=Bound(self.cost, lower),
             mistakes=self.cost,
             lower=self.proof(lower),

@@ -1,0 +1,209 @@
+"""What every run accounts for: what it remembers, who may end it, and why it ended.
+
+A solver's own class is a run with the algorithm added. Its steps stand in ``with self.until_it_ends():``; from however
+deep inside, ``raise EndOfRun(why)`` leads out of there, and so does Ctrl-C. What follows reports the best point so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import stopping
+from ..duality import Bound
+from ..history import History, Record
+from ..stopping import Progress, Rule
+from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from .step_watch import StepWatch
+
+FloatArray = NDArray[np.float64]
+B = TypeVar("B", float, FloatArray)
+
+__all__ = ["EndOfRun", "GapRun", "Method", "Run", "SteppedRun", "no_step_lowers", "words_of"]
+
+
+class EndOfRun(Exception):  # noqa: N818 - not an error
+    """A reason to end a run, in words; whether that is a success, and what to change where the steps were wrong."""
+
+    def __init__(self, message: str, converged: bool = False, advice: str = "") -> None:
+        super().__init__(message)
+        self.message, self.converged, self.advice = message, converged, advice
+
+
+def no_step_lowers(what: str) -> EndOfRun:
+    """Return the reason to end where the arithmetic allows no better point."""
+    return EndOfRun(f"no step lowers the {what} any more: this is as exact as the arithmetic allows")
+
+
+def words_of(proof: Bound) -> str:
+    """Return the message of a run that ends with a proof."""
+    return f"the duality gap is {proof.relative_gap:.1e}"
+
+
+class Run:
+    """One run: its history, its observer, and how it ended.
+
+    Parameters
+    ----------
+    message : str
+        Why it ended, unless it ends for another reason.
+    observer : callable or None
+        Hears of steps, and may end the run.
+
+    Examples
+    --------
+    >>> run = Run("stopped after 5 steps", observer=lambda k, theta, objective: k == 3)
+    >>> with run.until_it_ends():
+    ...     for k in range(5):
+    ...         run.tell(k, np.ones(2), 0.0, objective=1 / (k + 1))
+    >>> k, run.message, run.interrupted
+    (3, 'stopped by a callback', False)
+    """
+
+    def __init__(self, message: str = "", observer: Observer | None = None) -> None:
+        self.history, self.observer = History(), observer
+        self.message, self.converged, self.advice, self.interrupted = message, False, "", False
+
+    @contextmanager
+    def until_it_ends(self) -> Iterator[None]:
+        """Surround the steps: reasons to end lead out of here, and are remembered."""
+        try:
+            yield
+        except EndOfRun as reason:
+            self.message, self.converged, self.advice = reason.message, reason.converged, reason.advice
+        except KeyboardInterrupt:
+            self.interrupted, self.message = True, "interrupted"
+
+    def tell(
+        self,
+        k: int,
+        w: FloatArray,
+        b: B,
+        objective: float,
+        join: Callable[[FloatArray, B], FloatArray] = np.append,
+    ) -> None:
+        """Let the observer hear of a point, joined into one array: it may end the run."""
+        if self.observer is not None and self.observer(k, join(w, b), objective):
+            raise EndOfRun(STOPPED_BY_OBSERVER)
+
+
+class Method(Protocol):
+    """A solver that stops at a gap."""
+
+    @property
+    def tol(self) -> float:
+        """The relative duality gap at which to stop."""
+        ...
+
+    @property
+    def max_iter(self) -> int:
+        """Iterations at the most."""
+        ...
+
+
+class Measured(Protocol):
+    """A point of which the numbers of a record are known."""
+
+    @property
+    def mean_objective(self) -> float:
+        """F."""
+        ...
+
+    @property
+    def risk(self) -> float:
+        """The mean loss."""
+        ...
+
+    @property
+    def zero_one(self) -> float:
+        """The error rate."""
+        ...
+
+
+class GapRun(Run):
+    """A run that ends once the gap is proven to be `tol` or less."""
+
+    def __init__(self, method: Method, observer: Observer | None = None) -> None:
+        super().__init__(f"stopped after max_iter={method.max_iter}", observer)
+        self.method = method
+
+    def proves(self, proof: Bound) -> bool:
+        """Whether that is good enough."""
+        return proof.relative_gap <= self.method.tol
+
+    def end_if_proven(self, proof: Bound) -> None:
+        """End the run if that is good enough."""
+        if self.proves(proof):
+            raise EndOfRun(words_of(proof))
+
+    def end_if_exhausted(self, k: int) -> None:
+        """End the run if that was the last iteration; needless where these are counted by a loop."""
+        if k >= self.method.max_iter:
+            raise EndOfRun(self.message)
+
+    def record(self, k: int, point: Measured, gradient_norm: float = np.nan) -> None:
+        """Remember a point of a method that only ever goes down: it is the best so far."""
+        value = point.mean_objective
+        self.history.add(Record(k, k, value, point.risk, point.zero_one, gradient_norm, best=value))
+
+    def outcome(
+        self,
+        w: FloatArray,
+        b: float,
+        k: int,
+        proof: Bound | None,
+        *,
+        converged: bool | None = None,
+        alpha: FloatArray | None = None,
+        z: FloatArray | None = None,
+    ) -> Result:
+        """Return what is reported: a point after k iterations; unless told, it has converged if that is proven."""
+        if converged is None:
+            converged = self.converged or (proof is not None and self.proves(proof))
+        ended, last = (converged, self.message, self.history), Start(w, b, k, alpha=alpha)
+        return Result(w, b, k, *ended, last, interrupted=self.interrupted, proof=proof, alpha=alpha, z=z)
+
+
+class SteppedRun(Run):
+    """A run that steps by a schedule: its step sizes are watched, and its stopping rules may end it.
+
+    Parameters
+    ----------
+    watch : StepWatch
+    rules : list of Rule
+    advises : bool
+        Whether there is a step size to give advice on.
+    """
+
+    def __init__(
+        self, message: str, observer: Observer | None, watch: StepWatch, rules: list[Rule], *, advises: bool = True
+    ) -> None:
+        super().__init__(message, observer)
+        self.watch, self.advises = watch, advises
+        self.watchers = [(rule, rule.begin()) for rule in rules]
+
+    def end_if_lost(self, objective: float, finite: bool) -> None:
+        """End the run if the point is beyond all bounds."""
+        if self.watch.blown_up(objective) or not finite:
+            raise EndOfRun("diverged", advice=self.watch.after_blow_up() if self.advises else "")
+
+    def end_if_told(self, step: int, progress: Progress) -> None:
+        """End the run if a rule says so, or else the observer."""
+        rule = stopping.fired(self.watchers, progress)
+        if rule is not None:
+            advice = self.advice_after(step) if rule.needs_good_steps else ""
+            raise EndOfRun(f"stopped by {rule}", rule.converged and not advice, advice)
+        if self.observer is not None and self.observer(progress.step, progress.theta, progress.objective):
+            raise EndOfRun(STOPPED_BY_OBSERVER)
+
+    def end_exhausted(self, step: int) -> None:
+        """End the run after its last step, so many in all."""
+        raise EndOfRun(self.message, advice=self.advice_after(step))
+
+    def advice_after(self, step: int) -> str:
+        """Say what was wrong with so many steps; empty if nothing was."""
+        return self.watch.advice(step) if self.advises else ""
