@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ._core import is_sparse
+from ._core import is_sparse, threads
 from .blocked import BlockedMatrix
 from .checking import read_data
 from .statement import plain
@@ -96,7 +96,8 @@ class RowsHash:
     def add(self, X: Any) -> None:
         """Go on with the next rows."""
         # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
-        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
+            other = two if threads() > 1 else one
             before: list[Future[None]] = []
             for counts, j, x in _parts(X):
                 _update(self._lengths, counts, "<i8")

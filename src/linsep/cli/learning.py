@@ -76,7 +76,6 @@ def fit(
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, keep_frame=chosen is None, **columns.asked(reading))
-        from ..data_hash import data_hash
         from ..jobs import summaries
         from ..model_file import save  # all of which load scikit-learn: it is there by now
 
@@ -87,9 +86,9 @@ def fit(
             chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
         waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
         with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
-            hashed = None if output is None else pool.submit(data_hash, examples.X, examples.y)
+            hashed = None if output is None else pool.submit(training.hashed, examples)
             suspicious = pool.submit(training.doubts, examples)
-            model = training.estimator(loss, C=chosen, **settings).fit(examples.X, examples.y)
+            model = training.fitted(training.estimator(loss, C=chosen, **settings), examples.X, examples.y)
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:

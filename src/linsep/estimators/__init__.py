@@ -3,6 +3,7 @@
 from ._hard_margin import HardMarginSVC
 from ._linear import LeastSquaresClassifier, LinearClassifier
 from ._logistic import LogisticRegression
+from ._margin import support_left_out
 from ._stochastic import Perceptron, SGDClassifier
 from ._svc import LinearSVC
 from ._zero_one import ZeroOneClassifier
@@ -16,4 +17,5 @@ __all__ = [
     "Perceptron",
     "SGDClassifier",
     "ZeroOneClassifier",
+    "support_left_out",
 ]

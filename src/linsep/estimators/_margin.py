@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,13 +15,35 @@ from ..solvers import Result
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["SUPPORT", "store_support"]
+__all__ = ["SUPPORT", "store_support", "support_left_out"]
 
 #: The attributes that `store_support` sets; only a fit on all data can know them.
 SUPPORT = ("support_", "support_vectors_", "n_support_", "dual_coef_", "slack_")
 
 #: A dual variable below this share of its largest value, cᵢ = C sᵢ, is zero.
 NEGLIGIBLE = 1e-9
+
+
+_left_out = ContextVar("left_out", default=False)
+
+
+@contextmanager
+def support_left_out() -> Iterator[None]:
+    """Fit margin models without what they say of single examples: copying rows of a large file takes a while.
+
+    Examples
+    --------
+    >>> from linsep import LinearSVC
+    >>> with support_left_out():
+    ...     model = LinearSVC().fit([[0.0], [1.0]], [0, 1])
+    >>> hasattr(model, "support_vectors_")
+    False
+    """
+    before = _left_out.set(True)
+    try:
+        yield
+    finally:
+        _left_out.reset(before)
 
 
 def store_support(estimator: Any, problems: list[Problem], results: list[Result]) -> None:
@@ -30,7 +55,7 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
     """
     for name in SUPPORT:
         estimator.__dict__.pop(name, None)
-    if not problems[0].loss.margin:
+    if not problems[0].loss.margin or _left_out.get():
         return
     z = [_agreements(problem, result) for problem, result in zip(problems, results, strict=True)]
     slack = np.column_stack([np.maximum(0.0, 1.0 - agreements) for agreements in z])

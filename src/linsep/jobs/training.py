@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import one_thread
 from ..data.sources import DataError
 from ..suspects import Suspect, dominating, suspects
 from .preparation import Examples
 
-__all__ = ["LOSSES", "choose_C", "doubts", "doubts_of_fit", "estimator", "is_proven", "parse_C"]
+__all__ = ["LOSSES", "choose_C", "doubts", "doubts_of_fit", "estimator", "fitted", "hashed", "is_proven", "parse_C"]
 
 #: Losses by name, in the order of the help.
 LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
@@ -79,6 +80,14 @@ def estimator(
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
+def fitted(model: Any, X: Any, y: NDArray[Any]) -> Any:
+    """Return the model, fitted as a model file wants it: with nothing that speaks of single examples."""
+    from ..estimators import support_left_out
+
+    with support_left_out():
+        return model.fit(X, y)
+
+
 def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
     """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each.
 
@@ -102,13 +111,23 @@ def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDAr
 
     X_train, X_test = examples.split(train, test)
     path = clone(model).set_params(warm_start=True)
-    return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]
+    return [
+        float(fitted(path.set_params(C=C), X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID
+    ]
 
 
 def is_proven(model: Any) -> bool:
     """Whether the fit reached what was asked for: a certificate where there is one, else its own stopping rule."""
     certificate = getattr(model, "certificate_", None)
     return bool(model.converged_ if certificate is None else certificate.proven)
+
+
+def hashed(examples: Examples) -> dict[str, Any]:
+    """Return the hash of the examples, by the calling thread alone: the fit beside it needs the others."""
+    from ..data_hash import data_hash
+
+    with one_thread():
+        return data_hash(examples.X, examples.y)
 
 
 def doubts(examples: Examples) -> list[Suspect]:

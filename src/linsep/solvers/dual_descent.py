@@ -34,6 +34,9 @@ BLUNT, MANY = 2, 2 * WORTH_A_THREAD
 SPRING = 0.05
 #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
 FIRST, FIRST_SMOOTH = 16, 8
+#: A loss with a corner lets the plane swing about the optimum. In a run longer than this the planes are averaged, each
+#: pass with this weight; the average's gap is about this part of what a pass sees.
+LONG, NEW, CALMER = 50, 0.1, 0.7
 #: An example whose share in the gap is below this part of c has none: that is rounding.
 NOTHING = 1e-12
 
@@ -86,6 +89,7 @@ class _Run(GapRun):
         self.other = np.empty(d)
         self.by_halves = problem.loss.smooth or problem.rows.stored >= MANY
         self.estimate = self.earlier = np.inf
+        self.averages: list[tuple[FloatArray, float]] = []  # one, in a long run
         self.constant = SPRING * problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
         self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, start.b, None)
         self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
@@ -126,6 +130,10 @@ class _Run(GapRun):
             self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
         self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)
         self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier if problem.loss.smooth else k < BLUNT
+        if k >= LONG and not problem.loss.smooth:
+            last = float(self.b[0])
+            w, b = self.averages[0] if self.averages else (self.w, last)
+            self.averages = [(w + NEW * (self.w - w), b + NEW * (last - b))]
 
     def _is_expected(self, proof: Bound) -> bool:
         """Whether the gap should be small enough now; telling so takes no pass over the data."""
@@ -137,6 +145,8 @@ class _Run(GapRun):
                 gap *= 2.0  # the plane's own dual point is not quite as good as α
             if proof.primal < np.inf:
                 return gap <= tol * proof.primal
+        if self.averages:
+            gap *= CALMER
         # The optimum is no more than with w = 0, and no less than D.
         most = problem.weight_of_loss * problem.total_weight * float(problem.loss.value(np.zeros(1))[0])
         return gap <= tol * most and gap <= tol * self._dual_value()
@@ -161,35 +171,38 @@ class _Run(GapRun):
         return own
 
     def _measure_dual_point(self, k: int) -> Bound:
-        """Note the point and α; return what is known of the optimum from all points so far."""
-        problem, l2, b = self.problem, self.problem.penalty.l2, float(self.b[0])
+        """Note the point, the average and α; return what is known of the optimum from all points so far."""
+        problem, l2 = self.problem, self.problem.penalty.l2
         # The weights have been added to many times: begin again from the sum that they stand for.
         self.w = problem.rows.rmatvec(self.alpha * problem.y)
-        z = problem.agreements(self.w, b)
-        losses = problem.loss.value(z)
-        risk, mistakes = problem.mean(losses), problem.mean((z <= 0).astype(np.float64))
-        scale = problem.weight_of_loss * problem.total_weight
-        primal = problem.penalty.value(self.w) + scale * risk
+        planes = [self._plane(self.w.copy(), float(self.b[0])), *(self._plane(*each) for each in self.averages)]
+        primal, w, b, z = min(planes, key=lambda plane: plane[0])
         if primal < self.best[0]:
-            self.best = primal, self.w.copy(), b, z
+            self.best = primal, w, b, z
+        self._record(k, primal, problem.mean(problem.loss.value(z)), problem.mean((z <= 0).astype(np.float64)))
         alpha = balanced(problem, l2 * self.alpha)
         dual = dual_bound(problem, alpha, None if problem.fit_intercept else l2 * self.w)
         if dual > self.highest[0]:
             self.highest = dual, alpha
-        self._wake(z, losses)
-        self._record(k, primal, risk, mistakes)
+        self._wake(planes[0][3])
         return Bound(self.best[0], self.highest[0])
+
+    def _plane(self, w: FloatArray, b: float) -> tuple[float, FloatArray, float, FloatArray]:
+        """Return a plane with its objective first and its agreements last."""
+        problem, z = self.problem, self.problem.agreements(w, b)
+        scale = problem.weight_of_loss * problem.total_weight
+        return problem.penalty.value(w) + scale * problem.mean(problem.loss.value(z)), w, b, z
 
     def _record(self, k: int, primal: float, risk: float, mistakes: float) -> None:
         scale = self.problem.weight_of_loss * self.problem.total_weight
         best = min(self.best[0], primal) / scale
         self.history.add(Record(k, k, primal / scale, risk, mistakes, best=best))
 
-    def _wake(self, z: FloatArray, losses: FloatArray) -> None:
+    def _wake(self, z: FloatArray) -> None:
         """Take up again what was set aside too early: examples with a share in the gap, c ℓ(z) + c ℓ*(−α/c) + α z."""
         aside = self.order[self.active :]
-        alpha, c = self.alpha[aside], self.c[aside]
-        share = c * (losses[aside] + self.problem.loss.conjugate(-alpha / c)) + alpha * z[aside]
+        loss, alpha, c, z = self.problem.loss, self.alpha[aside], self.c[aside], z[aside]
+        share = c * (loss.value(z) + loss.conjugate(-alpha / c)) + alpha * z
         wrong = share > NOTHING * c
         self.order[self.active :] = np.concatenate([aside[wrong], aside[~wrong]])
         self.active += int(wrong.sum())
