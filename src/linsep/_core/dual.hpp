@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler.hpp"
 #include "losses.hpp"
 
 namespace linsep {
@@ -98,7 +99,7 @@ struct Dual {
         for (const double *of : {y, c, q, static_cast<const double *>(alpha)}) __builtin_prefetch(of + i);
     }
     // Moves αᵢ to its own optimum; returns by how much.
-    double step(std::size_t i, double z) const {
+    LINSEP_APART double step(std::size_t i, double z) const {
         const double a = c[i] > 0 ? dual_step(loss, alpha[i], z, bend(i), c[i]) : alpha[i];
         const double change = a - alpha[i];
         if (change != 0) {

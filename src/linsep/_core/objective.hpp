@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "compiler.hpp"
 #include "parallel.hpp"
 
 namespace linsep {
 
 // What the losses at agreements z with weights s give: u and h, and what is added to the sums.
 template <class Loss>
-void losses_at(const double *z, const double *s, const double *y, std::size_t count, double *u, double *h,
+LINSEP_APART void losses_at(const double *z, const double *s, const double *y, std::size_t count, double *u, double *h,
                double &value, double &mistakes) {
     double losses = 0, wrong = 0;
 #pragma omp simd reduction(+ : losses, wrong)

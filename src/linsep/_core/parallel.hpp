@@ -15,6 +15,25 @@
 
 namespace linsep {
 
+// Tasks 0 … tasks−1, which those who call it take one after the other. What a task does is behind a pointer: its code
+// is there once, whoever calls it, where a template would be compiled into each caller.
+class Work {
+   public:
+    template <class Body>
+    Work(std::size_t tasks, Body &body)
+        : tasks_(tasks), body_(&body), call_([](void *it, std::size_t k) { (*static_cast<Body *>(it))(k); }) {}
+
+    void operator()() const {
+        for (std::size_t k; (k = next_++) < tasks_;) call_(body_, k);
+    }
+
+   private:
+    std::size_t tasks_;
+    void *body_;
+    void (*call_)(void *, std::size_t);
+    mutable std::atomic<std::size_t> next_{0};
+};
+
 // Threads that stay: a solver asks for them every few milliseconds, and a new thread may begin its life on the busy
 // core beside its maker. After their work they look out for more a little while before they sleep.
 class Crew {
@@ -32,14 +51,12 @@ class Crew {
     }
 
     // Lets up to `helpers` threads call work() beside the caller; false if they serve another caller already.
-    template <class Work>
-    bool share(std::size_t helpers, Work &work) {
+    bool share(std::size_t helpers, const Work &work) {
         std::unique_lock<std::mutex> mine(busy_, std::try_to_lock);
         if (!mine) return false;
         hire(helpers);
         {
             std::lock_guard<std::mutex> lock(door_);
-            call_ = [](void *it) { (*static_cast<Work *>(it))(); };
             work_ = &work;
             seats_ = std::min(helpers, hired_);
         }
@@ -69,10 +86,9 @@ class Crew {
             bell_.wait(lock, [this] { return seats_ > 0; });
             --seats_;
             ++inside_;
-            const auto call = call_;
-            const auto work = work_;
+            const Work &work = *work_;
             lock.unlock();
-            call(work);
+            work();
             --inside_;
         }
     }
@@ -86,8 +102,7 @@ class Crew {
     std::condition_variable bell_;
     std::atomic<std::size_t> seats_{0}, inside_{0};
     std::size_t hired_ = 0;
-    void (*call_)(void *) = nullptr;
-    void *work_ = nullptr;
+    const Work *work_ = nullptr;
 };
 
 // Calls body(k) for k = 0 … tasks−1. Which thread takes which task never shows in the result: callers give every
@@ -95,10 +110,7 @@ class Crew {
 template <class Body>
 void parallel_for(std::size_t tasks, std::size_t threads, Body body) {
     threads = std::max<std::size_t>(1, std::min(threads, tasks));
-    std::atomic<std::size_t> next{0};
-    auto work = [&] {
-        for (std::size_t k; (k = next++) < tasks;) body(k);
-    };
+    const Work work(tasks, body);
     if (threads == 1 || !Crew::ours().share(threads - 1, work)) work();
 }
 

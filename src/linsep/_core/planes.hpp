@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "compiler.hpp"
 #include "matrices.hpp"
 
 namespace linsep {
@@ -92,6 +93,34 @@ struct Planes {
     }
 };
 
+// Adds what an example of weight s says of each plane to the sums, and sets u; returns whether nothing pulls.
+template <class Loss>
+LINSEP_APART bool tally(std::size_t width, const double *label, const double *g, const double *b, double s,
+                        double *value, double *mistakes, double *slopes, double *u) {
+    bool flat = true;
+    for (std::size_t k = 0; k < width; ++k) {
+        const double z = label[k] * (g[k] + b[k]);
+        value[k] += s * Loss::value(z);
+        mistakes[k] += z > 0 ? 0.0 : s;
+        u[k] = s * Loss::slope(z) * label[k];
+        slopes[k] += u[k];
+        flat &= u[k] == 0;
+    }
+    return flat;
+}
+
+// Adds the squared slopes of all weights of each plane, the squared weights, and their sizes.
+LINSEP_APART inline void tally_weights(std::size_t d, std::size_t width, const double *W, const double *G, double total,
+                                       double l2, double l1, double *steep, double *squares, double *sizes) {
+    for (std::size_t j = 0; j < d * width; j += width)
+        for (std::size_t k = 0; k < width; ++k) {
+            const double w = W[j + k], slope = G[j + k] / total + l2 * w + (w == 0 ? 0.0 : std::copysign(l1, w));
+            steep[k] += slope * slope;
+            squares[k] += w * w;
+            sizes[k] += std::fabs(w);
+        }
+}
+
 // What is measured of every plane, each `width` numbers in `out`, one after the other:
 //
 //     Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁
@@ -109,25 +138,9 @@ void measure(const Rows &X, const double *y, const double *weight, const double 
         const auto row = X.row(i);
         planes.dot(row, g.data());
         const double s = weight ? weight[i] : 1.0, *label = y + i * width;
-        bool flat = true;
-        for (std::size_t k = 0; k < width; ++k) {
-            const double z = label[k] * (g[k] + b[k]);
-            value[k] += s * Loss::value(z);
-            mistakes[k] += z > 0 ? 0.0 : s;
-            u[k] = s * Loss::slope(z) * label[k];
-            slopes[k] += u[k];
-            flat &= u[k] == 0;
-        }
-        if (!flat) gradient.add(row, u.data());
+        if (!tally<Loss>(width, label, g.data(), b, s, value, mistakes, slopes, u.data())) gradient.add(row, u.data());
     }
-    double *steep = out + 3 * width, *squares = out + 4 * width, *sizes = out + 5 * width;
-    for (std::size_t j = 0; j < X.d * width; j += width)
-        for (std::size_t k = 0; k < width; ++k) {
-            const double w = W[j + k], slope = G[j + k] / total + l2 * w + (w == 0 ? 0.0 : std::copysign(l1, w));
-            steep[k] += slope * slope;
-            squares[k] += w * w;
-            sizes[k] += std::fabs(w);
-        }
+    tally_weights(X.d, width, W, G, total, l2, l1, out + 3 * width, out + 4 * width, out + 5 * width);
 }
 
 }  // namespace linsep

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "compiler.hpp"
+
 namespace linsep {
 
 // One step of a row's hash: every bit of what comes in reaches the high bits by the product, and the low ones by the shift.
@@ -157,7 +159,7 @@ struct SparseRow {
                     if (j[l] <= j[k]) into[j[l]] += c_k * static_cast<double>(x[l]);
         }
     }
-    double dot(const double *w, const SparseRow &later) const {
+    LINSEP_APART double dot(const double *w, const SparseRow &later) const {
         constexpr std::size_t block = 16;
         double sum = 0;
         std::size_t k = 0;

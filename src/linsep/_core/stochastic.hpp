@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler.hpp"
 #include "planes.hpp"
 
 namespace linsep {
@@ -98,6 +99,30 @@ struct Notes {
     std::uint8_t *moved;
 };
 
+// What an example makes of the planes: b moves, c is what each plane adds of the row, and what was asked for is noted.
+// Returns how many planes move.
+template <class Loss>
+inline std::size_t turn(std::size_t width, const double *label, const double *g, double length, bool intercept, double *b,
+                        double *c, std::int64_t *counts, std::uint8_t *noted) {
+    std::size_t moves = 0;
+    for (std::size_t k = 0; k < width; ++k) {
+        const double slope = Loss::slope(label[k] * (g[k] + b[k]));
+        const bool moved = slope != 0 && label[k] != 0;
+        c[k] = moved ? -length * slope * label[k] : 0.0;
+        if (intercept) b[k] += c[k];
+        if (counts) counts[k] += moved;
+        if (noted) noted[k] = moved;
+        moves += moved;
+    }
+    return moves;
+}
+
+template <class Loss>
+LINSEP_APART std::size_t turn_all(std::size_t width, const double *label, const double *g, double length, bool intercept,
+                                  double *b, double *c, std::int64_t *counts, std::uint8_t *noted) {
+    return turn<Loss>(width, label, g, length, intercept, b, c, counts, noted);
+}
+
 // Takes one step for each entry of `order`, with `width` planes side by side: `y` is n × width, and a plane whose label is
 // zero does not move. Returns how many moves there were, of all planes together.
 template <class Loss, class Rows>
@@ -114,16 +139,11 @@ std::size_t stochastic_steps(const Rows &X, const double *y, const double *weigh
         const double *label = y + i * width, length = eta[step] * (weight ? weight[i] : 1.0);
         iterate.dot(row, X.row(static_cast<std::size_t>(order[std::min(step + ahead, steps - 1)])), g.data());
         iterate.shrink(eta[step]);
-        std::size_t moves = 0;
-        for (std::size_t k = 0; k < width; ++k) {
-            const double slope = Loss::slope(label[k] * (g[k] + b[k]));
-            const bool moved = slope != 0 && label[k] != 0;
-            c[k] = moved ? -length * slope * label[k] : 0.0;
-            if (intercept) b[k] += c[k];
-            if (notes.counts) notes.counts[i * width + k] += moved;
-            if (notes.moved) notes.moved[step * width + k] = moved;
-            moves += moved;
-        }
+        const auto counts = notes.counts ? notes.counts + i * width : nullptr;
+        const auto noted = notes.moved ? notes.moved + step * width : nullptr;
+        const std::size_t moves =
+            width == 1 ? turn<Loss>(1, label, g.data(), length, intercept, b, c.data(), counts, noted)
+                       : turn_all<Loss>(width, label, g.data(), length, intercept, b, c.data(), counts, noted);
         if (moves > 0) iterate.add(row, c.data());
         total += moves;
         iterate.threshold(eta[step]);
