@@ -29,8 +29,8 @@ __all__ = [
     "balancing_shift",
     "certify",
     "digest",
+    "hidden",
     "looked_at_closely",
-    "proves",
     "rounding",
     "widened",
 ]
@@ -227,8 +227,8 @@ def certify(
         error = rounding(problem, w, b, found)
         if found.primal == 0:  # no share of nothing is small: look closely
             error = enclosed_bound(problem, w, b, dual_point)[0].high
-        elif found.relative_gap <= tol and not proves(found, error, tol):
-            error = min(error, looked_at_closely(found, *enclosed_bound(problem, w, b, dual_point)))
+        elif hidden(found, error, tol):
+            found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point))
     else:
         (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
@@ -254,15 +254,21 @@ def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None)
     return Bound(primal.high, widened(primal, dual)), primal.width
 
 
-def proves(found: Bound, error: float, tol: float) -> bool:
-    """Whether the relative gap is at most `tol`, also if rounding has hidden so much of it."""
-    return share(max(found.gap, 0.0) + error, max(abs(found.primal) - error, 0.0)) <= tol
+def hidden(found: Bound, error: float, tol: float) -> bool:
+    """Whether it is for fear of rounding alone that the relative gap is not proven to be at most `tol`."""
+    if share(max(found.gap, 0.0) + error, max(abs(found.primal) - error, 0.0)) <= tol:
+        return False
+    return found.relative_gap <= tol or error > 0.5 * tol * abs(found.primal)
 
 
-def looked_at_closely(found: Bound, primal: Interval, dual: Interval) -> float:
-    """Return what rounding did add to P − D at the most, twice: on another machine it may be other roundings."""
-    off = max(primal.high - found.primal, found.primal - primal.low, 0.0)
-    return 2.0 * (off + max(min(found.dual, found.primal) - dual.low, 0.0))
+def looked_at_closely(found: Bound, error: float, primal: Interval, dual: Interval) -> tuple[Bound, float]:
+    """Return the bound, or a better one that was found, and what rounding did add to P − D at the most.
+
+    That is doubled: on another machine it may be other roundings.
+    """
+    better = Bound(found.primal, max(found.dual, dual.low))
+    off = max(primal.high - better.primal, better.primal - primal.low, 0.0)
+    return better, min(error, 2.0 * (off + max(min(better.dual, better.primal) - dual.low, 0.0)))
 
 
 def widened(primal: Interval, dual: Interval) -> float:
