@@ -31,9 +31,11 @@ from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
+from ..solvers.centring import CENTRING, find_centre
+from ..solvers.second_try import second_try
 from ..solvers.stochastic import MOST_WORK
 from ..statement import Statement
-from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
+from ._callbacks import CallbackSupport, Observer, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]
 
@@ -295,6 +297,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     ) -> list[Result]:
         solvers = [self._choose(problem) for problem in problems]
         solver, reason = solvers[0]
+        first = problems[0]
+        centre = find_centre(first.rows, fit_intercept=first.fit_intercept) if solver.name in CENTRING else None
+        if centre is not None:
+            solved, starts = [centre.moved(problem) for problem in problems], [centre.start(start) for start in starts]
+        else:
+            solved = problems
         n_jobs, shares = thread_count(getattr(self, "n_jobs", None)), [range(k, k + 1) for k in range(len(problems))]
         if isinstance(solver, StochasticDescent):
             shares = solver.shares(len(problems), n_jobs)
@@ -305,15 +313,16 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 listeners = {k: stop_when(interrupt, observer(k)) for k in share}
                 if isinstance(solver, StochasticDescent):
                     found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
+                elif centre is not None:
+                    each = [(k, centre.observer(listeners[k])) for k in share]
+                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listener) for k, listener in each]
+                    found = [centre.back(result, problems[k]) for k, result in zip(share, found, strict=True)]
                 else:
-                    found = [
-                        solvers[k][0].solve(problems[k], start=starts[k], seed=seed, observer=listeners[k])
-                        for k in share
-                    ]
+                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listeners[k]) for k in share]
                 if any(result.interrupted for result in found):
                     interrupt.set()  # the classes that are left take one iteration each
                 for result in found:
-                    result.history.solver = solver.name
+                    result.history.solver = result.history.solver or solver.name
                     result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
                 return [replace(result, interrupted=interrupt.is_set()) for result in found]
 
@@ -322,6 +331,15 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             else:
                 results = side_by_side(solve, shares, n_jobs, interrupt)
             return [result for some in results for result in some]
+
+    def _solve(
+        self, solver: Solver, problem: Problem, start: Start | None, seed: int, observer: Observer | None
+    ) -> Result:
+        """Solve one problem; where the method is ours to choose and did not arrive, by another."""
+        found = solver.solve(problem, start=start, seed=seed, observer=observer)
+        if self._solver() is not None or getattr(self, "max_iter", None) is not None:
+            return found
+        return second_try(found, problem, solver.name, float(getattr(self, "tol", 1e-4)), observer)
 
     def _choose(self, problem: Problem) -> tuple[Solver, str]:
         """Return the solver, and why it is that one; the labels of a problem play no part in it."""
