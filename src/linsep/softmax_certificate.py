@@ -150,16 +150,16 @@ def certify_softmax(
     proof, error = _penalised(problem, W, b, proof, tol) if penalised(problem) else _unpenalised(problem, W, b, proof)
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
-    dual = max(proof.dual, 0.0)
+    dual = min(max(proof.dual, 0.0), proof.primal)
     return SoftmaxClaim(statement, labels, proof.primal, dual, error, tol, _digest(W.T, b), *data)
 
 
-def _penalised(
-    problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound, tol: float
-) -> tuple[Bound, float]:
+def _penalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound, tol: float) -> tuple[Bound, float]:
     """Return the bound, and how far its arithmetic may be off: looked at closely where an estimate does not do."""
     error = rounding(problem, W, b, proof)
-    return looked_at_closely(proof, error, *enclosed_bound(problem, W, b)) if hidden(proof, error, tol) else (proof, error)
+    if not hidden(proof, error, tol):
+        return proof, error
+    return looked_at_closely(proof, error, *enclosed_bound(problem, W, b))
 
 
 def _unpenalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound) -> tuple[Bound, float]:

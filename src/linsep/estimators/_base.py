@@ -422,7 +422,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
             return
         failed = [result for result in results if not result.converged]
-        if not failed:
+        if not failed or self.converged_:
             return
         advice = next((result.advice for result in failed if result.advice), "")
         message = advice or failed[0].message

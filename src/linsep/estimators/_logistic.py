@@ -181,6 +181,7 @@ class LogisticRegression(CertifiedEstimator):
         found.history.solver = solver.name
         found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
         results = self._store_softmax(problem, found)
+        self._believe_the_proof()
         self._say(results)
         return results
 

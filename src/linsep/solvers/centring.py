@@ -1,8 +1,8 @@
 """Columns far from zero, such as years and time stamps: solved with their middle taken away.
 
-With a free intercept nothing changes but the intercept, w·x + b = w·(x − m) + (b + w·m): the weights, the dual variables
-(Σ αᵢ yᵢ = 0) and the duality gap are those of the columns as they are. What does change is how much such a column looks
-like the intercept's own column of ones; the Hessian of the two could not be factored.
+With a free intercept nothing changes but the intercept, w·x + b = w·(x − m) + (b + w·m): the weights, the dual
+variables (Σ αᵢ yᵢ = 0) and the duality gap are those of the columns as they are. What does change is how much such a
+column looks like the intercept's own column of ones; the Hessian of the two could not be factored.
 """
 
 from __future__ import annotations
