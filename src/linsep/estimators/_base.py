@@ -280,7 +280,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     ) -> list[Result]:
         """Solve, and store what was found."""
         problems = self._problems(rows, codes, weight)
-        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
+        starts = [None] * len(problems) if starts is None else self._dual_starts(problems, starts)
+        results = self._solve_all(problems, starts, seed, X, y)
         self._store(problems, results)
         return results
 
@@ -356,7 +357,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "
                 "fit a new estimator, or set warm_start=False"
             )
-        return [Start(w.copy(), float(b)) for w, b in zip(self.coef_, self.intercept_, strict=True)]
+        return [Start(w.copy(), float(b)) for w, b in zip(self._planes(), self.intercept_, strict=True)]
+
+    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+        """Return where to begin, with the dual variables of the last fit where that has left some."""
+        return starts
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
@@ -394,7 +399,14 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
         """Say which coefficients run to infinity, where a likelihood is maximised that has no maximum."""
-        if not (np.isinf(self._C()) and self._loss().is_likelihood):
+        if not self._loss().is_likelihood:
+            return None
+        if weight is not None and getattr(self, "fit_intercept", True):
+            weightless = np.bincount(codes, weights=weight, minlength=len(self.classes_)) == 0
+            if weightless.any():
+                label = self.classes_[weightless][0]
+                return f"the examples of class {label} have no weight: no finite intercept is best; leave them out"
+        if not np.isinf(self._C()):
             return None
         counted = slice(None) if weight is None else weight > 0
         X, codes = X[counted], codes[counted]
@@ -449,12 +461,40 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 "one batch) and a convex loss that defines its conjugate"
             )
         statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
-        planes, intercepts = list(self.coef_), list(np.ravel(self.intercept_))
+        planes, intercepts = list(self._planes()), list(np.ravel(self.intercept_))
         if not len(planes) == len(intercepts) == len(self._claims):  # tampered with: no plane is the certified one
             planes, intercepts = [np.empty(0)] * len(self._claims), [np.float64(0.0)] * len(self._claims)
         each = zip(self._claims, planes, intercepts, strict=True)
         certificates = [Certificate(claim, w, float(b), statement, classes) for claim, w, b in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
+
+    def sparsify(self) -> Self:
+        """Keep ``coef_`` as a sparse matrix, as in scikit-learn: smaller where most weights are zero, by L1.
+
+        Predictions, `certificate_`, `explain` and files are the same; what else reads ``coef_`` as an array needs
+        `densify` first.
+
+        Examples
+        --------
+        >>> from linsep import LogisticRegression
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]], [0, 0, 1, 1]
+        >>> model = LogisticRegression(l1_ratio=1.0).fit(X, y).sparsify()
+        >>> model.coef_.nnz, model.predict(X), bool(model.certificate_.verify(X, y))
+        (1, array([0, 0, 1, 1]), True)
+        """
+        check_is_fitted(self, "coef_")
+        self.coef_ = sparse.csr_matrix(self.coef_)  # type: ignore[assignment]
+        return self
+
+    def densify(self) -> Self:
+        """Keep ``coef_`` as an array, as after a fit."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = self._planes()
+        return self
+
+    def _planes(self) -> FloatArray:
+        """Return the weights as an array, one row a plane."""
+        return np.asarray(self.coef_.toarray()) if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
@@ -475,7 +515,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             check_is_fitted(self, "coef_")
         as_it_is = self._readable(X)
         rows = X if as_it_is else self._check_X(X, reset=False, order=None)
-        out, finite = kernel(rows, self.coef_, self.intercept_)
+        out, finite = kernel(rows, self._planes(), self.intercept_)
         if as_it_is and not finite:
             self._check_X(X, reset=False)  # raises, unless finite numbers overflowed
         return out
@@ -502,9 +542,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         explanations = []
-        for k, (w, b) in enumerate(zip(self.coef_, self.intercept_, strict=True)):
+        planes = self._planes()
+        for k, (w, b) in enumerate(zip(planes, self.intercept_, strict=True)):
             ranked = np.argsort(-np.abs(w), kind="stable")[:top]
-            towards, away = (self.classes_[1], self.classes_[0]) if len(self.coef_) == 1 else (self.classes_[k], None)
+            towards, away = (self.classes_[1], self.classes_[0]) if len(planes) == 1 else (self.classes_[k], None)
             explanations.append(Explanation([str(names[j]) for j in ranked], w[ranked], towards, away, float(b)))
         return explanations[0] if len(explanations) == 1 else explanations
 

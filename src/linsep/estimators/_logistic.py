@@ -263,11 +263,11 @@ class LogisticRegression(CertifiedEstimator):
         if not hasattr(self, "_claim"):
             return super().certificate_
         classes = tuple(np.asarray(self.classes_).tolist())
-        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement(), classes)
+        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, self._statement(), classes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
-        if self.multi_class == "ovr" and len(getattr(self, "coef_", ())) > 1:
+        if self.multi_class == "ovr" and len(getattr(self, "classes_", ())) > 2:
             return np.asarray(np.exp(self.predict_log_proba(X)))
         return self._read(X, _core.probabilities)
 

@@ -96,7 +96,7 @@ def find_centre(rows: Rows, *, fit_intercept: bool) -> Centre | None:
     >>> years = np.array([[1999.5, 0.1], [2000.0, 0.9], [2000.5, 0.4]])
     >>> find_centre(Rows(years), fit_intercept=True).middle
     array([2000.,    0.])
-    >>> find_centre(Rows(years - 2000.0), fit_intercept=True) is None
+    >>> find_centre(Rows(years - [2000.0, 0.0]), fit_intercept=True) is None
     True
     """
     if not fit_intercept or rows.is_sparse or rows.n < 2:

@@ -18,6 +18,9 @@ Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["second_try"]
 
+#: With more features than a factor takes, the rows are made dense, up to this many numbers.
+DENSE = 10**7
+
 
 def second_try(first: Result, problem: Problem, name: str, tol: float, observer: Observer | None) -> Result:
     """Return the better of a solver's result and, where that has not proven `tol`, of an interior point's.
@@ -47,5 +50,5 @@ def second_try(first: Result, problem: Problem, name: str, tol: float, observer:
 def _suits(problem: Problem) -> bool:
     """Whether an interior point method can take the problem, and its systems are not too large."""
     n, d = problem.rows.n, problem.rows.d
-    small = d <= FACTORED or (2 * n < d and n <= FACTORED)
+    small = d <= FACTORED or (2 * n < d and n * d <= DENSE)
     return small and problem.penalty.l2 > 0 and problem.penalty.l1 == 0 and has_quadratic_conjugate(problem.loss)
