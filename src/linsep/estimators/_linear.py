@@ -44,8 +44,9 @@ class LinearClassifier(PenalisedEstimator):
     l1_ratio : float, optional
         The share of L1 in ``penalty="elasticnet"``.
     solver : "auto", str or solver, default="auto"
-        A name (``"newton"``, ``"dual"``, ``"interior_point"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``, ``"perceptron"``) or
-        an object of `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked it.
+        A name (``"newton"``, ``"dual"``, ``"interior_point"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``,
+        ``"perceptron"``, …) or an object of `linsep.solvers` with settings of its own. ``history_.reason`` says why
+        ``"auto"`` picked it.
     tol : float, default=1e-4
         The relative duality gap at which a fit stops, for solvers that prove one (``"newton"``, ``"dual"``).
     max_iter : int, optional
