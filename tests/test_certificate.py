@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from linsep import LinearClassifier, SGDClassifier
+from linsep import LinearClassifier, LinearSVC, LogisticRegression, SGDClassifier
 from linsep._core import Rows
 from linsep.certificate import (
     Bound,
@@ -701,3 +701,47 @@ def test_data_that_are_none_are_an_error(change, words, overlapping):
     certificate = LinearClassifier("logistic").fit(X, y).certificate_
     with pytest.raises(ValueError, match=words):
         certificate.verify(*change(X, y))
+
+
+# -- where the numbers are hard ---------------------------------------------------------------------------------------
+
+HARD = {
+    "huge and tiny columns": lambda X: X * 10.0 ** np.linspace(-12, 12, X.shape[1]),
+    "a constant of a million": lambda X: np.column_stack([X, np.full(len(X), 1e6)]),
+    "heavy tails": lambda X: X**9,
+}
+
+
+@pytest.mark.parametrize("spoil", HARD.values(), ids=HARD)
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(),
+        LinearSVC(loss="squared_hinge"),
+        LinearSVC(penalty="l1", loss="squared_hinge"),
+        LogisticRegression(),
+        LogisticRegression(l1_ratio=1.0),
+        LogisticRegression(l1_ratio=0.5),
+    ],
+    ids=repr,
+)
+def test_a_fit_of_hard_numbers_is_proven_and_never_refused(model, spoil):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    y = X @ rng.standard_normal(5) + 1.5 * rng.logistic(size=200) > 0
+    X = spoil(X)
+    certificate = clone(model).fit(X, y).certificate_
+    assert certificate.proven
+    assert certificate.verify(X, y).proven
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), LogisticRegression(l1_ratio=1.0)], ids=repr)
+@pytest.mark.parametrize(("C", "tol"), [(1.0, 1e-12), (1e8, 1e-4)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_small_tol_and_a_large_C_are_proven(model, C, tol, classes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = (X @ rng.standard_normal((3, classes)) + rng.gumbel(size=(300, classes))).argmax(axis=1)
+    certificate = clone(model).set_params(C=C, tol=tol).fit(X, y).certificate_
+    assert certificate.proven
+    assert certificate.verify(X, y).proven

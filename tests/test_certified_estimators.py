@@ -19,7 +19,7 @@ from sklearn.svm import SVC, l1_min_c
 from sklearn.svm import LinearSVC as ScikitSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from linsep import LinearClassifier, LinearSVC, LogisticRegression
+from linsep import LinearClassifier, LinearSVC, LogisticRegression, load, save
 from linsep.solvers import DualDescent, GradientDescent, Newton, PerceptronRule, StochasticDescent
 
 
@@ -263,6 +263,38 @@ def test_a_warm_start_begins_where_the_last_fit_ended(model, wine):
         model.fit(X, np.char.upper(y))
 
 
+def test_a_warm_start_of_a_margin_model_goes_on_from_its_dual_variables(overlapping):
+    X, y = overlapping
+    model = LinearSVC(warm_start=True).fit(X, y)
+    cold = model.n_iter_
+    assert model.fit(X, y).n_iter_ == 1
+    assert model.set_params(C=1.05).fit(X, y).n_iter_ < cold
+    assert model.fit(X[:-1], y[:-1]).certificate_.proven  # other rows: their dual variables are not known
+    assert model.fit(X, y, sample_weight=np.full(len(y), 2.0)).certificate_.proven
+
+
+def test_a_class_without_weight_is_named(wine):
+    X, y = wine
+    for model in (LogisticRegression(), LogisticRegression(multi_class="ovr")):
+        with pytest.warns(ConvergenceWarning, match="class grignolino have no weight"):
+            assert not model.fit(X, y, sample_weight=y != "grignolino").converged_
+
+
+def test_weights_may_be_kept_sparse(cancer, tmp_path):
+    X, y = cancer
+    model = LogisticRegression(l1_ratio=1.0, C=0.05, warm_start=True).fit(X, y)
+    coef, scores, certificate = model.coef_.copy(), model.decision_function(X), str(model.certificate_)
+    assert model.sparsify() is model
+    assert sparse.issparse(model.coef_)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    assert str(model.certificate_) == certificate
+    save(model, tmp_path / "model.json")
+    np.testing.assert_array_equal(load(tmp_path / "model.json").coef_, coef)
+    np.testing.assert_array_equal(model.densify().coef_, coef)
+    assert model.sparsify().fit(X, y).n_iter_ == 1
+    assert isinstance(model.coef_, np.ndarray)
+
+
 def test_labels_may_be_anything_and_predictions_are_labels(wine):
     X, y = wine
     by_name = LogisticRegression().fit(X, y)
@@ -357,6 +389,9 @@ def test_older_parameters_have_a_meaning(older, newer):
         (LogisticRegression(C=-1.0), "C=-1.0"),
         (LogisticRegression(tol=0.0), "tol=0.0"),
         (LogisticRegression(tol="tight"), "tol='tight'"),
+        (LogisticRegression(tol=True), "tol=True"),
+        (LogisticRegression(fit_intercept="no"), "fit_intercept='no'"),
+        (LinearSVC(warm_start=3), "warm_start=3"),
         (LogisticRegression(max_iter=0), "max_iter=0"),
         (LogisticRegression(solver="cg"), "solver='cg'"),
         (LogisticRegression(solver="dual"), "all classes at once"),

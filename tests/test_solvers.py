@@ -38,6 +38,7 @@ def problem(loss, penalty=None, C=1.0):
         ("newton", Newton),
         ("dual", DualDescent),
         ("multipliers", Multipliers),
+        ("interior_point", solvers.InteriorPoint),
         ("proximal_newton", solvers.ProximalNewton),
     ],
 )
@@ -58,6 +59,7 @@ def test_every_solver_is_found_by_its_name(name, kind):
         "newton",
         "dual",
         "multipliers",
+        "interior_point",
         "proximal_newton",
         "zero_one",
     }

@@ -13,7 +13,20 @@ from ._core import length
 from .checking import ClaimError
 from .curvature import gap_below
 from .duality import balanced, penalised, weights
-from .enclosure import Interval, U, agreements, combination, dual_value, feasible, fits, gamma, primal_value
+from .enclosure import (
+    Interval,
+    U,
+    agreements,
+    combination,
+    conjugate_sum,
+    dual_value,
+    feasible,
+    fits,
+    gamma,
+    into_box,
+    primal_value,
+    sharpened,
+)
 from .problem import Problem
 
 FloatArray = NDArray[np.float64]
@@ -85,13 +98,15 @@ def largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple[
 def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Interval]:
     """Return an exactly feasible point near α, and an enclosure of its D."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
-    for k in range(8):
+    for attempt in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
+        if penalised(problem):
+            size = abs(conjugate_sum(loss, alpha, c).high)
+            v, radius = sharpened(X, alpha * y, v, radius, penalty, size)
         if penalty.l2 > 0 or fits(penalty, v, radius):
             break
-        # Only a box of v has a finite conjugate: scale α until v fits, also after it was cut to whole multiples again.
-        alpha = alpha * (penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * 4.0**k * U))
+        alpha = alpha * into_box(penalty, v, radius, attempt)
     return alpha, dual_value(loss, penalty, c, alpha, v, radius)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ._core import is_sparse
 from .blocked import BlockedMatrix
+from .compensated import column_sums
 from .losses import Loss
 from .penalties import Penalty
 
@@ -31,11 +32,14 @@ __all__ = [
     "U",
     "agreements",
     "combination",
+    "conjugate_sum",
     "dual_value",
     "feasible",
     "fits",
     "gamma",
+    "into_box",
     "primal_value",
+    "sharpened",
 ]
 
 #: The unit of rounding.
@@ -46,6 +50,8 @@ ULPS = 32
 SMALLEST = 5e-324
 #: Longer sums are taken in pieces of this many numbers.
 CHUNK = 2048
+#: A sum whose error could change a bound by more than this share of it is taken again, with more digits.
+SHARP = 1e-9
 #: Units into which the largest dual variable is cut, so that sums of them are sums of whole numbers.
 GRID = 52
 
@@ -139,6 +145,31 @@ def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         longest, count = max(longest, block.shape[0]), count + 1
     k = longest + count + 8
     return v, gamma(k) * (1.0 + gamma(k)) * size + np.count_nonzero(u) * SMALLEST
+
+
+def sharpened(
+    X: Any, u: FloatArray, v: FloatArray, radius: FloatArray, penalty: Penalty, size: float
+) -> tuple[FloatArray, FloatArray]:
+    """Σ uᵢ xᵢ and how far each entry may be off, taken again with twice the digits where a bound of that size needs it.
+
+    Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
+    larger they are.
+    """
+    harm = (np.abs(v) + radius) * radius / penalty.l2 if penalty.l2 > 0 else radius / (penalty.l1 or 1.0) * size
+    if not harm.sum() > SHARP * size:
+        return v, radius
+    columns = np.flatnonzero(harm > SHARP * size / (2 * len(v)))
+    width = max(1, 2**20 // 4096)
+    v, radius = v.copy(), radius.copy()
+    for first in range(0, len(columns), width):
+        some = columns[first : first + width]
+        with np.errstate(over="ignore", invalid="ignore"):  # of what is next to the largest float the halves overflow
+            sums, errors = column_sums(blocks(X), u, some)
+        # The radius is γ_k Σ |uᵢ xᵢⱼ| with k ≥ 1, so that this is no less than u² Σ |uᵢ xᵢⱼ| for each rounding.
+        off = 2 * U * np.abs(sums) + 2 * errors * U * radius[some] + 4 * np.count_nonzero(u) * SMALLEST
+        better = off < radius[some]
+        v[some[better]], radius[some[better]] = sums[better], off[better]
+    return v, radius
 
 
 # -- the primal value -------------------------------------------------------------------------------------------------
@@ -255,6 +286,16 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
 def fits(penalty: Penalty, v: FloatArray, radius: FloatArray) -> bool:
     """Whether |v| ≤ l1 for sure: without a quadratic part the conjugate is finite only there."""
     return bool((np.nextafter(np.abs(v) + radius, np.inf) <= penalty.l1).all()) or not (v.any() or radius.any())
+
+
+def into_box(penalty: Penalty, v: FloatArray, radius: FloatArray, attempt: int) -> float:
+    """Return the factor that takes v into the box |v| ≤ l1; after a failed attempt, more than by what was missing.
+
+    The dual point is cut to whole multiples of a power of two afterwards, which may take v out again by a little.
+    """
+    longest = float((np.abs(v) + radius).max())
+    beyond = max(64 * U, longest / penalty.l1 - 1.0) if attempt else 64 * U
+    return penalty.l1 / longest * max(0.5, 1.0 - 4.0**attempt * beyond)
 
 
 def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> Interval:

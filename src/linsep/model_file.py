@@ -245,7 +245,7 @@ def _document(
         raise ValueError("it is not fitted: call fit first")
     known = getattr(model, "_provenance", {})
     names = getattr(model, "feature_names_in_", None)
-    coef, intercept = _planes(model.coef_, model.intercept_, len(model.classes_), model.n_features_in_)
+    coef, intercept = _planes(model._planes(), model.intercept_, len(model.classes_), model.n_features_in_)
     parameters = {key: to_json(value) for key, value in model.get_params(deep=False).items()}
     seed = getattr(model, "random_state", None)
     return {

@@ -23,7 +23,7 @@ from scipy.special import entr
 
 from .blocked import rows_of
 from .checking import ClaimError, Verification
-from .claim import QUICK, widened
+from .claim import QUICK, hidden, looked_at_closely, widened
 from .curvature import softmax_gap_below
 from .duality import Bound, penalised
 from .enclosure import (
@@ -37,8 +37,10 @@ from .enclosure import (
     exact_sum,
     fits,
     gamma,
+    into_box,
     penalty_conjugate,
     penalty_value,
+    sharpened,
     total,
 )
 from .gap_proof import GapCheck, GapProof
@@ -145,11 +147,19 @@ def certify_softmax(
 ) -> SoftmaxClaim:
     """Return what a fit with planes W, of shape (d, K), and b may claim."""
     labels = tuple(np.asarray(classes).tolist())
-    proof, error = (proof, rounding(problem, W, b, proof)) if penalised(problem) else _unpenalised(problem, W, b, proof)
+    proof, error = _penalised(problem, W, b, proof, tol) if penalised(problem) else _unpenalised(problem, W, b, proof)
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
-    dual = max(proof.dual, 0.0)
+    dual = min(max(proof.dual, 0.0), proof.primal)
     return SoftmaxClaim(statement, labels, proof.primal, dual, error, tol, _digest(W.T, b), *data)
+
+
+def _penalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound, tol: float) -> tuple[Bound, float]:
+    """Return the bound, and how far its arithmetic may be off: looked at closely where an estimate does not do."""
+    error = rounding(problem, W, b, proof)
+    if not hidden(proof, error, tol):
+        return proof, error
+    return looked_at_closely(proof, error, *enclosed_bound(problem, W, b))
 
 
 def _unpenalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound) -> tuple[Bound, float]:
@@ -269,8 +279,8 @@ class _Check(GapCheck[SoftmaxProblem]):
         return 2 * rounding(problem, self.W, self.b, Bound(primal.high, dual.low))
 
     def may_prove_more(self, problem: SoftmaxProblem) -> bool:
-        """Without a penalty the proof takes longer than a fit may."""
-        return not penalised(problem)
+        """Without a penalty the proof takes longer than a fit may; into the box of L1 more digits find a better way."""
+        return problem.penalty.l2 == 0
 
 
 def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
@@ -300,13 +310,24 @@ def _scores(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Floa
 
 
 def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: FloatArray) -> Interval:
-    """Enclose P: scores that are off by r move log Σ e^g − g_y by no more than 2r."""
-    highest = scores.max(axis=1)
-    own = scores[np.arange(problem.rows.n), problem.codes]
-    loss = highest - own + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
-    arithmetic = (ULPS + problem.classes) * U * (1.0 + np.abs(highest) + np.abs(own) + np.abs(loss))
+    """Enclose P. The loss is log(1 + Σ e^(gₖ − g_y)) over k ≠ y, which stays exact where it is small.
+
+    Scores that are off by r move it by no more than (1 − p) (e^(2r) − 1) with p the own class's probability, and each
+    difference that is rounded by its share of that.
+    """
+    each = np.arange(problem.rows.n)
+    difference = scores - scores[each, problem.codes][:, None]
+    difference[each, problem.codes] = -np.inf
+    highest = np.maximum(difference.max(axis=1), 0.0)
+    others = np.exp(difference - highest[:, None])
+    one, rest = np.exp(-highest), others.sum(axis=1)
+    loss = np.where(highest > 0, highest + np.log(one + rest), np.log1p(rest))
+    difference[each, problem.codes] = 0.0
+    share = others / (one + rest)[:, None]
+    moved = share.sum(axis=1) * np.expm1(2.0 * radius.max(axis=1)) + 4 * U * (share * np.abs(difference)).sum(axis=1)
+    arithmetic = (ULPS + problem.classes) * U * (loss + np.where(highest > 0, 1.0 + highest, 0.0))
     c = problem.weight_of_loss * problem.s
-    error = c * (2.0 * radius.max(axis=1) + arithmetic) * (1.0 + 8 * U) + SMALLEST
+    error = c * (1.01 * moved + arithmetic) * (1.0 + 8 * U) + SMALLEST
     return penalty_value(problem.penalty, W.ravel()) + total(c * loss, error)
 
 
@@ -321,23 +342,28 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
         units, step = _off_class_units(problem, scale * p, c)
         if problem.fit_intercept:
             _balance(units, problem.codes, problem.classes)
-        v, radius = _combinations(problem, units, step)
+        entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
+        v, radius = _combinations(problem, units, step, entropy.high)
         if problem.penalty.l2 > 0 or fits(problem.penalty, v, radius):
             break
         # Only a box of v has a finite conjugate: go towards the labels until v fits, also after it was cut to units.
-        scale *= problem.penalty.l1 / float((np.abs(v) + radius).max()) * (1.0 - 64 * 4.0**attempt * U)
-    entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
+        scale *= into_box(problem.penalty, v, radius, attempt)
     found = entropy - penalty_conjugate(problem.penalty, v, radius)
     return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
 
 
-def _combinations(problem: SoftmaxProblem, units: Units, step: float) -> tuple[FloatArray, FloatArray]:
-    """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off."""
+def _combinations(problem: SoftmaxProblem, units: Units, step: float, size: float) -> tuple[FloatArray, FloatArray]:
+    """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off; `size` is that of the bound."""
     flows = -np.asarray(units * step, dtype=np.float64)
     flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
-    each = [combination(problem.rows.X, np.ascontiguousarray(column)) for column in flows.T]
+    each = [_combination(problem, np.ascontiguousarray(column), size) for column in flows.T]
     v, radius = (np.concatenate(part) for part in zip(*each, strict=True))
     return v, radius
+
+
+def _combination(problem: SoftmaxProblem, flow: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
+    X = problem.rows.X
+    return sharpened(X, flow, *combination(X, flow), problem.penalty, size)
 
 
 def _off_class_units(problem: SoftmaxProblem, p: FloatArray, c: FloatArray) -> tuple[Units, float]:
@@ -385,11 +411,14 @@ def _entropy(problem: SoftmaxProblem, mass: FloatArray, c: FloatArray) -> Interv
     used = c > 0
     mass, c = mass[used], c[used]
     pi = mass / c[:, None]
-    rest = np.clip(1.0 - pi.sum(axis=1), 0.0, 1.0)
+    away = np.minimum(pi.sum(axis=1), 1.0)
     terms = entr(pi)
-    # Off the class π is off by a few u of itself. What is left of 1 is off by a few u, and −x log x moves by no more
-    # than −e log e + e where x moves by e.
-    off = ULPS * U * (terms + pi).sum(axis=1)
-    e = (problem.classes + 8) * U
-    own = float(entr(e)) + e + ULPS * U
-    return total(c * (terms.sum(axis=1) + entr(rest)), c * (off + own) * (1.0 + 8 * U) + SMALLEST)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(away < 1.0, -(1.0 - away) * np.log1p(-away), 0.0)
+    # Off the class π is off by a few u of itself, and so is their sum s; −x log x at x = 1 − s moves by no more than
+    # e (1 + |log(x − e)|) where x moves by e, and at the end of its range by no more than −e log e + e.
+    e = (problem.classes + 8) * U * away
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(1.0 - away > 4 * e, e * (1.0 + np.abs(np.log(1.0 - away - 2 * e))), entr(8 * e) + 8 * e)
+    off = ULPS * U * ((terms + pi).sum(axis=1) + own) + moved
+    return total(c * (terms.sum(axis=1) + own), c * off * (1.0 + 8 * U) + SMALLEST)

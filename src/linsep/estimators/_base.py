@@ -31,9 +31,11 @@ from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
+from ..solvers.centring import CENTRING, find_centre
+from ..solvers.second_try import second_try
 from ..solvers.stochastic import MOST_WORK
 from ..statement import Statement
-from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
+from ._callbacks import CallbackSupport, Observer, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]
 
@@ -278,7 +280,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     ) -> list[Result]:
         """Solve, and store what was found."""
         problems = self._problems(rows, codes, weight)
-        results = self._solve_all(problems, starts or [None] * len(problems), seed, X, y)
+        starts = [None] * len(problems) if starts is None else self._dual_starts(problems, starts)
+        results = self._solve_all(problems, starts, seed, X, y)
         self._store(problems, results)
         return results
 
@@ -295,6 +298,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     ) -> list[Result]:
         solvers = [self._choose(problem) for problem in problems]
         solver, reason = solvers[0]
+        first = problems[0]
+        centre = find_centre(first.rows, fit_intercept=first.fit_intercept) if solver.name in CENTRING else None
+        if centre is not None:
+            solved, starts = [centre.moved(problem) for problem in problems], [centre.start(start) for start in starts]
+        else:
+            solved = problems
         n_jobs, shares = thread_count(getattr(self, "n_jobs", None)), [range(k, k + 1) for k in range(len(problems))]
         if isinstance(solver, StochasticDescent):
             shares = solver.shares(len(problems), n_jobs)
@@ -305,15 +314,16 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 listeners = {k: stop_when(interrupt, observer(k)) for k in share}
                 if isinstance(solver, StochasticDescent):
                     found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
+                elif centre is not None:
+                    each = [(k, centre.observer(listeners[k])) for k in share]
+                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listener) for k, listener in each]
+                    found = [centre.back(result, problems[k]) for k, result in zip(share, found, strict=True)]
                 else:
-                    found = [
-                        solvers[k][0].solve(problems[k], start=starts[k], seed=seed, observer=listeners[k])
-                        for k in share
-                    ]
+                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listeners[k]) for k in share]
                 if any(result.interrupted for result in found):
                     interrupt.set()  # the classes that are left take one iteration each
                 for result in found:
-                    result.history.solver = solver.name
+                    result.history.solver = result.history.solver or solver.name
                     result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
                 return [replace(result, interrupted=interrupt.is_set()) for result in found]
 
@@ -322,6 +332,15 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             else:
                 results = side_by_side(solve, shares, n_jobs, interrupt)
             return [result for some in results for result in some]
+
+    def _solve(
+        self, solver: Solver, problem: Problem, start: Start | None, seed: int, observer: Observer | None
+    ) -> Result:
+        """Solve one problem; where the method is ours to choose and did not arrive, by another."""
+        found = solver.solve(problem, start=start, seed=seed, observer=observer)
+        if self._solver() is not None or getattr(self, "max_iter", None) is not None:
+            return found
+        return second_try(found, problem, solver.name, float(getattr(self, "tol", 1e-4)), observer)
 
     def _choose(self, problem: Problem) -> tuple[Solver, str]:
         """Return the solver, and why it is that one; the labels of a problem play no part in it."""
@@ -338,7 +357,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "
                 "fit a new estimator, or set warm_start=False"
             )
-        return [Start(w.copy(), float(b)) for w, b in zip(self.coef_, self.intercept_, strict=True)]
+        return [Start(w.copy(), float(b)) for w, b in zip(self._planes(), self.intercept_, strict=True)]
+
+    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+        """Return where to begin, with the dual variables of the last fit where that has left some."""
+        return starts
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
@@ -376,7 +399,14 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
         """Say which coefficients run to infinity, where a likelihood is maximised that has no maximum."""
-        if not (np.isinf(self._C()) and self._loss().is_likelihood):
+        if not self._loss().is_likelihood:
+            return None
+        if weight is not None and getattr(self, "fit_intercept", True):
+            weightless = np.bincount(codes, weights=weight, minlength=len(self.classes_)) == 0
+            if weightless.any():
+                label = self.classes_[weightless][0]
+                return f"the examples of class {label} have no weight: no finite intercept is best; leave them out"
+        if not np.isinf(self._C()):
             return None
         counted = slice(None) if weight is None else weight > 0
         X, codes = X[counted], codes[counted]
@@ -404,7 +434,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
             return
         failed = [result for result in results if not result.converged]
-        if not failed:
+        if not failed or self.converged_:
             return
         advice = next((result.advice for result in failed if result.advice), "")
         message = advice or failed[0].message
@@ -431,12 +461,40 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 "one batch) and a convex loss that defines its conjugate"
             )
         statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
-        planes, intercepts = list(self.coef_), list(np.ravel(self.intercept_))
+        planes, intercepts = list(self._planes()), list(np.ravel(self.intercept_))
         if not len(planes) == len(intercepts) == len(self._claims):  # tampered with: no plane is the certified one
             planes, intercepts = [np.empty(0)] * len(self._claims), [np.float64(0.0)] * len(self._claims)
         each = zip(self._claims, planes, intercepts, strict=True)
         certificates = [Certificate(claim, w, float(b), statement, classes) for claim, w, b in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
+
+    def sparsify(self) -> Self:
+        """Keep ``coef_`` as a sparse matrix, as in scikit-learn: smaller where most weights are zero, by L1.
+
+        Predictions, `certificate_`, `explain` and files are the same; what else reads ``coef_`` as an array needs
+        `densify` first.
+
+        Examples
+        --------
+        >>> from linsep import LogisticRegression
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]], [0, 0, 1, 1]
+        >>> model = LogisticRegression(l1_ratio=1.0).fit(X, y).sparsify()
+        >>> model.coef_.nnz, model.predict(X), bool(model.certificate_.verify(X, y))
+        (1, array([0, 0, 1, 1]), True)
+        """
+        check_is_fitted(self, "coef_")
+        self.coef_ = sparse.csr_matrix(self.coef_)  # type: ignore[assignment]
+        return self
+
+    def densify(self) -> Self:
+        """Keep ``coef_`` as an array, as after a fit."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = self._planes()
+        return self
+
+    def _planes(self) -> FloatArray:
+        """Return the weights as an array, one row a plane."""
+        return np.asarray(self.coef_.toarray()) if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
@@ -457,7 +515,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             check_is_fitted(self, "coef_")
         as_it_is = self._readable(X)
         rows = X if as_it_is else self._check_X(X, reset=False, order=None)
-        out, finite = kernel(rows, self.coef_, self.intercept_)
+        out, finite = kernel(rows, self._planes(), self.intercept_)
         if as_it_is and not finite:
             self._check_X(X, reset=False)  # raises, unless finite numbers overflowed
         return out
@@ -484,9 +542,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         explanations = []
-        for k, (w, b) in enumerate(zip(self.coef_, self.intercept_, strict=True)):
+        planes = self._planes()
+        for k, (w, b) in enumerate(zip(planes, self.intercept_, strict=True)):
             ranked = np.argsort(-np.abs(w), kind="stable")[:top]
-            towards, away = (self.classes_[1], self.classes_[0]) if len(self.coef_) == 1 else (self.classes_[k], None)
+            towards, away = (self.classes_[1], self.classes_[0]) if len(planes) == 1 else (self.classes_[k], None)
             explanations.append(Explanation([str(names[j]) for j in ranked], w[ranked], towards, away, float(b)))
         return explanations[0] if len(explanations) == 1 else explanations
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Observer = Callable[[int, FloatArray, float], bool]
 
-__all__ = ["CallbackSupport", "report_progress", "stop_when", "with_callbacks"]
+__all__ = ["CallbackSupport", "Observer", "report_progress", "stop_when", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport

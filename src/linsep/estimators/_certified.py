@@ -45,14 +45,19 @@ class CertifiedEstimator(LinearEstimator):
     dual: bool | str
     intercept_scaling: float
     verbose: int
+    fit_intercept: bool
+    warm_start: bool
 
     def _check_parameters(self) -> None:
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter)
-        if not (isinstance(self.tol, Real) and self.tol > 0):
+        if not (isinstance(self.tol, Real) and not isinstance(self.tol, bool) and self.tol > 0):
             raise ValueError(f"tol={self.tol!r} must be positive: it is the relative duality gap at which to stop")
         if not isinstance(self.dual, bool | np.bool_) and self.dual != "auto":
             raise ValueError(f"dual={self.dual!r} is not possible; use True, False or 'auto': the optimum is the same")
+        for name in ("fit_intercept", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_ | Integral) or getattr(self, name) not in (0, 1):
+                raise ValueError(f"{name}={getattr(self, name)!r} is not possible; use True or False")
         if not check_number("intercept_scaling", self.intercept_scaling, 0.0) > 0:
             raise ValueError(f"intercept_scaling={self.intercept_scaling!r} must be positive")
         if not isinstance(self.verbose, Integral) or self.verbose < 0:
@@ -89,8 +94,14 @@ class CertifiedEstimator(LinearEstimator):
         y: Any,
     ) -> list[Result]:
         results = super()._learn(rows, codes, weight, starts, seed, X, y)
+        self._believe_the_proof()
         self._say(results)
         return results
+
+    def _believe_the_proof(self) -> None:
+        """A fit has converged where `tol` is proven, also if the solver could not tell from its own sums."""
+        if not self.converged_ and (hasattr(self, "_claims") or hasattr(self, "_claim")):
+            self.converged_ = self.certificate_.proven
 
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any

@@ -13,9 +13,9 @@ from .. import losses, penalties
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
-from ..solvers import LeastSquares, Result, Solver, StochasticDescent, check_count, get
+from ..solvers import LeastSquares, Result, Solver, Start, StochasticDescent, check_count, get
 from ._base import LinearEstimator, check_C
-from ._margin import SUPPORT, store_support
+from ._margin import SUPPORT, dual_starts, store_support
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
 FloatArray = NDArray[np.float64]
@@ -44,8 +44,9 @@ class LinearClassifier(PenalisedEstimator):
     l1_ratio : float, optional
         The share of L1 in ``penalty="elasticnet"``.
     solver : "auto", str or solver, default="auto"
-        A name (``"newton"``, ``"dual"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``, ``"perceptron"``) or
-        an object of `linsep.solvers` with settings of its own. ``history_.reason`` says why ``"auto"`` picked it.
+        A name (``"newton"``, ``"dual"``, ``"interior_point"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``,
+        ``"perceptron"``, …) or an object of `linsep.solvers` with settings of its own. ``history_.reason`` says why
+        ``"auto"`` picked it.
     tol : float, default=1e-4
         The relative duality gap at which a fit stops, for solvers that prove one (``"newton"``, ``"dual"``).
     max_iter : int, optional
@@ -127,6 +128,9 @@ class LinearClassifier(PenalisedEstimator):
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
+
+    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+        return dual_starts(self, problems, starts)
 
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
         super()._after_fit(problems, results)

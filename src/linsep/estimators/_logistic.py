@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,19 @@ from scipy.special import log_softmax
 from .. import _core, losses, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
+from ..duality import Bound
 from ..losses import Loss
 from ..penalties import Penalty
 from ..separability import ProofTimeoutError, explain_no_softmax_optimum
 from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
+from ..solvers.centring import find_centre
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
 from ..solvers.stochastic import MOST_WORK
 from ._base import check_C
-from ._callbacks import report_progress
+from ._callbacks import Observer, report_progress
 from ._certified import CertifiedEstimator, check_number
 from ._streaming import log_probabilities
 
@@ -174,11 +177,33 @@ class LogisticRegression(CertifiedEstimator):
         problem = SoftmaxProblem(rows, codes, len(self.classes_), **shared)  # type: ignore[arg-type]
         solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
-            found = solver.solve(problem, start=self._softmax_start(starts), observer=observer(0))
-        found.history.solver, found.history.reason = solver.name, reason
+            found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
+        found.history.solver = solver.name
+        found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
         results = self._store_softmax(problem, found)
+        self._believe_the_proof()
         self._say(results)
         return results
+
+    def _solve_softmax(
+        self,
+        solver: SoftmaxNewton | SoftmaxProximalNewton,
+        problem: SoftmaxProblem,
+        start: tuple[FloatArray, FloatArray] | None,
+        observer: Observer | None,
+    ) -> SoftmaxResult:
+        """Solve the problem of all classes, with columns that are far from zero centred."""
+        centre = find_centre(problem.rows, fit_intercept=problem.fit_intercept)
+        if centre is None:
+            return solver.solve(problem, start=start, observer=observer)
+        if start is not None:
+            start = start[0], start[1] + centre.shift(start[0])
+        moved = replace(problem, rows=centre.rows)
+        found = solver.solve(moved, start=start, observer=centre.observer(observer))
+        b = found.b - centre.shift(found.W)
+        found.history.reason = f"{np.count_nonzero(centre.middle)} columns far from zero are centred inside"
+        proof = Bound(problem.evaluate(found.W, b).objective, found.proof.dual)
+        return replace(found, b=b, proof=proof)
 
     def _softmax_solver(self, penalty: Penalty) -> tuple[SoftmaxNewton | SoftmaxProximalNewton, str]:
         """Return the solver of all classes at once, and why it is that one."""
@@ -238,11 +263,11 @@ class LogisticRegression(CertifiedEstimator):
         if not hasattr(self, "_claim"):
             return super().certificate_
         classes = tuple(np.asarray(self.classes_).tolist())
-        return SoftmaxCertificate(self._claim, self.coef_, self.intercept_, self._statement(), classes)
+        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, self._statement(), classes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
-        if self.multi_class == "ovr" and len(getattr(self, "coef_", ())) > 1:
+        if self.multi_class == "ovr" and len(getattr(self, "classes_", ())) > 2:
             return np.asarray(np.exp(self.predict_log_proba(X)))
         return self._read(X, _core.probabilities)
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..claim import Fingerprint
 from ..problem import Problem
-from ..solvers import Result
+from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["SUPPORT", "store_support", "support_left_out"]
+__all__ = ["SUPPORT", "dual_starts", "store_support", "support_left_out"]
 
 #: The attributes that `store_support` sets; only a fit on all data can know them.
 SUPPORT = ("support_", "support_vectors_", "n_support_", "dual_coef_", "slack_")
@@ -70,6 +72,22 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
     estimator.dual_coef_ = signed[:, estimator.support_]
     codes = codes_of(problems)[estimator.support_]
     estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
+
+
+def dual_starts(estimator: Any, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+    """Return the starts with the dual variables of the last fit, if that was on the same rows; αᵢ grows as cᵢ does."""
+    claims = getattr(estimator, "_claims", [])
+    if not hasattr(estimator, "dual_coef_") or len(claims) != len(problems):
+        return starts
+    found: list[Start | None] = []
+    for problem, start, claim, signed in zip(problems, starts, claims, estimator.dual_coef_, strict=True):
+        if start is None or claim.data.differs(replace(Fingerprint.of(problem), weight=claim.data.weight)):
+            return starts
+        scale = problem.weight_of_loss * problem.total_weight / (claim.statement.C * claim.data.weight)
+        alpha = np.zeros(problem.rows.n)
+        alpha[estimator.support_] = np.maximum(signed * problem.y[estimator.support_], 0.0) * scale
+        found.append(replace(start, alpha=alpha))
+    return found
 
 
 def _agreements(problem: Problem, result: Result) -> FloatArray:

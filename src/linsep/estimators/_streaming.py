@@ -95,7 +95,7 @@ class StreamingEstimator(LinearEstimator):
 
     def _begin_stream(self) -> None:
         if hasattr(self, "coef_"):  # fitted before: go on from there
-            planes = zip(self.coef_, self.intercept_, strict=True)
+            planes = zip(self._planes(), self.intercept_, strict=True)
             self._stream = [Start(w.copy(), float(b)) for w, b in planes]
             self._mistakes = np.zeros(len(self._stream), dtype=np.int64)
             return
@@ -136,7 +136,7 @@ class PenalisedEstimator(StreamingEstimator):
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
-        if len(getattr(self, "coef_", ())) == 1:
+        if np.shape(getattr(self, "coef_", ()))[:1] == (1,):
             return self._read(X, _core.probabilities)
         return np.asarray(np.exp(self.predict_log_proba(X)))
 

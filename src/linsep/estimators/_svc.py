@@ -12,9 +12,9 @@ from .. import losses, penalties
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
-from ..solvers import Result, Solver, check_choice
+from ..solvers import Result, Solver, Start, check_choice
 from ._certified import CertifiedEstimator
-from ._margin import store_support
+from ._margin import dual_starts, store_support
 
 FloatArray = NDArray[np.float64]
 
@@ -133,6 +133,9 @@ class LinearSVC(CertifiedEstimator):
     def _penalty(self) -> Penalty:
         check_choice("penalty", self.penalty, ("l2", "l1"))
         return penalties.get(self.penalty)
+
+    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+        return dual_starts(self, problems, starts)
 
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
         store_support(self, problems, results)

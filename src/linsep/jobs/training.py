@@ -111,9 +111,7 @@ def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDAr
 
     X_train, X_test = examples.split(train, test)
     path = clone(model).set_params(warm_start=True)
-    return [
-        float(fitted(path.set_params(C=C), X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID
-    ]
+    return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]
 
 
 def is_proven(model: Any) -> bool:

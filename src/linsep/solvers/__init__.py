@@ -16,6 +16,7 @@ from ..problem import Problem
 from ._checks import check_choice, check_count
 from .dual_descent import DualDescent
 from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
+from .interior_point import InteriorPoint
 from .least_squares import LeastSquares
 from .metric import FACTORED
 from .multipliers import Multipliers
@@ -31,6 +32,7 @@ __all__ = [
     "Descent",
     "DualDescent",
     "GradientDescent",
+    "InteriorPoint",
     "LeastSquares",
     "MistakeBound",
     "Multipliers",
@@ -83,6 +85,7 @@ SOLVERS: dict[str, Any] = {
     "proximal_newton": ProximalNewton,
     "dual": DualDescent,
     "multipliers": Multipliers,
+    "interior_point": InteriorPoint,
     "zero_one": ZeroOne,
 }
 

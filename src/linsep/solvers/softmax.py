@@ -114,7 +114,7 @@ class _Run(GapRun):
                     break
                 V, scores = self._direction(point, self._accuracy(proof))
                 promised = -0.5 * _dot(point.smooth_gradient, V)
-                new = self._line_search(point, V, scores)
+                new = self._line_search(point, V, scores) or self._nearer(point, V, proof)
                 settled = unbounded and promised <= 0.1 * method.tol * point.objective
                 if new is None:
                     raise no_step_lowers("objective")
@@ -157,6 +157,36 @@ class _Run(GapRun):
             t *= 0.5
         return None
 
+    def _nearer(self, point: SoftmaxPoint, V: FloatArray, proof: Bound) -> SoftmaxPoint | None:
+        """Return the end of a step whose gain is lost in the rounding of the objective, if the gap is smaller there.
+
+        The gap goes with the gradient, which may be large where the objective is as flat as a float can tell: it is if
+        some columns are huge.
+        """
+        if proof.relative_gap <= self.method.tol:
+            return None
+        d, intercept = self.problem.rows.d, self.problem.fit_intercept
+        new = self.problem.evaluate(*centred(point.W + V[:d], point.b + V[d] if intercept else point.b))
+        new = _balanced(new) if intercept else new
+        smaller = softmax_bound(new).gap < 0.9 * proof.gap
+        return new if smaller and new.objective <= point.objective * (1 + 1e-9) else None
+
+
+def _balanced(point: SoftmaxPoint) -> SoftmaxPoint:
+    """Return the point with intercepts that give every class its weight, as far as two Newton steps on them alone do.
+
+    Otherwise probabilities would have to be mixed until they do, and those of huge rows with the others.
+    """
+    problem = point.problem
+    for _ in range(2):
+        weighted = problem.s[:, None] * point.p
+        given = weighted.sum(axis=0)
+        hessian = np.diag(given) - weighted.T @ point.p
+        shift = np.linalg.lstsq(hessian, problem.class_weight - given)[0]
+        shift -= shift.mean()
+        point = SoftmaxPoint(problem, point.W, point.b + shift, point.scores + shift)
+    return problem.evaluate(point.W, point.b)
+
 
 def centred(W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return W and b less their mean over the classes: the same probabilities, and no larger penalty."""
@@ -173,13 +203,13 @@ class _Blocks:
         self.dtype = np.float64 if problem.classes * size**2 <= 10**6 else np.float32
         self.inverses = np.empty((problem.classes, size, size), dtype=self.dtype)
         work = problem.classes * size**3
-        curvature = p * (1.0 - p)
+        curvature, lengths = p * (1.0 - p), problem.rows.squared_norms()
         for k in range(problem.classes):
             if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
                 self.inverses[k] = self.inverses[k - 1]
                 continue
             h = problem.s * curvature[:, k]
-            rows = _heaviest(h, most=max(1000, 2 * d))
+            rows = _heaviest(h, lengths, most=max(1000, 2 * d))
             work += len(rows) * size**2
             block = problem.rows.gram(problem.weight_of_loss * h, rows)[:size, :size]
             block[np.arange(d), np.arange(d)] += problem.penalty.l2
@@ -207,11 +237,14 @@ class _Blocks:
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
 
 
-def _heaviest(h: FloatArray, most: int) -> NDArray[np.int64]:
-    """Return the rows with a weight that counts: at most so many, ascending."""
-    rows = np.flatnonzero(h > 1e-3 * h.max(initial=0.0))
+def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> NDArray[np.int64]:
+    """Return the rows that bend, at most so many, ascending: those that bend much rather, and long ones."""
+    if len(h) <= most:
+        return np.flatnonzero(h)
+    weight = h * (lengths + (lengths.mean() or 1.0))
+    rows = np.flatnonzero(weight > 1e-3 * weight.max())
     if len(rows) > most:
-        rows = np.sort(rows[np.argpartition(h[rows], -most)[-most:]])
+        rows = np.sort(rows[np.argpartition(weight[rows], -most)[-most:]])
     return rows
 
 

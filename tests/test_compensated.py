@@ -1,0 +1,51 @@
+"""Sums with twice the digits, against exact fractions."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linsep.compensated import column_sums, two_product, two_sum
+from linsep.enclosure import combination, sharpened
+from linsep.penalties import L1, L2
+
+numbers = st.floats(-1e100, 1e100).filter(lambda a: a == 0 or abs(a) > 1e-100)
+
+
+@given(a=numbers, b=numbers)
+def test_nothing_is_lost(a, b):
+    total, taken = (float(part[0]) for part in two_sum(np.array([a]), np.array([b])))
+    assert Fraction(total) + Fraction(taken) == Fraction(a) + Fraction(b)
+    product, taken = (float(part[0]) for part in two_product(np.array([a]), np.array([b])))
+    assert Fraction(product) + Fraction(taken) == Fraction(a) * Fraction(b)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 40), blocks=st.integers(1, 3), form=st.sampled_from(["", "csr"]))
+@settings(max_examples=40, deadline=None)
+def test_sums_that_cancel_lie_within_their_radius(seed, n, blocks, form):
+    rng = np.random.default_rng(seed)
+    X, u = rng.standard_normal((n, 2)) * 10.0 ** rng.integers(-12, 13, (n, 2)), rng.standard_normal(n)
+    X, u = np.vstack([X, X * (1 + 2.0**-50)]), np.append(u, -u)  # all but cancel
+    exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(u, column, strict=True)) for column in X.T]
+    cut = np.linspace(0, 2 * n, blocks + 1).astype(int)
+    parts = [(slice(i, j), X[i:j]) for i, j in pairwise(cut) if j > i]
+    sums, _ = column_sums(parts, u, np.array([0, 1]))
+    np.testing.assert_allclose(sums, [float(value) for value in exact], rtol=1e-12)
+    data = sparse.csr_array(X) if form else X
+    for penalty in (L2(), L1()):
+        plain, at_first = combination(data, u)
+        v, radius = sharpened(data, u, plain, at_first, penalty, 1e-300)
+        assert all(abs(Fraction(a) - e) <= Fraction(r) for a, r, e in zip(v, radius, exact, strict=True))
+        large = at_first > 1e-9  # of a box of size 1 less does no harm
+        assert (radius <= 1e-9 * at_first)[large].all()
+
+
+def test_sums_that_are_good_enough_are_left_alone():
+    X, u = np.eye(3), np.ones(3)
+    v, radius = combination(X, u)
+    again = sharpened(X, u, v, radius, L2(), 1.0)
+    assert again[0] is v
+    assert again[1] is radius
