@@ -31,7 +31,7 @@ from ..penalties import Penalty
 from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
-from ..solvers.stochastic import MOST_WORK
+from ..solvers.prover import MOST_WORK
 from ..statement import Statement
 from ._callbacks import CallbackSupport, report_progress, stop_when, with_callbacks
 

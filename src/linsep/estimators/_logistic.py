@@ -18,9 +18,9 @@ from ..separability import ProofTimeoutError, explain_no_softmax_optimum
 from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
+from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
-from ..solvers.stochastic import MOST_WORK
 from ._base import check_C
 from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number
