@@ -879,24 +879,24 @@ def test_descent_on_a_gram_matrix_equals_the_reference_and_ends_at_the_minimum(k
     B = rng.standard_normal((m + 2, m))
     B[:, rng.random(m) < 0.2] = 0.0  # coordinates along which nothing bends stay where they are
     H, start, slope = B.T @ B, rng.standard_normal(m) * (rng.random(m) < 0.5), rng.standard_normal(m)
-    for passes, accuracy in ((1, 0.0), (3, 0.0), (20_000, 1e-10)):
+    # The same passes as the reference, which takes long for many; at the end the minimum itself is the oracle.
+    for passes, accuracy in ((1, 0.0), (3, 0.0), (100, 0.0), (20_000, 1e-10)):
         ran = []
-        for module in (kernels, reference):
+        for module in (kernels, reference) if passes <= 100 else (kernels,):
             q, w = slope.copy(), start.copy()
             largest = module.gram_descent(H, l1, accuracy, passes, q, w)
             np.testing.assert_allclose(q, slope + H @ (w - start), atol=1e-9)
             ran.append((np.array([largest]), q, w))
-        for ours, theirs in zip(*ran, strict=True):
+        for ours, theirs in zip(ran[0], ran[-1], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
     bends = np.diag(H) > 0
     assert is_minimum(q[bends], w[bends], l1, 1e-6)
     np.testing.assert_array_equal(w[~bends], start[~bends])
 
 
-@every_kernel
 @given(n=st.integers(1, 12), d=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), **formats)
 @settings(max_examples=60, deadline=None)
-def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(kernels, n, d, seed, kind, dtype):
+def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(n, d, seed, kind, dtype):
     rng = np.random.default_rng(seed)
     A, l1, l2 = matrix(rng, n, d, kind, dtype), 0.3, 0.1
     u = rng.standard_normal(d)
@@ -904,17 +904,20 @@ def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(kernels
     H = as_double(A) @ as_double(A).T - np.outer(c, c) + l2 * np.eye(n)
     bend, slope = np.diag(H).copy(), rng.standard_normal(n)
     w = rng.standard_normal(n) * (rng.random(n) < 0.5)
-    for passes, accuracy in ((1, 0.0), (20_000, 1e-11)):
-        ran = []
-        for module in (kernels, reference):
-            delta, t, along = np.zeros(n), np.zeros(d), np.zeros(1)
-            rows = A if module is reference else handle(module, A)
-            module.column_descent(rows, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
-            np.testing.assert_allclose(t, as_double(A).T @ delta, atol=1e-9)
-            np.testing.assert_allclose(along, c @ delta, atol=1e-9)
-            ran.append(delta)
-        np.testing.assert_allclose(*ran, atol=1e-7)
-    assert is_minimum(slope + H @ delta, w + delta, l1, 1e-6)
+
+    def run(module, rows, passes, accuracy):
+        delta, t, along = np.zeros(n), np.zeros(d), np.zeros(1)
+        module.column_descent(rows, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
+        np.testing.assert_allclose(t, as_double(A).T @ delta, atol=1e-9)
+        np.testing.assert_allclose(along, c @ delta, atol=1e-9)
+        return delta
+
+    # The reference takes long to its end: once for all kernels, and with rows that need no unpacking.
+    once, end = run(reference, A, 1, 0.0), run(reference, as_double(A), 20_000, 1e-11)
+    assert is_minimum(slope + H @ end, w + end, l1, 1e-6)
+    for kernels in COMPILED:
+        np.testing.assert_allclose(run(kernels, handle(kernels, A), 1, 0.0), once, atol=1e-7)
+        np.testing.assert_allclose(run(kernels, handle(kernels, A), 20_000, 1e-11), end, atol=1e-7)
 
 
 @every_kernel

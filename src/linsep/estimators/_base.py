@@ -32,8 +32,8 @@ from ..problem import Problem
 from ..separability import ProofTimeoutError, explain_no_optimum
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.centring import CENTRING, find_centre
+from ..solvers.prover import MOST_WORK
 from ..solvers.second_try import second_try
-from ..solvers.stochastic import MOST_WORK
 from ..statement import Statement
 from ._callbacks import CallbackSupport, Observer, report_progress, stop_when, with_callbacks
 

@@ -21,9 +21,9 @@ from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.centring import find_centre
+from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
-from ..solvers.stochastic import MOST_WORK
 from ._base import check_C
 from ._callbacks import Observer, report_progress
 from ._certified import CertifiedEstimator, check_number

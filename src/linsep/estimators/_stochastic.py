@@ -19,7 +19,8 @@ from ..problem import Problem
 from ..schedules import Schedule
 from ..separability import NotSeparableError, Separability, of_plane
 from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
-from ..solvers.stochastic import LARGE, Prover
+from ..solvers.prover import Prover
+from ..solvers.walk import LARGE
 from ..stopping import Rule
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
