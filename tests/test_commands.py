@@ -4,6 +4,7 @@ They run in this process, as the installed command's script does it; one test co
 """
 
 import csv
+import gzip
 import importlib.util
 import io
 import json
@@ -148,6 +149,15 @@ def test_every_format_gives_the_same_predictions(folder, tmp_path, ending):
     assert run("predict", folder / "model.json", path, "--proba") == expected
     if ending == "csv":
         assert run("predict", folder / "model.json", "-", "--proba", stdin=path.read_bytes()) == expected
+
+
+def test_standard_input_is_as_good_as_a_file(folder, tmp_path):
+    text = (folder / "train.csv").read_bytes()
+    words = ("--target", "bought", "--ignore", "kind", "-o", tmp_path / "model.json")
+    run("fit", "-", *words, stdin=gzip.compress(text))
+    run("fit", folder / "train.csv", *words[:-1], tmp_path / "other.json")
+    assert (tmp_path / "model.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+    assert "write them to a file first" in run("fit", "-", *words, "--max-memory", "9GB", stdin=text, code=2)
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "feather"])
@@ -487,18 +497,35 @@ def test_text_is_refused_by_sql(diary):
         (["fit", "one.csv", "--target", "y"], "only 1 in 3 rows; a classifier needs examples of at least two classes"),
         (["predict", "model.json", "one.csv"], "no column 'age', which the model needs; it has x, y"),
         (["predict", "train.csv", "train.csv"], "train.csv"),
+        (["fit", "train.csv", "--target"], "--target"),
         (["predict", "model.json", "test.csv", "-o", "no/such/folder.csv"], "no such folder"),
         (["predict", "model.json", "test.csv", "-o", "out.doc"], "the ending .doc is not known"),
         (["evaluate", "model.json", "test.csv", "--target", "kind"], "which the model does not know; it knows no, yes"),
         (["export", "model.json", "--to", "onnx"], "say where to write with -o"),
+        (["fit", "train.csv", "--target", "bought", "-o", "train.csv"], "which would overwrite it"),
+        (["fit", "train.csv", "--target", "bought", "-o", "no/such/folder.json"], "no such folder"),
+        (["predict", "model.json", "test.csv", "-o", "model.json"], "which would overwrite it"),
+        (["fit", "train.csv", "--target", "bought", "--delimiter", "ab"], "--delimiter 'ab' is not possible"),
+        (["fit", "train.csv", "--target", "bought", "--date", "plan"], "line 2, column 'plan': "),
+        (["fit", "empty.csv", "--target", "y"], "empty.csv: it is empty"),
+        (["fit", "infinite.csv", "--target", "y"], "infinite.csv line 4, column 'x': '-inf' is not a finite number"),
+        (["fit", "infinite.csv", "--target", "y", "--max-memory", "9GB"], "infinite.csv line 4, column 'x': '-inf'"),
+        (["fit", "halves.csv", "--target", "y"], "halves.csv, column 'y': these are measurements, 0.5 for one"),
+        (["fit", "halves.csv", "--target", "y", "--max-memory", "9GB", "-o", "m.json"], "these are measurements, 0.5"),
     ],
 )
 def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complaint):
+    (folder / "empty.csv").write_text("\n\n")
+    (folder / "infinite.csv").write_text("x,y\n1,1\n2,\n-inf,1\n4,2\n")  # the row without a label counts as well
+    (folder / "halves.csv").write_text("x,y\n1,0.5\n2,1.5\n3,0.5\n")
     (folder / "one.csv").write_text("x,y\n1,1\n2,1\n3,1\n")
     names = {path.name for path in folder.iterdir()}
     arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc")) else word for word in arguments]
     message = run(*arguments, code=2)
     assert complaint in message
+    for_programs = call(*arguments, "--json")
+    assert for_programs.code == 2
+    assert json.loads(for_programs.out)["error"] in for_programs.err.decode()
     assert len(message.strip().splitlines()) <= 2
     assert {path.name for path in folder.iterdir()} == names, "nothing half-written is left behind"
 

@@ -175,7 +175,7 @@ def test_errors_say_what_to_do():
     encoding = TableEncoding.fit(table)
     with pytest.raises(DataError, match=r"f\.csv: no column 'b', which the model needs; it has a"):
         encoding.transform(table.select(["a"]), "f.csv")
-    with pytest.raises(DataError, match=r"column 'a'.*must be numbers"):
+    with pytest.raises(DataError, match=r"column 'a': a value is not a number"):
         encoding.transform(pa.table({"a": ["q", "1"], "b": ["x", "y"]}), "f.csv")
     with pytest.raises(DataError, match="no column 'c'; there are a, b"):
         TableEncoding.fit(table, kinds={"c": "text"})
@@ -189,5 +189,5 @@ def test_errors_say_what_to_do():
         from_dict({"kind": "future"})
     with pytest.raises(DataError, match="not fitted on a file"):
         from_dict(None)
-    with pytest.raises(DataError, match="inf is not a finite number"):
+    with pytest.raises(DataError, match="a value is not a finite number"):
         encoding.transform(pa.table({"a": [np.inf, 1.0], "b": ["x", "y"]}))

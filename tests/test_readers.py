@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import io
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -102,6 +104,37 @@ def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch, whole):
     parts = list(stream(tmp_path / "long.csv", types={"a": pa.float64(), "b": pa.float64()}))
     assert len(parts) > 5
     assert pa.concat_tables(part.frame for part in parts)["b"].to_pylist() == frame["b"].tolist()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding, newline):
+    text = newline.join(['"größe, m",ort', "1.5,Köln", '2.5,"Bad ""Ems"""', ""])
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    assert read(tmp_path / "a.csv").frame.to_pydict() == {"größe, m": [1.5, 2.5], "ort": ["Köln", 'Bad "Ems"']}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_once_and_whole(tmp_path, pack):
+    os.mkfifo(tmp_path / "pipe")
+    text = "a,b\n" + "1,x\n2,y\n" * 400_000
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(pack(text.encode()),))
+    writer.start()
+    assert read(tmp_path / "pipe").frame.num_rows == 800_000
+    writer.join()
+
+
+def test_types_of_few_programs(tmp_path):
+    table = pa.table({"half": np.array([1.5, 2.5], dtype=np.float16), "b": pa.array(["x", "y"], pa.string_view())})
+    with ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    assert read(tmp_path / "a.arrow").frame.schema.types == [pa.float32(), pa.string()]
+    twice = pa.schema([("a", pa.int8()), ("a", pa.int8())])
+    with ipc.new_file(tmp_path / "twice.arrow", twice) as file:
+        file.write_table(pa.table([[1], [2]], schema=twice))
+    with pytest.raises(DataError, match="two columns are called 'a'"):
+        read(tmp_path / "twice.arrow")
 
 
 def test_missing_values_and_spaces(tmp_path):
@@ -286,9 +319,11 @@ LONG = "a,b,c\n" + "1,2,3\n" * 2000
             (LONG + "1,oops,3\n").encode(),
             "late.csv line 2002, column 'b': 'oops' is not a number, but 2,000 of 2,001 values are.*--missing",
         ),
-        ("twice.csv", b"a,a\n1,2\n", "line 1: the header names 'a' twice"),
+        ("twice.csv", b"a,a\n1,2\n", "line 1: two columns are called 'a'; rename one"),
         ("empty.csv", b"", "empty"),
         ("header.csv", b"a,b\n", "no rows below the header"),
+        ("header.csv", b"a,b", "no rows below the header"),
+        ("blank.csv", b"\n \n", "it is empty"),
         ("broken.csv.gz", gzip.compress(LONG.encode(), mtime=0)[:-30], "broken.csv.gz: .*damaged or ends too early"),
         ("broken.parquet", b"PAR1 and then nothing", "broken.parquet: .*damaged"),
         ("broken.arrow", b"ARROW1\0\0 and then nothing", "broken.arrow: .*damaged"),

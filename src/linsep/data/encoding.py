@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import in_threads, is_sparse
-from .sources import DataError
+from .sources import BadValue, DataError
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class TableEncoding:
     @classmethod
     def fit_transform(cls, table: pa.Table, name: str = "data", **said: Any) -> tuple[TableEncoding, Any]:
         """Return what `fit` does, and its `transform` of the same rows."""
-        encoding, parts = cls._decided(table, **said)._fitted(table)
+        encoding, parts = cls._decided(table, **said)._fitted(table, name)
         return encoding, encoding._encoded(parts, table.num_rows)
 
     @classmethod
@@ -327,9 +327,9 @@ class TableEncoding:
         """Return the same columns, encoded by what other training rows show."""
         return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
 
-    def _fitted(self, table: pa.Table) -> tuple[TableEncoding, Parts]:
+    def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
         """Return what the values of the columns say, and these values."""
-        numbers, categories, texts = parts = self._parts(table)
+        numbers, categories, texts = parts = self._parts(table, name)
         columns = {column.name: column for column in self.columns}
         levels = {name: kept for name, values in categories.items() if (kept := _levels(values))}
         words = {name: found for name, values in texts.items() if (found := _vocabulary(values))}
@@ -537,28 +537,45 @@ def _column(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
     return table[name]
 
 
-def floats(values: pa.ChunkedArray, column: str, file: str, before: int = 0) -> FloatArray:
-    """Return numbers, with NaN where they are missing; so many rows came before these."""
+def floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
+    """Return numbers, with NaN where they are missing."""
     try:
-        numbers = values if values.type == pa.float64() else values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{file}, column {column!r}: {error}; it must be numbers, as in training") from error
-    array = np.asarray(numbers.to_numpy(), dtype=np.float64)
+        array = _as_floats(values)
+    except pa.ArrowInvalid:
+        advice = "is not a number, as the column's values must be; correct it"
+        raise BadValue(file, column, advice, lambda some: _is_possible(_as_floats, some)) from None
     if np.isinf(array).any():
-        row = int(np.argmax(np.isinf(array)))
-        raise DataError(
-            f"{file} row {before + row + 1}, column {column!r}: {array[row]} is not a finite number; correct it"
-        )
+        advice = "is not a finite number; correct it, or leave it empty if the value is missing"
+        raise BadValue(file, column, advice, lambda some: not np.isinf(_as_floats(some)).any())
     return array
+
+
+def _as_floats(values: pa.ChunkedArray) -> FloatArray:
+    # Whole numbers above 2^53 are rounded, which `infer` notes.
+    numbers = values if values.type == pa.float64() else values.cast(pa.float64(), safe=not is_number(values.type))
+    return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
     """Return dates and times in milliseconds."""
     try:
-        values = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
-        return values.cast(pa.timestamp("ms"), safe=False)
-    except pa.ArrowException as error:
-        raise DataError(f"{file}, column {column!r}: {error}; dates are written as 2024-01-31") from error
+        return _as_moments(values)
+    except pa.ArrowException:
+        advice = "is not a date; write dates as 2024-01-31 or 2024-01-31 12:30:00"
+        raise BadValue(file, column, advice, lambda some: _is_possible(_as_moments, some)) from None
+
+
+def _as_moments(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    values = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
+    return values.cast(pa.timestamp("ms"), safe=False)
+
+
+def _is_possible(convert: Callable[[pa.ChunkedArray], object], values: pa.ChunkedArray) -> bool:
+    try:
+        convert(values)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _moments(numbers: Mapping[str, Numbers]) -> dict[str, tuple[float, float, bool]]:

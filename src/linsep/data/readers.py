@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
 
-from .csv_text import Dialect, check_numbers, read_csv, sniff, stream_csv
+from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
-from .sources import DataError, Source, blame
+from .sources import BadValue, DataError, Source, blame
 
 T = TypeVar("T")
 
@@ -67,11 +68,38 @@ class Table:
     frame : pyarrow.Table
     header : bool
         Whether the names come from the file.
+    line : int or None
+        The line of its first row, where the file is text.
+    first : int
+        How many rows of the file came before.
     """
 
     name: str
     frame: pa.Table
     header: bool = True
+    line: int | None = None
+    first: int = 0
+
+    def where(self, row: int) -> str:
+        """Return the file and the place of a row in it, as a person counts."""
+        place = f"row {self.first + row + 1}" if self.line is None else f"line {self.line + row}"
+        return f"{self.name} {place}"
+
+    @contextmanager
+    def blaming(self) -> Iterator[None]:
+        """Turn the error of a bad value somewhere in this table into one that says where it is."""
+        try:
+            yield
+        except BadValue as error:
+            column = self.frame[error.column]
+            row, size = 0, len(column)  # the first that does not fit is within these
+            while size > 1:
+                half = size // 2
+                if error.fits(column.slice(row, half)):
+                    row, half = row + half, size - half
+                size = half
+            value, place = column[row].as_py(), f"{self.where(row)}, column {error.column!r}"
+            raise DataError(f"{place}: {str(value)[:40]!r} {error.advice}") from error
 
     def column(self, name: str) -> str:
         """Return the column of that name or, from 1 or from −1 at the end, of that number."""
@@ -153,8 +181,8 @@ def read(
             dialect = hints.dialect(source)
             frame = read_csv(source, dialect, types)
             check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
-            return Table(source.name, frame, dialect.header)
-        return Table(source.name, _plain(_read_arrow(source)))
+            return Table(source.name, frame, dialect.header, 1 + dialect.header)
+        return Table(source.name, _plain(source.name, _read_arrow(source)))
 
 
 def stream(
@@ -185,8 +213,10 @@ def stream(
     source, hints = Source.of(path), hints or Hints()
     if source.format == "csv":
         dialect = hints.dialect(source)
+        first = 0
         for frame in stream_csv(source, dialect, types or {}):
-            yield Table(source.name, frame, dialect.header)
+            yield Table(source.name, frame, dialect.header, first + 1 + dialect.header, first)
+            first += frame.num_rows
     elif source.format == "libsvm":
         stretch = STRETCH if size is None else max(1 << 16, min(STRETCH, size // 4))
         for X, y in stream_libsvm(source, base=base, n_features=n_features, stretch=stretch):
@@ -195,8 +225,10 @@ def stream(
         yield _read_npz(source, None)
     else:
         with blame(source.name):
+            first = 0
             for batch in _one_ahead(_arrow_batches(source, size, columns)):
-                yield Table(source.name, _plain(pa.Table.from_batches([batch])))
+                yield Table(source.name, _plain(source.name, pa.Table.from_batches([batch])), first=first)
+                first += batch.num_rows
 
 
 def _one_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -216,11 +248,12 @@ def _read_arrow(source: Source) -> pa.Table:
     return reader(content).read_all()
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Return the table with text as text: polars writes views, which few of pyarrow's functions take."""
+def _plain(name: str, table: pa.Table) -> pa.Table:
+    """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes."""
+    check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
-        if pa.types.is_string_view(column.type):
-            table = table.set_column(j, column.name, table.column(j).cast(pa.string()))
+        if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):
+            table = table.set_column(j, column.name, table.column(j).cast(plain))
     return table
 
 

@@ -394,7 +394,7 @@ class TableStatistics:
                 check = self.line is not None and name not in self.as_text and is_text(column.type)
                 tally.add(column, look_for_numbers=check)
             else:
-                values = floats(column, name, self.name, self.rows)
+                values = floats(column, name, self.name)
                 # A column that the user calls a number may be text in the file.
                 tally.add(column if is_number(column.type) else pa.chunked_array([pa.array(values, from_pandas=True)]))
                 numbers.append(values)

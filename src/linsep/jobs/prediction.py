@@ -78,7 +78,12 @@ def _features(path: str | Path, encoding: TableEncoding | MatrixEncoding, hints:
     for part in parts:
         if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
             raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
-        yield encoding.transform(part.X if isinstance(part, Matrix) else part.frame, part.name)
+        if isinstance(part, Matrix):
+            yield encoding.transform(part.X, part.name)
+            continue
+        with part.blaming():
+            X = encoding.transform(part.frame, part.name)
+        yield X
 
 
 def _labels(values: NDArray[Any]) -> pa.Array:

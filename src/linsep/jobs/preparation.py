@@ -16,9 +16,20 @@ from numpy.typing import NDArray
 
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import DataError
+from ..data.sources import BadValue, DataError, blame
 
-__all__ = ["Encoding", "Examples", "encoded", "hints_of", "labels", "prepare", "target_column", "types_said"]
+__all__ = [
+    "Encoding",
+    "Examples",
+    "encoded",
+    "hints_of",
+    "labels",
+    "needs",
+    "prepare",
+    "target_column",
+    "types_said",
+    "with_label",
+]
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
@@ -122,16 +133,19 @@ def _training_examples(
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     try:
-        fitted, X = TableEncoding.fit_transform(
-            frame.drop_columns([column]),
-            data.name,
-            kinds=kinds,
-            degree=degree,
-            target=column,
-            header=data.header,
-            missing=hints.missing,
-        )
+        with data.blaming():
+            fitted, X = TableEncoding.fit_transform(
+                frame.drop_columns([column]),
+                data.name,
+                kinds=kinds,
+                degree=degree,
+                target=column,
+                header=data.header,
+                missing=hints.missing,
+            )
     except DataError as error:
+        if isinstance(error.__cause__, BadValue):
+            raise
         raise DataError(f"{data.name}: {error}") from error
     aside = [
         f"column {c.name!r} is set aside: {c.note}"
@@ -192,7 +206,8 @@ def encoded(
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, _matrix_labels(data, target), encoding, [])
     frame, y, notes, _ = _labelled(data, target)
-    X = encoding.transform(frame, data.name)
+    with data.blaming():
+        X = encoding.transform(frame, data.name)
     return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None)
 
 
@@ -206,11 +221,18 @@ def needs(encoding: Encoding) -> str:
 def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
     """Return the rows that have a label, and the labels."""
     column = target_column(data, target)
-    frame, notes = data.frame, []
-    if lacking := frame[column].null_count:
-        frame = frame.filter(pc.is_valid(frame[column]))
+    frame, notes = with_label(data.frame, column), []
+    if lacking := data.frame.num_rows - frame.num_rows:
         notes.append(f"{lacking:,} rows without a value in {column!r} are left out")
     return frame, labels(frame[column], column, data.name), notes, column
+
+
+def with_label(frame: pa.Table, target: str) -> pa.Table:
+    """Return the rows that have a label; a number that is none, which polars writes, is no label."""
+    column = frame[target]
+    if not column.null_count and not pa.types.is_floating(column.type):
+        return frame
+    return frame.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
 
 
 def target_column(data: Table, target: str | None) -> str:
@@ -229,11 +251,14 @@ def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
     """Return labels as an array: text, whole numbers, or booleans."""
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         return _whole(np.asarray(column.cast(pa.float64()).to_numpy()), f"{file}, column {name!r}")
-    if pa.types.is_integer(column.type):
+    if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return np.asarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_boolean(column.type):
         return np.asarray(column.to_numpy(), dtype=bool)
-    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
+    if pa.types.is_nested(column.type):
+        raise DataError(f"{file}, column {name!r}: values of the type {column.type} are no classes")
+    with blame(f"{file}, column {name!r}"):
+        return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
 
 
 def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
@@ -246,21 +271,19 @@ def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
 
 def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
     """Return labels that are written as floats but are whole numbers as such."""
-    if (values == np.round(values)).all() and np.abs(values).max(initial=0) < 2**53:
-        return values.astype(np.int64)
-    if len(np.unique(values)) > 20:
-        raise DataError(
-            f"{where}: these are measurements, {values[0]:g} for one, not classes; make classes of them first"
-        )
-    return values
+    is_class = (values == np.round(values)) & (np.abs(values) < 2**53)
+    if not is_class.all():
+        value = values[np.argmin(is_class)]
+        raise DataError(f"{where}: these are measurements, {value:g} for one, not classes; make classes of them first")
+    return np.asarray(values.astype(np.int64))
 
 
 def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArray[Any]:
     where = file if column is None else f"{file}, column {column!r}"
     classes = np.unique(y)
     if len(classes) < 2:
-        found = f"only {classes[0]!s}" if len(classes) else "no label at all"
-        raise DataError(f"{where}: {found} in {len(y):,} rows; a classifier needs examples of at least two classes")
+        found = f"only {classes[0]!s} in {len(y):,} rows" if len(classes) else "no row has a label"
+        raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
     return y

@@ -30,7 +30,7 @@ from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
 from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from .memory import Budget, give_back
-from .preparation import CLASSES, Encoding, labels, target_column, types_said
+from .preparation import CLASSES, Encoding, labels, target_column, types_said, with_label
 from .summaries import Facts
 from .training import estimator
 from .unfinished import Unfinished, identity
@@ -97,16 +97,16 @@ def fit_in_parts(request: Request, progress: Progress = lambda what, done, total
     try:
         return _Fit(request, budget, folder, source, model, progress).run()
     except BaseException:
-        if not folder.lasting:
+        if not folder.lasting or folder.prepared is None:  # nothing to go on with
             folder.remove()
         raise
 
 
 def _source(data: str) -> Source:
     """Return the file; raise for what cannot be gone through twice."""
-    if data == "-":
-        raise DataError("--max-memory goes through the data several times; write standard input to a file first")
     source = Source.of(data)
+    if source.path is None:
+        raise DataError(f"{source.name}: --max-memory goes through the data several times; write them to a file first")
     if source.format == "npz":
         raise DataError(f"{data}: NPZ is read whole; write Parquet, Arrow, CSV or LIBSVM text for --max-memory")
     if source.format in ("parquet", "arrow") and source.compression is not None:
@@ -195,9 +195,11 @@ class _Fit:
         ):
             assert isinstance(block, Table)
             for first in range(0, block.frame.num_rows, rows_at_once):
-                frame = counted.with_label(block.frame[first : first + rows_at_once])
+                frame = with_label(block.frame[first : first + rows_at_once], counted.target)
                 if frame.num_rows:
-                    writer.add(encoding.transform(frame, self.source.name), counted.codes(frame))
+                    with block.blaming():
+                        X = encoding.transform(frame, self.source.name)
+                    writer.add(X, counted.codes(frame))
             done += block.frame.num_rows
             self.progress("encoding rows", done, total)
         writer.finish(d)
@@ -367,11 +369,6 @@ class _Counted:
     lacking: int
     notes: list[str]
 
-    def with_label(self, frame: pa.Table) -> pa.Table:
-        """Return the rows that have a label."""
-        column = frame[self.target]
-        return frame.filter(pc.is_valid(column)) if column.null_count else frame
-
     def codes(self, frame: pa.Table) -> NDArray[np.int64]:
         """Return the class of each row."""
         found = pc.index_in(_plain(frame[self.target]), value_set=self.values)
@@ -415,12 +412,13 @@ class _Counting:
                 self.seen, header = dict(zip(frame.column_names, frame.schema.types, strict=True)), block.header
                 target, statistics = self._begin(block)
                 values_type = _plain(frame[target]).type
-            if missing := frame[target].null_count:
-                lacking, frame = lacking + missing, frame.filter(pc.is_valid(frame[target]))
+            frame = with_label(frame, target)
+            lacking += block.frame.num_rows - frame.num_rows
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
-            statistics.add(frame.drop_columns([target]))
+            with block.blaming():
+                statistics.add(frame.drop_columns([target]))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
