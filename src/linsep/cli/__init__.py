@@ -40,7 +40,8 @@ def run() -> None:
     defer("scipy.stats")
     leave_out("pandas")
     for name in ("SIGTERM", "SIGHUP"):
-        if number := getattr(signal, name, None):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _end)
     code = main()
     with suppress(BrokenPipeError):
@@ -73,7 +74,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        note("interrupted: nothing was written")
+        note("interrupted")
         return SIGNALLED + signal.SIGINT
     except _Ended as end:
         return SIGNALLED + int(end.args[0])
@@ -104,6 +105,7 @@ def _app() -> App:
         version=__version__,
         default_parameter=Parameter(negative=()),
         result_action="return_value",
+        suppress_keyboard_interrupt=False,
     )
     for command in commands:
         app.command(command)
