@@ -409,6 +409,68 @@ def test_onnx_in_onnxruntime(folder, tmp_path, model):
     np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
 
 
+def awkward(n, seed):
+    """Truth values, whole numbers with gaps that are categories, levels called as linsep calls its own, odd spellings."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["O'Bath", 'Say "hi"', "naïve, ✓", "(missing)", "(other)", "rare"], n, p=[0.3, 0.3, 0.2, 0.1, 0.06, 0.04])
+    town = [None if k % 19 == 0 else f"rare {k}" if name == "rare" else name for k, name in enumerate(town)]
+    frame = pd.DataFrame({"a number": rng.normal(1e6, 3, n), "town": town, "code": rng.integers(1, 4, n) * 1.0})
+    frame["member"] = rng.random(n) < 0.4
+    score = frame["a number"] - 1e6 + 3 * frame["member"] + frame["code"] + (frame["town"] == "(missing)")
+    frame.loc[rng.random(n) < 0.1, "a number"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "code"] = np.nan
+    return frame.assign(y=np.where(score > 4, "it's", "no ✓"))
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Such files, a model, and what it predicts."""
+    place = tmp_path_factory.mktemp("odd")
+    awkward(400, 0).to_csv(place / "train.csv", index=False)
+    run("fit", place / "train.csv", "--target", "y", "--category", "code", "-o", place / "model.json")
+    awkward(200, 1).to_csv(place / "test.csv", index=False)
+    return place, pd.read_csv(io.StringIO(run("predict", place / "model.json", place / "test.csv", "--proba")))
+
+
+def test_values_that_others_spell_differently_are_the_same_values(odd):
+    folder, expected = odd
+    frame = awkward(200, 1)
+    frame.to_parquet(folder / "other.parquet")  # truth values and floats, not words
+    pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_csv(
+        folder / "other.csv", null_value="NA"
+    )  # true and false, NaN and NA
+    for other in ("other.parquet", "other.csv"):
+        found = pd.read_csv(io.StringIO(run("predict", folder / "model.json", folder / other, "--proba")))
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_awkward_rows_in_every_export(odd, tmp_path):
+    folder, expected = odd
+    shares, frame = expected.iloc[:, 1:].to_numpy(), awkward(200, 1)
+    expression = run("export", folder / "model.json", "--to", "sql")
+    with sqlite3.connect(":memory:") as base:
+        frame.to_sql("t", base, index=False)
+        tables = [pd.read_sql(f"SELECT {expression} FROM t", base)]
+    with duckdb.connect(":memory:") as base:
+        pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_parquet(tmp_path / "a.parquet")
+        for source in (tmp_path / "a.parquet", folder / "test.csv"):
+            tables.append(base.execute(f"SELECT {expression} FROM '{source}'").df())
+    run("export", folder / "model.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    words = frame.drop(columns="a number").astype(str).where(frame.drop(columns="a number").notna(), "")
+    feed = {name: words[[name]].to_numpy(object) for name in ("town", "code", "member")}
+    feed["a number"] = frame[["a number"]].to_numpy(float)
+    label, found = onnxruntime.InferenceSession(tmp_path / "m.onnx").run(["label", "probabilities"], feed)
+    tables.append(pd.DataFrame(found).assign(prediction=label)[["prediction", 0, 1]])
+    for table in tables:
+        assert table["prediction"].tolist() == expected["prediction"].tolist()
+        np.testing.assert_allclose(table.iloc[:, 1:], shares, rtol=1e-10, atol=1e-12)
+    run("export", folder / "model.json", "--to", "python", "-o", tmp_path / "m.py")
+    frame.to_csv(tmp_path / "test.csv", index=False, sep=";", na_rep="NA")
+    command = [sys.executable, "-I", tmp_path / "m.py", tmp_path / "test.csv"]
+    alone = subprocess.run(command, capture_output=True, check=True, env=os.environ | {"PYTHONUTF8": "1"})
+    assert alone.stdout.decode().splitlines() == expected["prediction"].tolist()
+
+
 @pytest.fixture(scope="module")
 def diary(tmp_path_factory):
     """A file with dates of two centuries and words in several scripts, a model of each, and what they predict."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ Numbers = NDArray[Any]
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
-__all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer"]
+__all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer", "spellings"]
 
 KINDS = ("number", "category", "date", "text", "ignored")
 #: Levels that stand for a missing value, and for those too rare to have a weight of their own.
@@ -437,10 +438,11 @@ class TableEncoding:
         """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
         from sklearn.preprocessing import OneHotEncoder
 
-        codes = pc.index_in(values, value_set=pa.array(levels, type=pa.string()))
-        fallback = levels.index(OTHER) if OTHER in levels else -1
-        lacking = levels.index(MISSING) if MISSING in levels else -1
-        codes = pc.if_else(pc.is_null(values), lacking, pc.fill_null(codes, fallback)).to_numpy().astype(np.int64)
+        known = spellings(levels)
+        places = pc.index_in(values, value_set=pa.array(list(known), type=pa.string()))
+        fallback, lacking = (levels.index(level) if level in levels else -1 for level in (OTHER, MISSING))
+        code = np.array([*known.values(), fallback, lacking], dtype=np.int64)
+        codes = code[pc.if_else(pc.is_null(values), len(known) + 1, pc.fill_null(places, len(known))).to_numpy()]
         encoder = OneHotEncoder(categories=[np.arange(len(levels))], handle_unknown="ignore")
         return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
 
@@ -629,7 +631,32 @@ def levels_of(counts: Mapping[str, int], n: int, *, lacking: bool) -> list[str]:
     if not kept:
         return []
     rare = len(kept) < len(counts)
-    return [*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]
+    return list(dict.fromkeys([*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]))
+
+
+def spellings(levels: Sequence[str]) -> dict[str, int]:
+    """Return the number of the level that a value stands for, also as other programs write the same value.
+
+    A whole number is 1 or, where the column had gaps, 1.0; a truth value True, true, TRUE or 1.
+
+    Examples
+    --------
+    >>> spellings(["1", "2.0", "Ede"])
+    {'1': 0, '2.0': 1, 'Ede': 2, '1.0': 0, '2': 1}
+    >>> spellings(["False"])["false"]
+    0
+    """
+    found = {level: k for k, level in enumerate(levels)}
+    plain = [level for level in levels if level not in (OTHER, MISSING)]
+    truths = {level.lower() for level in plain} <= {"true", "false"}
+    for level in plain:
+        others = [level.removesuffix(".0"), f"{level}.0"] if re.fullmatch(r"-?[0-9]+(\.0)?", level) else []
+        if truths:
+            word = level.lower()
+            others = [word, word.title(), word.upper(), *(("1", "1.0") if word == "true" else ("0", "0.0"))]
+        for other in others:
+            found.setdefault(other, found[level])
+    return found
 
 
 def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:
