@@ -157,6 +157,9 @@ def test_standard_input_is_as_good_as_a_file(folder, tmp_path):
     run("fit", "-", *words, stdin=gzip.compress(text))
     run("fit", folder / "train.csv", *words[:-1], tmp_path / "other.json")
     assert (tmp_path / "model.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+    for none in (dict(data="-", stdin=b"age,income,town,plan\n"), dict(data=folder / "header.csv")):
+        (folder / "header.csv").write_text("age,income,town,plan\n")
+        assert run("predict", tmp_path / "model.json", none.pop("data"), **none) == "prediction\n"
     assert "write them to a file first" in run("fit", "-", *words, "--max-memory", "9GB", stdin=text, code=2)
 
 
@@ -572,17 +575,25 @@ def test_text_is_refused_by_sql(diary):
         (["fit", "empty.csv", "--target", "y"], "empty.csv: it is empty"),
         (["fit", "infinite.csv", "--target", "y"], "infinite.csv line 4, column 'x': '-inf' is not a finite number"),
         (["fit", "infinite.csv", "--target", "y", "--max-memory", "9GB"], "infinite.csv line 4, column 'x': '-inf'"),
+        (["fit", "high.svm"], "column numbers go up to 2,147,483,640, for which there is no memory"),
+        (["fit", "bare.svm"], "no row has a value"),
+        (["fit", "bare.svm", "--max-memory", "9GB", "-o", "m.json"], "no row has a value"),
+        (["evaluate", "model.json", "unknown.csv"], "unknown.csv, column 'bought': no row has a label"),
+        (["verify", "model.json", "unknown.csv"], "unknown.csv, column 'bought': no row has a label"),
         (["fit", "halves.csv", "--target", "y"], "halves.csv, column 'y': these are measurements, 0.5 for one"),
         (["fit", "halves.csv", "--target", "y", "--max-memory", "9GB", "-o", "m.json"], "these are measurements, 0.5"),
     ],
 )
 def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complaint):
     (folder / "empty.csv").write_text("\n\n")
+    (folder / "high.svm").write_text("1 2147483640:1\n-1 1:1\n")
+    (folder / "bare.svm").write_text("1\n-1\n")
+    (folder / "unknown.csv").write_text("age,income,town,plan,bought\n1,2,Ede,plus,\n")
     (folder / "infinite.csv").write_text("x,y\n1,1\n2,\n-inf,1\n4,2\n")  # the row without a label counts as well
     (folder / "halves.csv").write_text("x,y\n1,0.5\n2,1.5\n3,0.5\n")
     (folder / "one.csv").write_text("x,y\n1,1\n2,1\n3,1\n")
     names = {path.name for path in folder.iterdir()}
-    arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc")) else word for word in arguments]
+    arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc", ".svm")) else word for word in arguments]
     message = run(*arguments, code=2)
     assert complaint in message
     for_programs = call(*arguments, "--json")

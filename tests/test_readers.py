@@ -299,6 +299,33 @@ def test_npz_dense_and_sparse(tmp_path):
     assert read(tmp_path / "other.npz", target="label").y.tolist() == ["a", "b", "a"]
 
 
+BAD_ARRAYS = [
+    (dict(X=np.array([[1.0, np.nan]])), r"X\[0, 1\] is not a finite number; fill in"),
+    (dict(data=[1.0, np.inf], indices=[0, 2], indptr=[0, 1, 2], shape=[2, 3]), r"X\[1, 2\] is not a finite number"),
+    (dict(data=[1.0, 1.0], indices=[0, 7], indptr=[0, 1, 2], shape=[2, 3]), "the sparse matrix is damaged"),
+    (dict(data=[1.0, 1.0], indices=[0, 1], indptr=[0, 9, 2], shape=[2, 3]), "the sparse matrix is damaged"),
+    (dict(X=np.array([[2**53 + 1]])), "whole numbers above 2\\^53"),
+    (dict(X=np.empty((3, 0))), "no columns"),
+    (dict(X=np.ones((2, 2)), names=["a"]), "1 names for 2 columns"),
+    (dict(X=np.ones((2, 2)), names=["a", "a"]), "two columns are called 'a'"),
+    (dict(X=np.array([["a"]])), "must be numbers"),
+    (dict(Z=np.ones((2, 2))), "no array X in it, only Z"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "complaint"), BAD_ARRAYS)
+def test_bad_arrays_are_named(tmp_path, arrays, complaint):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(DataError, match=rf"a\.npz: .*{complaint}"):
+        read(tmp_path / "a.npz")
+
+
+def test_a_sparse_matrix_by_columns(tmp_path):
+    X = sparse.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csc")
+    sparse.save_npz(tmp_path / "a.npz", X)
+    np.testing.assert_array_equal(read(tmp_path / "a.npz").X.toarray(), X.toarray())
+
+
 # -- bad files ----------------------------------------------------------------------------------------------------
 
 LONG = "a,b,c\n" + "1,2,3\n" * 2000

@@ -203,16 +203,21 @@ def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
     Raises
     ------
     DataError
-        For ragged rows, bytes that are not text, columns of numbers with something else among them.
+        For no rows, ragged rows, bytes that are not text, columns of numbers with something else among them.
     """
+    table = _read_whole(source, dialect, types)
+    if not table.num_rows:
+        raise DataError(_no_rows(source))
+    return table
+
+
+def _read_whole(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None) -> pa.Table:
     content, options = source.buffer(), _options(source, dialect, types, b'"' in source.head)
     try:
         is_utf8 = dialect.encoding.lower() in ("utf-8", "utf8")
         table = read_stretches(content, options, quoted=dialect.quoted) if is_utf8 else None
         if table is None:
             table = arrow_csv.read_csv(pa.BufferReader(content), **options)
-        if not table.num_rows:
-            raise DataError(_no_rows(source))
         return _tidy(source, dialect, table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise _found(source, dialect, content, error) from error
@@ -225,7 +230,7 @@ def _no_rows(source: Source) -> str:
 def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
     """Yield the file a block at a time, with the types that are given; a small one is read at once, by all threads."""
     if source.path is not None and source.compression is None and (source.size or 0) <= WHOLE:
-        table = read_csv(source, dialect, types)
+        table = _read_whole(source, dialect, types)
         yield from (table.slice(first, ROWS) for first in range(0, table.num_rows, ROWS))
         return
     row = 0

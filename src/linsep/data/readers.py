@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
 
+from .._core import is_sparse
 from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
 from .sources import BadValue, DataError, Source, blame
@@ -26,6 +27,8 @@ __all__ = ["Hints", "Matrix", "Table", "read", "stream"]
 
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
+#: Up to this every whole number is a float.
+EXACT = 2**53
 #: Bytes of a column that a stream of Parquet data reads ahead.
 BUFFER = 1 << 16
 
@@ -282,23 +285,55 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
     """Read X and y, or what `scipy.sparse.save_npz` wrote; no pickled objects."""
     import io
 
+    name = source.name
     try:
         with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = {key: file[key] for key in file.files}
     except (zipfile.BadZipFile, ValueError) as error:
-        raise DataError(f"{source.name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+        raise DataError(f"{name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+    X = _npz_matrix(name, arrays)
+    if target is not None and target not in arrays:
+        raise DataError(f"{name}: no array {target!r} in it, only {', '.join(arrays)}")
+    y = arrays.get(target or "y")
+    if y is not None and y.shape != (X.shape[0],):
+        raise DataError(f"{name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
+    names = [str(one) for one in np.ravel(arrays["names"])] if "names" in arrays else None
+    if names is not None:
+        check_names(name, names)
+        if len(names) != X.shape[1]:
+            raise DataError(f"{name}: {len(names)} names for {X.shape[1]:,} columns; give each column its name")
+    return Matrix(name, X, y, 0, names)
+
+
+def _npz_matrix(name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return X, dense or CSR, in floats; raise for numbers that nothing can be learned from."""
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
-        X: Any = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+        columns_first = arrays.get("format", np.array(b"csr")).item() in (b"csc", "csc")
+        kind = sparse.csc_array if columns_first else sparse.csr_array
+        try:
+            parts: Any = tuple(arrays[part] for part in ("data", "indices", "indptr"))
+            X: Any = kind(parts, shape=tuple(arrays["shape"]))
+            X.check_format(full_check=True)  # whoever counts on its indices reads and writes by them
+        except (ValueError, TypeError) as error:
+            raise DataError(f"{name}: the sparse matrix is damaged ({error}); write it again") from error
+        X = X.tocsr()
     elif "X" in arrays:
         X = arrays["X"]
     else:
-        raise DataError(f"{source.name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
+        raise DataError(f"{name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise DataError(f"{source.name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
-    if target is not None and target not in arrays:
-        raise DataError(f"{source.name}: no array {target!r} in it, only {', '.join(arrays)}")
-    y = arrays.get(target or "y")
-    if y is not None and y.shape != (X.shape[0],):
-        raise DataError(f"{source.name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
-    names = [str(name) for name in arrays["names"]] if "names" in arrays else None
-    return Matrix(source.name, X if X.dtype.kind == "f" else X.astype(np.float64), y, 0, names)
+        raise DataError(f"{name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
+    if not X.shape[1]:
+        raise DataError(f"{name}: X has no columns, and so nothing to learn from")
+    values = X.data if is_sparse(X) else X
+    if X.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > EXACT:
+        raise DataError(f"{name}: X has whole numbers above 2^53, which floats cannot tell apart; subtract their least")
+    if not np.isfinite(values).all():
+        at = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
+        if is_sparse(X):
+            row = int(np.searchsorted(X.indptr, at[0], side="right")) - 1
+            at = (np.int64(row), X.indices[at[0]])
+        where = f"X[{', '.join(str(int(k)) for k in at)}]"
+        advice = "fill in what is missing, or write a table (Parquet, CSV), where values may be missing"
+        raise DataError(f"{name}: {where} is not a finite number; {advice}")
+    return X if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.astype(np.float64)

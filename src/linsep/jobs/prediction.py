@@ -6,7 +6,7 @@ import csv as text
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,8 @@ def predict_file(
     encoding, total = from_dict(found.encoding), 0
     with _writer(output, _schema(found.model, proba)) as write:
         for X in _features(path, encoding, hints):
+            if not X.shape[0]:
+                continue
             columns = {"prediction": _labels(decide(found.model, X, found.threshold))}
             if proba:
                 shares = probabilities(found.model, X)
@@ -106,8 +108,17 @@ def _schema(model: Any, proba: bool) -> pa.Schema:
 def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that writes tables; the file takes its name when all is written."""
     if output is None:
-        with _csv_writer(sys.stdout.buffer, schema, ",") as writer:
-            yield writer.write_table
+        with ExitStack() as stack:
+            opened: list[Any] = []
+
+            def write(table: pa.Table | None) -> None:
+                if not opened:  # nothing is printed before the first rows are known to be good
+                    opened.append(stack.enter_context(_csv_writer(sys.stdout.buffer, schema, ",")))
+                if table is not None:
+                    opened[0].write_table(table)
+
+            yield write
+            write(None)
         sys.stdout.flush()
         return
     try:

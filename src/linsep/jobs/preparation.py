@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from ..data.sources import BadValue, DataError, blame
 __all__ = [
     "Encoding",
     "Examples",
+    "check_width",
     "encoded",
     "hints_of",
     "labels",
@@ -35,6 +37,8 @@ T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: A target with more different values than this is a measurement or an identifier.
 CLASSES = 1000
+#: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
+FEATURE = 150
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ def _training_examples(
     if isinstance(data, Matrix):
         if kinds or degree != 1:
             raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
         return Examples(data.name, data.X, _two_classes(_matrix_labels(data, target), data.name), encoding, [])
     frame, y, notes, column = _labelled(data, target)
@@ -153,6 +158,14 @@ def _training_examples(
         if c.kind == "ignored" and c.note != "asked for"
     ]
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
+
+
+def check_width(name: str, d: int) -> None:
+    """Raise where a matrix has no columns, or more than there is memory for a weight and a name of each."""
+    if d < 1:
+        raise DataError(f"{name}: no row has a value, as in 3:0.5, and so there is nothing to learn from")
+    if hasattr(os, "sysconf") and d * FEATURE > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise DataError(f"{name}: column numbers go up to {d:,}, for which there is no memory; number those that occur")
 
 
 def _takes_transformers(data: Table, target: str | None, kinds: Mapping[str, str], degree: int) -> bool:
@@ -204,11 +217,18 @@ def encoded(
     if isinstance(data, Matrix):
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
-        return Examples(data.name, X, _matrix_labels(data, target), encoding, [])
-    frame, y, notes, _ = _labelled(data, target)
+        return Examples(data.name, X, _some(_matrix_labels(data, target), data.name), encoding, [])
+    frame, y, notes, column = _labelled(data, target)
+    _some(y, f"{data.name}, column {column!r}")
     with data.blaming():
         X = encoding.transform(frame, data.name)
     return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None)
+
+
+def _some(y: NDArray[Any], where: str) -> NDArray[Any]:
+    if not len(y):
+        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with")
+    return y
 
 
 def needs(encoding: Encoding) -> str:
@@ -266,6 +286,8 @@ def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
         raise DataError(
             f"{data.name}: no labels in it; write numpy.savez(path, X=…, y=…), or name their array: --target"
         )
+    if data.y.dtype.kind not in "fiub":
+        return np.char.decode(data.y) if data.y.dtype.kind == "S" else data.y.astype(str)
     return _whole(data.y, data.name) if data.y.dtype.kind == "f" else data.y
 
 
@@ -274,6 +296,8 @@ def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
     is_class = (values == np.round(values)) & (np.abs(values) < 2**53)
     if not is_class.all():
         value = values[np.argmin(is_class)]
+        if np.isnan(value):
+            raise DataError(f"{where}: row {int(np.argmin(is_class)) + 1} has no label; leave such rows out")
         raise DataError(f"{where}: these are measurements, {value:g} for one, not classes; make classes of them first")
     return np.asarray(values.astype(np.int64))
 
