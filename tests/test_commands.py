@@ -413,9 +413,11 @@ def test_onnx_in_onnxruntime(folder, tmp_path, model):
 
 
 def awkward(n, seed):
-    """Truth values, whole numbers with gaps that are categories, levels called as linsep calls its own, odd spellings."""
+    """Truth values, whole numbers with gaps that are categories, levels called as linsep calls its own."""
     rng = np.random.default_rng(seed)
-    town = rng.choice(["O'Bath", 'Say "hi"', "naïve, ✓", "(missing)", "(other)", "rare"], n, p=[0.3, 0.3, 0.2, 0.1, 0.06, 0.04])
+    town = rng.choice(
+        ["O'Bath", 'Say "hi"', "naïve, ✓", "(missing)", "(other)", "rare"], n, p=[0.3, 0.3, 0.2, 0.1, 0.06, 0.04]
+    )
     town = [None if k % 19 == 0 else f"rare {k}" if name == "rare" else name for k, name in enumerate(town)]
     frame = pd.DataFrame({"a number": rng.normal(1e6, 3, n), "town": town, "code": rng.integers(1, 4, n) * 1.0})
     frame["member"] = rng.random(n) < 0.4
@@ -455,9 +457,11 @@ def test_awkward_rows_in_every_export(odd, tmp_path):
         frame.to_sql("t", base, index=False)
         tables = [pd.read_sql(f"SELECT {expression} FROM t", base)]
     with duckdb.connect(":memory:") as base:
-        pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_parquet(tmp_path / "a.parquet")
-        for source in (tmp_path / "a.parquet", folder / "test.csv"):
-            tables.append(base.execute(f"SELECT {expression} FROM '{source}'").df())
+        pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_parquet(
+            tmp_path / "a.parquet"
+        )
+        sources = (tmp_path / "a.parquet", folder / "test.csv")
+        tables += [base.execute(f"SELECT {expression} FROM '{source}'").df() for source in sources]
     run("export", folder / "model.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
     words = frame.drop(columns="a number").astype(str).where(frame.drop(columns="a number").notna(), "")
     feed = {name: words[[name]].to_numpy(object) for name in ("town", "code", "member")}

@@ -129,7 +129,9 @@ def _explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}; the output is not complete"
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
+        return (
+            f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
+        )
     if isinstance(error, OSError | ValueError):
         return str(error)
     if type(error).__module__.startswith("cyclopts"):

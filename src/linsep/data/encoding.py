@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import in_threads, is_sparse
-from .sources import BadValue, DataError
+from .sources import BadValueError, DataError
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ MISSING, OTHER = "(missing)", "(other)"
 WORDS = 3
 #: Rows that are turned from columns into rows at a time.
 STRIP = 1 << 12
+#: What is said of a column of whole numbers that floats cannot tell apart.
+ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 
@@ -62,6 +64,8 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
+    if pa.types.is_floating(column.type) and given and pc.all(pc.is_nan(column)).as_py():
+        return Column(name, "ignored", "it has no values")
     if is_number(column.type) and given and not _is_constant(column):
         return _infer_number(name, column, given)
     different = _count_distinct(column)
@@ -110,14 +114,20 @@ def is_text(kind: Any) -> bool:
 
 
 def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
-    if not (pa.types.is_integer(column.type) and given == len(column) >= FEW):
+    if not pa.types.is_integer(column.type):
         return Column(name, "number")
     ends = pc.min_max(column)
+    if max(ends["max"].as_py(), -ends["min"].as_py()) > 2**53:
+        number = Column(name, "number", ROUNDED)
+    else:
+        number = Column(name, "number")
+    if not given == len(column) >= FEW:
+        return number
     consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
     called_so = names_rows(name)
     if (consecutive or called_so) and _count_distinct(column) == given:
         return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
-    return Column(name, "number")
+    return number
 
 
 def names_rows(name: str) -> bool:
@@ -154,7 +164,7 @@ def from_dict(data: Mapping[str, Any] | None) -> TableEncoding | MatrixEncoding:
     if kind == "table":
         return TableEncoding.from_dict(data)  # type: ignore[arg-type]
     if kind == "matrix":
-        return MatrixEncoding(**{name: value for name, value in (data or {}).items() if name != "kind"})
+        return MatrixEncoding.from_dict(data or {})
     if data is None:
         raise DataError("the model was not fitted on a file: use linsep.load and its predict in Python")
     raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")
@@ -214,6 +224,19 @@ class MatrixEncoding:
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         return {"kind": "matrix", **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MatrixEncoding:
+        """Read what `to_dict` wrote."""
+        try:
+            columns = data["columns"]
+            names = None if columns is None else _texts(columns)
+            found = cls(_whole(data["n_features"]), _whole(data["base"]), names, _text_or_none(data["target"]))
+            if names is not None and len(names) != found.n_features:
+                raise ValueError("each column needs a name")
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+        return found
 
 
 @dataclass(frozen=True)
@@ -514,18 +537,39 @@ class TableEncoding:
     def from_dict(cls, data: Mapping[str, Any]) -> TableEncoding:
         """Read what `to_dict` wrote."""
         try:
+            columns = tuple(Column(**column) for column in data["columns"])
+            _texts([part for column in columns for part in (column.name, column.kind, column.note)])
+            if unknown := {column.kind for column in columns} - set(KINDS):
+                raise ValueError(f"no column is {unknown.pop()!r}")
             return cls(
-                tuple(Column(**column) for column in data["columns"]),
+                columns,
                 {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
-                {name: list(kept) for name, kept in data["levels"].items()},
-                {name: (list(kept), [float(value) for value in idf]) for name, (kept, idf) in data["words"].items()},
-                int(data["degree"]),
-                data["target"],
+                {name: _texts(kept) for name, kept in data["levels"].items()},
+                {name: (_texts(kept), [float(value) for value in idf]) for name, (kept, idf) in data["words"].items()},
+                _whole(data["degree"]),
+                _text_or_none(data["target"]),
                 bool(data["header"]),
-                tuple(data["missing"]),
+                tuple(_texts(data["missing"])),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+
+
+def _texts(values: Any) -> list[str]:
+    """Return a list of texts; raise for anything else."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"a list of texts was expected, not {str(values)[:40]!r}")
+    return list(values)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _texts([value])[0]
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"a whole number was expected, not {str(value)[:40]!r}")
+    return value
 
 
 def _power(name: str, k: int) -> str:
@@ -545,10 +589,10 @@ def floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
         array = _as_floats(values)
     except pa.ArrowInvalid:
         advice = "is not a number, as the column's values must be; correct it"
-        raise BadValue(file, column, advice, lambda some: _is_possible(_as_floats, some)) from None
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_floats, some)) from None
     if np.isinf(array).any():
         advice = "is not a finite number; correct it, or leave it empty if the value is missing"
-        raise BadValue(file, column, advice, lambda some: not np.isinf(_as_floats(some)).any())
+        raise BadValueError(file, column, advice, lambda some: not np.isinf(_as_floats(some)).any())
     return array
 
 
@@ -564,7 +608,7 @@ def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.Chunk
         return _as_moments(values)
     except pa.ArrowException:
         advice = "is not a date; write dates as 2024-01-31 or 2024-01-31 12:30:00"
-        raise BadValue(file, column, advice, lambda some: _is_possible(_as_moments, some)) from None
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_moments, some)) from None
 
 
 def _as_moments(values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -19,7 +19,7 @@ from scipy import sparse
 from .._core import is_sparse
 from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
-from .sources import BadValue, DataError, Source, blame
+from .sources import BadValueError, DataError, Source, blame
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ class Table:
         """Turn the error of a bad value somewhere in this table into one that says where it is."""
         try:
             yield
-        except BadValue as error:
+        except BadValueError as error:
             column = self.frame[error.column]
             row, size = 0, len(column)  # the first that does not fit is within these
             while size > 1:

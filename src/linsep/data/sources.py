@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-__all__ = ["BadValue", "DataError", "Source", "blame"]
+__all__ = ["BadValueError", "DataError", "Source", "blame"]
 
 #: How many bytes of the content are looked at to tell what it is.
 HEAD = 1 << 20
@@ -31,7 +31,7 @@ class DataError(ValueError):
     """Data that cannot be used: the message names the file, the place in it, and what to do."""
 
 
-class BadValue(DataError):
+class BadValueError(DataError):
     """A value that is not what its column holds; who knows the file says on which line, see `Table.blaming`.
 
     Attributes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import BadValue, DataError, blame
+from ..data.sources import BadValueError, DataError, blame
 
 __all__ = [
     "Encoding",
@@ -149,13 +149,13 @@ def _training_examples(
                 missing=hints.missing,
             )
     except DataError as error:
-        if isinstance(error.__cause__, BadValue):
+        if isinstance(error.__cause__, BadValueError):
             raise
         raise DataError(f"{data.name}: {error}") from error
     aside = [
-        f"column {c.name!r} is set aside: {c.note}"
+        f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
         for c in fitted.columns
-        if c.kind == "ignored" and c.note != "asked for"
+        if c.note and c.note != "asked for"
     ]
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
@@ -243,7 +243,7 @@ def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], 
     column = target_column(data, target)
     frame, notes = with_label(data.frame, column), []
     if lacking := data.frame.num_rows - frame.num_rows:
-        notes.append(f"{lacking:,} rows without a value in {column!r} are left out")
+        notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
     return frame, labels(frame[column], column, data.name), notes, column
 
 

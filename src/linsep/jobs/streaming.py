@@ -434,9 +434,9 @@ class _Counting:
         )
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
         notes += [
-            f"column {c.name!r} is set aside: {c.note}"
+            f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
             for c in encoding.columns
-            if c.kind == "ignored" and c.note != "asked for"
+            if c.note and c.note != "asked for"
         ]
         return _Counted(encoding, {**self.seen, **types}, target, classes, values, done - lacking, lacking, notes)
 

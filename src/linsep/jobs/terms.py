@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.csv_text import MISSING as WORDS
+from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.sources import DataError
 
 FloatArray = NDArray[np.float64]
