@@ -137,6 +137,15 @@ def test_types_of_few_programs(tmp_path):
         read(tmp_path / "twice.arrow")
 
 
+@pytest.mark.parametrize("name", ["late.csv", "late.csv.gz"])
+def test_lines_that_end_within_quotes_far_down(tmp_path, name):
+    text = "a,b\n" + "1,x\n" * 1_900_000 + '2,"y\n""z"", y"\n' * 200_000  # blocks of 8 MB end among these
+    (tmp_path / name).write_bytes(gzip.compress(text.encode(), 1) if name.endswith("gz") else text.encode())
+    for frames in ([read(tmp_path / name).frame], [part.frame for part in stream(tmp_path / name)]):
+        counts = pa.concat_tables(frames)["b"].value_counts().to_pylist()
+        assert counts == [{"values": "x", "counts": 1_900_000}, {"values": 'y\n"z", y', "counts": 200_000}]
+
+
 def test_missing_values_and_spaces(tmp_path):
     path = tmp_path / "adult.data"
     path.write_text("39, State-gov, 1, <=50K\n50, ?, 2, >50K\n, Private, ?, <=50K\n")

@@ -217,6 +217,9 @@ def _read_whole(source: Source, dialect: Dialect, types: Mapping[str, pa.DataTyp
         is_utf8 = dialect.encoding.lower() in ("utf-8", "utf8")
         table = read_stretches(content, options, quoted=dialect.quoted) if is_utf8 else None
         if table is None:
+            # Where the first quote comes late, a line may end within quotes all the same.
+            if b'"' not in source.head and re.search(rb'"', memoryview(content)):
+                options = _options(source, dialect, types, True)
             table = arrow_csv.read_csv(pa.BufferReader(content), **options)
         return _tidy(source, dialect, table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -236,7 +239,7 @@ def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType
     row = 0
     with blame(source.name), source.open(mapped=False) as stream:
         try:
-            options = _options(source, dialect, types, b'"' in source.head)
+            options = _options(source, dialect, types, True)  # the quotes to come nobody knows
             for batch in arrow_csv.open_csv(stream, **options):
                 table = _tidy(source, dialect, pa.Table.from_batches([batch]), row)
                 row += table.num_rows
