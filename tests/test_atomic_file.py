@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linsep.atomic_file import write_atomically
+from linsep.atomic_file import check_target, write_atomically
 
 SIZE = 4_000_000
 
@@ -77,6 +77,17 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_half_written(tmp_path):
     assert done.stdout.strip() == str(27)  # EFBIG: no room for this file
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_what_cannot_be_written_is_said_before_the_work(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"x")
+    (tmp_path / "link.csv").symlink_to(path)
+    check_target(path)
+    check_target(tmp_path / "new.csv", path, "-", None)
+    for target, words in ((tmp_path, "folder"), (tmp_path / "no" / "m.json", "no such folder"), (path, "overwrite")):
+        with pytest.raises(ValueError, match=words):
+            check_target(target, tmp_path / "link.csv")
 
 
 def test_a_disk_without_room_is_an_error():

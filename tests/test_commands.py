@@ -4,6 +4,7 @@ They run in this process, as the installed command's script does it; one test co
 """
 
 import csv
+import gzip
 import importlib.util
 import io
 import json
@@ -148,6 +149,18 @@ def test_every_format_gives_the_same_predictions(folder, tmp_path, ending):
     assert run("predict", folder / "model.json", path, "--proba") == expected
     if ending == "csv":
         assert run("predict", folder / "model.json", "-", "--proba", stdin=path.read_bytes()) == expected
+
+
+def test_standard_input_is_as_good_as_a_file(folder, tmp_path):
+    text = (folder / "train.csv").read_bytes()
+    words = ("--target", "bought", "--ignore", "kind", "-o", tmp_path / "model.json")
+    run("fit", "-", *words, stdin=gzip.compress(text))
+    run("fit", folder / "train.csv", *words[:-1], tmp_path / "other.json")
+    assert (tmp_path / "model.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+    for none in (dict(data="-", stdin=b"age,income,town,plan\n"), dict(data=folder / "header.csv")):
+        (folder / "header.csv").write_text("age,income,town,plan\n")
+        assert run("predict", tmp_path / "model.json", none.pop("data"), **none) == "prediction\n"
+    assert "write them to a file first" in run("fit", "-", *words, "--max-memory", "9GB", stdin=text, code=2)
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "feather"])
@@ -399,6 +412,72 @@ def test_onnx_in_onnxruntime(folder, tmp_path, model):
     np.testing.assert_allclose(shares, expected.iloc[:, 1:], rtol=1e-10, atol=1e-12)
 
 
+def awkward(n, seed):
+    """Truth values, whole numbers with gaps that are categories, levels called as linsep calls its own."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(
+        ["O'Bath", 'Say "hi"', "naïve, ✓", "(missing)", "(other)", "rare"], n, p=[0.3, 0.3, 0.2, 0.1, 0.06, 0.04]
+    )
+    town = [None if k % 19 == 0 else f"rare {k}" if name == "rare" else name for k, name in enumerate(town)]
+    frame = pd.DataFrame({"a number": rng.normal(1e6, 3, n), "town": town, "code": rng.integers(1, 4, n) * 1.0})
+    frame["member"] = rng.random(n) < 0.4
+    score = frame["a number"] - 1e6 + 3 * frame["member"] + frame["code"] + (frame["town"] == "(missing)")
+    frame.loc[rng.random(n) < 0.1, "a number"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "code"] = np.nan
+    return frame.assign(y=np.where(score > 4, "it's", "no ✓"))
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Such files, a model, and what it predicts."""
+    place = tmp_path_factory.mktemp("odd")
+    awkward(400, 0).to_csv(place / "train.csv", index=False)
+    run("fit", place / "train.csv", "--target", "y", "--category", "code", "-o", place / "model.json")
+    awkward(200, 1).to_csv(place / "test.csv", index=False)
+    return place, pd.read_csv(io.StringIO(run("predict", place / "model.json", place / "test.csv", "--proba")))
+
+
+def test_values_that_others_spell_differently_are_the_same_values(odd):
+    folder, expected = odd
+    frame = awkward(200, 1)
+    frame.to_parquet(folder / "other.parquet")  # truth values and floats, not words
+    pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_csv(
+        folder / "other.csv", null_value="NA"
+    )  # true and false, NaN and NA
+    for other in ("other.parquet", "other.csv"):
+        found = pd.read_csv(io.StringIO(run("predict", folder / "model.json", folder / other, "--proba")))
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_awkward_rows_in_every_export(odd, tmp_path):
+    folder, expected = odd
+    shares, frame = expected.iloc[:, 1:].to_numpy(), awkward(200, 1)
+    expression = run("export", folder / "model.json", "--to", "sql")
+    with sqlite3.connect(":memory:") as base:
+        frame.to_sql("t", base, index=False)
+        tables = [pd.read_sql(f"SELECT {expression} FROM t", base)]
+    with duckdb.connect(":memory:") as base:
+        pl.from_pandas(frame).with_columns(pl.col("a number").fill_null(float("nan"))).write_parquet(
+            tmp_path / "a.parquet"
+        )
+        sources = (tmp_path / "a.parquet", folder / "test.csv")
+        tables += [base.execute(f"SELECT {expression} FROM '{source}'").df() for source in sources]
+    run("export", folder / "model.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    words = frame.drop(columns="a number").astype(str).where(frame.drop(columns="a number").notna(), "")
+    feed = {name: words[[name]].to_numpy(object) for name in ("town", "code", "member")}
+    feed["a number"] = frame[["a number"]].to_numpy(float)
+    label, found = onnxruntime.InferenceSession(tmp_path / "m.onnx").run(["label", "probabilities"], feed)
+    tables.append(pd.DataFrame(found).assign(prediction=label)[["prediction", 0, 1]])
+    for table in tables:
+        assert table["prediction"].tolist() == expected["prediction"].tolist()
+        np.testing.assert_allclose(table.iloc[:, 1:], shares, rtol=1e-10, atol=1e-12)
+    run("export", folder / "model.json", "--to", "python", "-o", tmp_path / "m.py")
+    frame.to_csv(tmp_path / "test.csv", index=False, sep=";", na_rep="NA")
+    command = [sys.executable, "-I", tmp_path / "m.py", tmp_path / "test.csv"]
+    alone = subprocess.run(command, capture_output=True, check=True, env=os.environ | {"PYTHONUTF8": "1"})
+    assert alone.stdout.decode().splitlines() == expected["prediction"].tolist()
+
+
 @pytest.fixture(scope="module")
 def diary(tmp_path_factory):
     """A file with dates of two centuries and words in several scripts, a model of each, and what they predict."""
@@ -487,18 +566,43 @@ def test_text_is_refused_by_sql(diary):
         (["fit", "one.csv", "--target", "y"], "only 1 in 3 rows; a classifier needs examples of at least two classes"),
         (["predict", "model.json", "one.csv"], "no column 'age', which the model needs; it has x, y"),
         (["predict", "train.csv", "train.csv"], "train.csv"),
+        (["fit", "train.csv", "--target"], "--target"),
         (["predict", "model.json", "test.csv", "-o", "no/such/folder.csv"], "no such folder"),
         (["predict", "model.json", "test.csv", "-o", "out.doc"], "the ending .doc is not known"),
         (["evaluate", "model.json", "test.csv", "--target", "kind"], "which the model does not know; it knows no, yes"),
         (["export", "model.json", "--to", "onnx"], "say where to write with -o"),
+        (["fit", "train.csv", "--target", "bought", "-o", "train.csv"], "which would overwrite it"),
+        (["fit", "train.csv", "--target", "bought", "-o", "no/such/folder.json"], "no such folder"),
+        (["predict", "model.json", "test.csv", "-o", "model.json"], "which would overwrite it"),
+        (["fit", "train.csv", "--target", "bought", "--delimiter", "ab"], "--delimiter 'ab' is not possible"),
+        (["fit", "train.csv", "--target", "bought", "--date", "plan"], "line 2, column 'plan': "),
+        (["fit", "empty.csv", "--target", "y"], "empty.csv: it is empty"),
+        (["fit", "infinite.csv", "--target", "y"], "infinite.csv line 4, column 'x': '-inf' is not a finite number"),
+        (["fit", "infinite.csv", "--target", "y", "--max-memory", "9GB"], "infinite.csv line 4, column 'x': '-inf'"),
+        (["fit", "high.svm"], "column numbers go up to 2,147,483,640, for which there is no memory"),
+        (["fit", "bare.svm"], "no row has a value"),
+        (["fit", "bare.svm", "--max-memory", "9GB", "-o", "m.json"], "no row has a value"),
+        (["evaluate", "model.json", "unknown.csv"], "unknown.csv, column 'bought': no row has a label"),
+        (["verify", "model.json", "unknown.csv"], "unknown.csv, column 'bought': no row has a label"),
+        (["fit", "halves.csv", "--target", "y"], "halves.csv, column 'y': these are measurements, 0.5 for one"),
+        (["fit", "halves.csv", "--target", "y", "--max-memory", "9GB", "-o", "m.json"], "these are measurements, 0.5"),
     ],
 )
 def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complaint):
+    (folder / "empty.csv").write_text("\n\n")
+    (folder / "high.svm").write_text("1 2147483640:1\n-1 1:1\n")
+    (folder / "bare.svm").write_text("1\n-1\n")
+    (folder / "unknown.csv").write_text("age,income,town,plan,bought\n1,2,Ede,plus,\n")
+    (folder / "infinite.csv").write_text("x,y\n1,1\n2,\n-inf,1\n4,2\n")  # the row without a label counts as well
+    (folder / "halves.csv").write_text("x,y\n1,0.5\n2,1.5\n3,0.5\n")
     (folder / "one.csv").write_text("x,y\n1,1\n2,1\n3,1\n")
     names = {path.name for path in folder.iterdir()}
-    arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc")) else word for word in arguments]
+    arguments = [str(folder / word) if word.endswith((".csv", ".json", ".doc", ".svm")) else word for word in arguments]
     message = run(*arguments, code=2)
     assert complaint in message
+    for_programs = call(*arguments, "--json")
+    assert for_programs.code == 2
+    assert json.loads(for_programs.out)["error"] in for_programs.err.decode()
     assert len(message.strip().splitlines()) <= 2
     assert {path.name for path in folder.iterdir()} == names, "nothing half-written is left behind"
 

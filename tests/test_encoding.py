@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer, mean_and_squares, scale_of
 from linsep.data.sources import DataError
+from linsep.data.statistics import TableStatistics
 
 
 def people(n=400, seed=0):
@@ -164,6 +165,17 @@ def test_column_types_are_inferred(values, kind, note):
     assert note in column.note
 
 
+def test_whole_numbers_that_floats_cannot_tell_apart_are_noted_and_a_column_of_nan_is_set_aside():
+    table = pa.table({"account": [2**53 + k % 7 for k in range(30)], "nothing": [np.nan] * 30, "x": [1.5, 2.5] * 15})
+    encoding = TableEncoding.fit(table)
+    assert [column.kind for column in encoding.columns] == ["number", "ignored", "number"]
+    assert "above 2^53 are rounded" in encoding.columns[0].note
+    statistics = TableStatistics("file", table.schema, {}, room=10**6)
+    for first in (0, 11):
+        statistics.add(table[first : first + 11 + 8 * (first > 0)])
+    assert statistics.encoding().columns == encoding.columns
+
+
 def test_what_is_said_overrides_what_is_seen():
     table = pa.table({"code": ["1", "2", "3"] * 10, "row": list(range(30))})
     encoding = TableEncoding.fit(table, kinds={"code": "number", "row": "number"})
@@ -175,7 +187,7 @@ def test_errors_say_what_to_do():
     encoding = TableEncoding.fit(table)
     with pytest.raises(DataError, match=r"f\.csv: no column 'b', which the model needs; it has a"):
         encoding.transform(table.select(["a"]), "f.csv")
-    with pytest.raises(DataError, match=r"column 'a'.*must be numbers"):
+    with pytest.raises(DataError, match=r"column 'a': a value is not a number"):
         encoding.transform(pa.table({"a": ["q", "1"], "b": ["x", "y"]}), "f.csv")
     with pytest.raises(DataError, match="no column 'c'; there are a, b"):
         TableEncoding.fit(table, kinds={"c": "text"})
@@ -185,9 +197,15 @@ def test_errors_say_what_to_do():
         TableEncoding.fit(pa.table({"a": pa.array([None, None], pa.float64()), "b": [1.0, 2.0]}), kinds={"a": "number"})
     with pytest.raises(DataError, match="damaged"):
         from_dict({"kind": "table"})
+    whole = encoding.to_dict()
+    for part, forged in (("degree", 1.5), ("target", 3), ("levels", []), ("columns", [dict(name=True, kind="number")])):
+        with pytest.raises(DataError, match="damaged"):
+            from_dict(whole | {part: forged})
+    with pytest.raises(DataError, match="damaged"):
+        from_dict(dict(kind="matrix", n_features=2, base=0, columns=["a"], target=None))
     with pytest.raises(DataError, match=r"'future'.*upgrade"):
         from_dict({"kind": "future"})
     with pytest.raises(DataError, match="not fitted on a file"):
         from_dict(None)
-    with pytest.raises(DataError, match="inf is not a finite number"):
+    with pytest.raises(DataError, match="a value is not a finite number"):
         encoding.transform(pa.table({"a": [np.inf, 1.0], "b": ["x", "y"]}))

@@ -466,6 +466,8 @@ FORGERIES = [
     (put("certificate", "gap", 0, "primal", "low"), "could not convert"),
     (put("certificate", "gap", 0, "statement", "loss", "mine"), "mine"),
     (put("certificate", "oracle", 1), "kind 'oracle' are not known"),
+    *((put("certificate", "gap", 0, "statement", "class_weight", bad), "class_weight") for bad in (0.0, 1, "heavy")),
+    (put("certificate", "gap", 0, "statement", "class_weight", [["no", -1]]), "negative"),
     (put("encoding", [1]), "encoding must be an object"),
     (put("data", 3), "data must be an object"),
 ]

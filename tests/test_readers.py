@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import io
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -102,6 +104,46 @@ def test_a_stream_of_many_blocks_is_the_file(tmp_path, monkeypatch, whole):
     parts = list(stream(tmp_path / "long.csv", types={"a": pa.float64(), "b": pa.float64()}))
     assert len(parts) > 5
     assert pa.concat_tables(part.frame for part in parts)["b"].to_pylist() == frame["b"].tolist()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding, newline):
+    text = newline.join(['"größe, m",ort', "1.5,Köln", '2.5,"Bad ""Ems"""', ""])
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    assert read(tmp_path / "a.csv").frame.to_pydict() == {"größe, m": [1.5, 2.5], "ort": ["Köln", 'Bad "Ems"']}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_once_and_whole(tmp_path, pack):
+    os.mkfifo(tmp_path / "pipe")
+    text = "a,b\n" + "1,x\n2,y\n" * 400_000
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(pack(text.encode()),))
+    writer.start()
+    assert read(tmp_path / "pipe").frame.num_rows == 800_000
+    writer.join()
+
+
+def test_types_of_few_programs(tmp_path):
+    table = pa.table({"half": np.array([1.5, 2.5], dtype=np.float16), "b": pa.array(["x", "y"], pa.string_view())})
+    with ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    assert read(tmp_path / "a.arrow").frame.schema.types == [pa.float32(), pa.string()]
+    twice = pa.schema([("a", pa.int8()), ("a", pa.int8())])
+    with ipc.new_file(tmp_path / "twice.arrow", twice) as file:
+        file.write_table(pa.table([[1], [2]], schema=twice))
+    with pytest.raises(DataError, match="two columns are called 'a'"):
+        read(tmp_path / "twice.arrow")
+
+
+@pytest.mark.parametrize("name", ["late.csv", "late.csv.gz"])
+def test_lines_that_end_within_quotes_far_down(tmp_path, name):
+    text = "a,b\n" + "1,x\n" * 1_900_000 + '2,"y\n""z"", y"\n' * 200_000  # blocks of 8 MB end among these
+    (tmp_path / name).write_bytes(gzip.compress(text.encode(), 1) if name.endswith("gz") else text.encode())
+    for frames in ([read(tmp_path / name).frame], [part.frame for part in stream(tmp_path / name)]):
+        counts = pa.concat_tables(frames)["b"].value_counts().to_pylist()
+        assert counts == [{"values": "x", "counts": 1_900_000}, {"values": 'y\n"z", y', "counts": 200_000}]
 
 
 def test_missing_values_and_spaces(tmp_path):
@@ -266,6 +308,33 @@ def test_npz_dense_and_sparse(tmp_path):
     assert read(tmp_path / "other.npz", target="label").y.tolist() == ["a", "b", "a"]
 
 
+BAD_ARRAYS = [
+    (dict(X=np.array([[1.0, np.nan]])), r"X\[0, 1\] is not a finite number; fill in"),
+    (dict(data=[1.0, np.inf], indices=[0, 2], indptr=[0, 1, 2], shape=[2, 3]), r"X\[1, 2\] is not a finite number"),
+    (dict(data=[1.0, 1.0], indices=[0, 7], indptr=[0, 1, 2], shape=[2, 3]), "the sparse matrix is damaged"),
+    (dict(data=[1.0, 1.0], indices=[0, 1], indptr=[0, 9, 2], shape=[2, 3]), "the sparse matrix is damaged"),
+    (dict(X=np.array([[2**53 + 1]])), "whole numbers above 2\\^53"),
+    (dict(X=np.empty((3, 0))), "no columns"),
+    (dict(X=np.ones((2, 2)), names=["a"]), "1 names for 2 columns"),
+    (dict(X=np.ones((2, 2)), names=["a", "a"]), "two columns are called 'a'"),
+    (dict(X=np.array([["a"]])), "must be numbers"),
+    (dict(Z=np.ones((2, 2))), "no array X in it, only Z"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "complaint"), BAD_ARRAYS)
+def test_bad_arrays_are_named(tmp_path, arrays, complaint):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(DataError, match=rf"a\.npz: .*{complaint}"):
+        read(tmp_path / "a.npz")
+
+
+def test_a_sparse_matrix_by_columns(tmp_path):
+    X = sparse.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csc")
+    sparse.save_npz(tmp_path / "a.npz", X)
+    np.testing.assert_array_equal(read(tmp_path / "a.npz").X.toarray(), X.toarray())
+
+
 # -- bad files ----------------------------------------------------------------------------------------------------
 
 LONG = "a,b,c\n" + "1,2,3\n" * 2000
@@ -286,9 +355,11 @@ LONG = "a,b,c\n" + "1,2,3\n" * 2000
             (LONG + "1,oops,3\n").encode(),
             "late.csv line 2002, column 'b': 'oops' is not a number, but 2,000 of 2,001 values are.*--missing",
         ),
-        ("twice.csv", b"a,a\n1,2\n", "line 1: the header names 'a' twice"),
+        ("twice.csv", b"a,a\n1,2\n", "line 1: two columns are called 'a'; rename one"),
         ("empty.csv", b"", "empty"),
         ("header.csv", b"a,b\n", "no rows below the header"),
+        ("header.csv", b"a,b", "no rows below the header"),
+        ("blank.csv", b"\n \n", "it is empty"),
         ("broken.csv.gz", gzip.compress(LONG.encode(), mtime=0)[:-30], "broken.csv.gz: .*damaged or ends too early"),
         ("broken.parquet", b"PAR1 and then nothing", "broken.parquet: .*damaged"),
         ("broken.arrow", b"ARROW1\0\0 and then nothing", "broken.arrow: .*damaged"),

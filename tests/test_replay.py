@@ -32,7 +32,9 @@ from linsep import (
     Perceptron,
     SGDClassifier,
 )
-from linsep.jobs.replaying import Method
+from linsep.data.encoding import MatrixEncoding
+from linsep.jobs.preparation import Examples
+from linsep.jobs.replaying import Method, replay_examples
 from linsep.replay import film as film_module
 from linsep.replay import make_film, record_fit, render, replay, save, save_animation
 from linsep.replay.animation import draw_picture
@@ -589,9 +591,17 @@ def test_the_command_encodes_columns_as_fit_does(tmp_path):
     assert "gradient_descent" in text
     data = embedded((tmp_path / "replay.html").read_text())
     assert data["picture"]["kind"] == "projection"
-    assert "1 rows without a value in 'kind' are left out" in data["notes"]
+    assert "1 rows without a value in 'kind' are left out, and not counted in row numbers" in data["notes"]
     assert dict(data["facts"])["examples"] == "79 with 3 features"
     assert data["frames"]["step_size"][1] == 0.5
+
+
+def test_of_three_classes_the_command_asks_for_one_in_its_own_words():
+    examples = Examples("a.csv", np.arange(6.0)[:, None], np.array(list("abcabc")), MatrixEncoding(1), [])
+    with pytest.raises(ValueError, match=r"a\.csv: 3 classes \(a, b, c\).*--positive"):
+        replay_examples(examples, Method())
+    with pytest.raises(ValueError, match="--positive d is not among the classes: a, b, c"):
+        replay_examples(examples, Method(), positive="d")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ def test_vectors_begin_at_zero_and_keep_what_is_written(tmp_path):
 def test_a_full_disk_is_said_to_be_full(tmp_path):
     with pytest.raises(DataError, match=r"the disk is full.*--scratch"), disk_errors(tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
-    with pytest.raises(DataError, match=r"take about .* GB, and .* GB are left.*--scratch"):
+    with pytest.raises(DataError, match=r"may not grow that large.*--scratch"), disk_errors(tmp_path):
+        raise OSError(errno.EFBIG, "File too large")
+    with pytest.raises(DataError, match=r"take about .* MB, and .* MB are left.*--scratch"):
         check_space(tmp_path, 10**18)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import tempfile
@@ -11,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic_file", "write_atomically"]
+__all__ = ["atomic_file", "check_target", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -34,6 +33,27 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
+def check_target(path: str | os.PathLike[str], *read: str | os.PathLike[str] | None) -> None:
+    """Raise `ValueError` where a file cannot be written, or is one of those that are read: before the work, not after.
+
+    Examples
+    --------
+    >>> check_target("no/such/folder/model.json")
+    Traceback (most recent call last):
+    ValueError: no/such/folder/model.json: no such folder to write model.json into; make it first
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise ValueError(f"{path}: it is a folder; give the name of a file in it")
+    if not target.parent.is_dir():
+        raise ValueError(f"{path}: no such folder to write {target.name} into; make it first")
+    if not os.access(target.parent if target.is_file() or not target.exists() else target, os.W_OK):
+        raise ValueError(f"{path}: it may not be written; choose another place")
+    for other in read:
+        if other is not None and target.is_file() and Path(other).exists() and target.samefile(other):
+            raise ValueError(f"{path}: it is read by this command, which would overwrite it; write to another file")
+
+
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file to write, which takes its name when all is written and on the disk.
@@ -53,7 +73,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with _special(target) if target.exists() and not target.is_file() else _replacing(target) as file:
             yield file
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.filename is not None or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # writing does not know its name
 

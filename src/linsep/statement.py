@@ -35,6 +35,13 @@ class Statement:
         """Return the problem on these examples."""
         return Problem(rows, y, self.loss, self.penalty, self.C, sample_weight, self.fit_intercept)
 
+    def __post_init__(self) -> None:
+        weights = self.class_weight
+        if not (
+            weights is None or isinstance(weights, Mapping) or (isinstance(weights, str) and weights == "balanced")
+        ):
+            raise ValueError(f"class_weight={weights!r} must be None, 'balanced' or a dictionary of label: weight")
+
     def class_weights(
         self, codes: IntArray, classes: Sequence[Any], sample_weight: FloatArray | None = None
     ) -> FloatArray:
@@ -74,7 +81,7 @@ class Statement:
             Penalty(float(data["l2"]), float(data["l1"])),
             np.inf if C is None else float(C),
             bool(data["fit_intercept"]),
-            {label: float(weight) for label, weight in weights} if isinstance(weights, list) else weights,
+            _weights_from(weights) if isinstance(weights, list) else weights,
         )
 
     def same_as(self, other: Statement) -> bool:
@@ -93,6 +100,14 @@ class Statement:
             self.fit_intercept,
             dict(weights) if isinstance(weights, Mapping) else weights,
         )
+
+
+def _weights_from(pairs: list[Any]) -> dict[Any, float]:
+    """Return the weights of classes; raise for any that is none."""
+    weights = {plain(label): float(weight) for label, weight in pairs}
+    if not all(0 <= weight < np.inf for weight in weights.values()):
+        raise ValueError(f"class_weight={weights!r} has a weight that is negative or not finite")
+    return weights
 
 
 def plain(label: Any) -> Any:

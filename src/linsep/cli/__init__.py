@@ -1,12 +1,14 @@
 """The command line: one function a command, whose help is its docstring.
 
 Results go to standard output, everything else to standard error. A command returns the exit code: 0 for done and
-proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and `main` turns that into one line and 2.
+proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and `main` turns that into one line and 2,
+with ``--json`` also into ``{"error": …}`` on standard output.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..startup import defer, leave_out
-from .speech import note
+from .speech import note, print_json
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -25,37 +27,64 @@ __all__ = ["main", "run"]
 
 #: Packages that only some commands need, and the extra that brings them.
 EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
+#: An exit code above this stands for a signal, as in shells.
+SIGNALLED = 128
+
+
+class _Ended(BaseException):
+    """The system asks to end: what was begun is cleaned up on the way out, and nobody takes it for a failure."""
 
 
 def run() -> None:
     """Run the command of this process: `main`, started quickly, and left quickly."""
     defer("scipy.stats")
     leave_out("pandas")
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _end)
     code = main()
     with suppress(BrokenPipeError):
         sys.stderr.flush()
+    if code > SIGNALLED:  # die of it, so that a shell's loop ends too
+        signal.signal(code - SIGNALLED, signal.SIG_DFL)
+        os.kill(os.getpid(), code - SIGNALLED)
     # All is written. To take the data and a thousand modules apart one by one before the system does takes as long as
     # many a fit.
     os._exit(code)
 
 
+def _end(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)  # who asks twice does not want to wait
+    raise _Ended(number)
+
+
 def main() -> int:
     """Run the command in ``sys.argv`` and return the exit code."""
-    debug = "--debug" in sys.argv
+    debug, for_programs = "--debug" in sys.argv, "--json" in sys.argv
     _prepare_streams()
     warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {message}")
     try:
-        code = _app()([word for word in sys.argv[1:] if word != "--debug"])
+        words = [word for word in sys.argv[1:] if word != "--debug"]
+        code = _app()(words, print_error=False, exit_on_error=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
         # Who was reading has had enough, as in `linsep demo | head`. Python would complain again on leaving.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except KeyboardInterrupt:
+        note("interrupted")
+        return SIGNALLED + signal.SIGINT
+    except _Ended as end:
+        return SIGNALLED + int(end.args[0])
     except Exception as error:  # noqa: BLE001 (the last resort before a user sees a traceback)
         if debug:
             traceback.print_exc()
         note(_explain(error))
+        if for_programs:
+            with suppress(OSError):  # it may be what failed
+                print_json({"error": _explain(error)})
         return 2
 
 
@@ -76,6 +105,7 @@ def _app() -> App:
         version=__version__,
         default_parameter=Parameter(negative=()),
         result_action="return_value",
+        suppress_keyboard_interrupt=False,
     )
     for command in commands:
         app.command(command)
@@ -96,6 +126,14 @@ def _explain(error: Exception) -> str:
         return f"{error.name} is not installed, which this command needs: pip install 'linsep[{extra}]'"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}; the output is not complete"
+    if isinstance(error, MemoryError):
+        return (
+            f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
+        )
     if isinstance(error, OSError | ValueError):
         return str(error)
+    if type(error).__module__.startswith("cyclopts"):
+        return f"{' '.join(str(error).split())} linsep --help shows the commands, linsep COMMAND --help their options"
     return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"

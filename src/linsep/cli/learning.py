@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .options import COLUMNS, READING, Columns, Output, Reading, Source
+from .options import COLUMNS, READING, Columns, Output, Reading, Source, ready
 from .speech import Waiting, note, print_json
 
 __all__ = ["compare", "fit", "replay", "separable"]
@@ -66,6 +66,7 @@ def fit(
     from ..jobs import training
     from ..jobs.preparation import prepare
 
+    ready(output, data)
     chosen = training.parse_C(C)
     if max_memory is not None:
         asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
@@ -88,12 +89,13 @@ def fit(
         with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
             hashed = None if output is None else pool.submit(training.hashed, examples)
             suspicious = pool.submit(training.doubts, examples)
-            model = training.fitted(training.estimator(loss, C=chosen, **settings), examples.X, examples.y)
+            model = training.estimator(loss, C=chosen, **settings)
+            interrupted = training.fit_or_stop(model, examples)
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
             save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
-    for remark in (*examples.notes, *doubts):
+    for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
 
@@ -284,6 +286,7 @@ def replay(
     from ..replay import check_ending, save
 
     check_ending(output)
+    ready(output, data)
     method = Method(loss, solver, order, C, schedule, eta, max_iter)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")

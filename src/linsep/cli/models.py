@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import READING, Output, Reading, Source
+from .options import READING, Output, Reading, Source, ready
 from .speech import Waiting, note, print_json
 
 __all__ = ["evaluate", "explain", "export", "predict", "report", "verify"]
@@ -39,6 +39,7 @@ def predict(
 
     if json and output is None:
         raise ValueError("--json and the predictions would both go to standard output; say where these go with -o")
+    ready(output, model, data)
     with Waiting() as waiting:
         rows = predict_file(_read(model), data, output, proba=proba, hints=reading.hints(), progress=waiting.rows)
     if json:
@@ -199,6 +200,7 @@ def report(
     from ..jobs.reporting import report_model, report_record, report_text
     from ..report import render
 
+    ready(output, model, data, train)
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data} and measuring")
@@ -244,6 +246,7 @@ def export(
 
     if output is None and (json or to == "onnx"):
         raise ValueError("say where to write with -o")
+    ready(output, model)
     found = _read(model)
     content = to_onnx(found) if to == "onnx" else {"sql": to_sql, "python": to_python}[to](found).encode()
     if output is None:

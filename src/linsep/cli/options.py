@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-__all__ = ["COLUMNS", "READING", "Columns", "Output", "Reading", "Source"]
+from ..atomic_file import check_target
+
+__all__ = ["COLUMNS", "READING", "Columns", "Output", "Reading", "Source", "ready"]
 
 
 #: A file to read; - is standard input.
@@ -93,3 +95,9 @@ class Columns:
 
 
 READING, COLUMNS = Reading(), Columns()
+
+
+def ready(output: Path | None, *read: str | Path | None) -> None:
+    """Raise where a result could not be written, or in the place of what is read: before the work, not after it."""
+    if output is not None:
+        check_target(output, *read)

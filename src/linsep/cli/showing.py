@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, _core
-from .options import Output
+from .options import Output, ready
 from .speech import Waiting, note, print_json, print_styled
 
 __all__ = ["demo", "doctor"]
@@ -43,6 +43,7 @@ def demo(
     from .. import demo as demonstration
     from ..atomic_file import write_atomically
 
+    ready(output)
     importlib.import_module("rich")  # whatever is missing is said before the work, not after it
     with Waiting() as waiting:
         waiting.on("fitting every model to the images")

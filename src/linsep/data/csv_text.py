@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from pyarrow import csv as arrow_csv
 from .csv_stretches import read_stretches
 from .sources import DataError, Source, blame
 
-__all__ = ["Dialect", "read_csv", "sniff", "stream_csv"]
+__all__ = ["Dialect", "check_names", "check_numbers", "read_csv", "sniff", "stream_csv"]
 
 DELIMITERS = (",", "\t", ";", "|")
 #: What stands for a missing value besides an empty field.
@@ -76,7 +77,10 @@ def sniff(
     >>> sniff(b"5.1,3.5,setosa\n4.9,3.0,setosa\n").header
     False
     """
+    encoding = _marked(head) or encoding
     text = _decoded(head, encoding)
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise DataError(f"--delimiter {delimiter!r} is not possible; give one character, or say tab")
     if delimiter is None:
         delimiter = max(DELIMITERS, key=lambda candidate: _consistency(text, candidate))
     quoted = _is_quoted(text, delimiter)
@@ -87,14 +91,19 @@ def sniff(
     return Dialect(delimiter, header, quoted, spaces, encoding, (*MISSING, *missing))
 
 
+def _marked(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark announces, as Excel writes it before "Unicode text"."""
+    marks = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+    return next((encoding for mark, encoding in marks.items() if head.startswith(mark)), None)
+
+
 def _decoded(head: bytes, encoding: str) -> str:
     """Return whole lines of the first bytes."""
-    whole = head[: head.rfind(b"\n") + 1] or head
     try:
-        text = whole.decode(encoding, "replace")
+        text = head.decode(encoding, "replace")
     except LookupError:
         raise DataError(f"encoding {encoding!r} is not known; utf-8, latin-1 and cp1252 are common ones") from None
-    return text.removeprefix("\ufeff")
+    return (text[: text.rfind("\n") + 1] or text).removeprefix("\ufeff")
 
 
 def _rows(text: str, delimiter: str, quoted: bool, limit: int = 1000) -> list[list[str]]:
@@ -194,31 +203,43 @@ def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
     Raises
     ------
     DataError
-        For ragged rows, bytes that are not text, columns of numbers with something else among them.
+        For no rows, ragged rows, bytes that are not text, columns of numbers with something else among them.
     """
+    table = _read_whole(source, dialect, types)
+    if not table.num_rows:
+        raise DataError(_no_rows(source))
+    return table
+
+
+def _read_whole(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None) -> pa.Table:
     content, options = source.buffer(), _options(source, dialect, types, b'"' in source.head)
     try:
         is_utf8 = dialect.encoding.lower() in ("utf-8", "utf8")
         table = read_stretches(content, options, quoted=dialect.quoted) if is_utf8 else None
         if table is None:
+            # Where the first quote comes late, a line may end within quotes all the same.
+            if b'"' not in source.head and re.search(rb'"', memoryview(content)):
+                options = _options(source, dialect, types, True)
             table = arrow_csv.read_csv(pa.BufferReader(content), **options)
-        if not table.num_rows:
-            raise DataError(f"{source.name}: no rows below the header; if the first line is data, say --no-header")
         return _tidy(source, dialect, table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise _found(source, dialect, content, error) from error
 
 
+def _no_rows(source: Source) -> str:
+    return f"{source.name}: no rows below the header; if the first line is data, say --no-header"
+
+
 def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
     """Yield the file a block at a time, with the types that are given; a small one is read at once, by all threads."""
     if source.path is not None and source.compression is None and (source.size or 0) <= WHOLE:
-        table = read_csv(source, dialect, types)
+        table = _read_whole(source, dialect, types)
         yield from (table.slice(first, ROWS) for first in range(0, table.num_rows, ROWS))
         return
     row = 0
     with blame(source.name), source.open(mapped=False) as stream:
         try:
-            options = _options(source, dialect, types, b'"' in source.head)
+            options = _options(source, dialect, types, True)  # the quotes to come nobody knows
             for batch in arrow_csv.open_csv(stream, **options):
                 table = _tidy(source, dialect, pa.Table.from_batches([batch]), row)
                 row += table.num_rows
@@ -232,9 +253,7 @@ def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType
 def _tidy(source: Source, dialect: Dialect, table: pa.Table, before: int = 0) -> pa.Table:
     """Return the table with spaces trimmed; raise where a column cannot be what it seems."""
     columns = {}
-    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
-    if repeated:
-        raise DataError(f"{source.name} line 1: the header names {repeated[0]!r} twice; rename one of the columns")
+    check_names(f"{source.name} line 1", table.column_names)
     for j, name in enumerate(table.column_names):
         column = table.column(j)
         if pa.types.is_binary(column.type):
@@ -244,6 +263,13 @@ def _tidy(source: Source, dialect: Dialect, table: pa.Table, before: int = 0) ->
             column = pc.if_else(pc.is_in(column, pa.array(dialect.missing)), None, column)
         columns[name.strip() if dialect.spaces else name] = column
     return pa.table(columns)
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Raise where two columns have the same name."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"{where}: two columns are called {repeated[0]!r}; rename one of them")
 
 
 def _line(dialect: Dialect, row: int) -> int:
@@ -287,6 +313,8 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
         return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {advice}")
     if content is not None and (ragged := _ragged(source, dialect, bytes(content))):
         return DataError(ragged)
+    if "Empty CSV" in str(error):
+        return DataError(_no_rows(source))
     message = str(error).splitlines()[0]
     found = re.search(r"column #(\d+).*?conversion error to (\S+): (.*)", message)
     if not found:
@@ -314,7 +342,7 @@ def _line_of_no_number(dialect: Dialect, content: Any, j: int) -> int | None:
 def _records(dialect: Dialect, content: bytes) -> Iterator[tuple[list[str], int]]:
     """Yield the fields of each record, and the number of the line it ends on."""
     quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    text = io.StringIO(content.decode(dialect.encoding, "replace"), newline="")
+    text = io.StringIO(content.decode(dialect.encoding, "replace").removeprefix("\ufeff"), newline="")
     reader = csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
     for row in reader:
         if row:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import in_threads, is_sparse
-from .sources import DataError
+from .sources import BadValueError, DataError
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Numbers = NDArray[Any]
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
-__all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer"]
+__all__ = ["Column", "MatrixEncoding", "Scaled", "TableEncoding", "from_dict", "infer", "spellings"]
 
 KINDS = ("number", "category", "date", "text", "ignored")
 #: Levels that stand for a missing value, and for those too rare to have a weight of their own.
@@ -35,6 +36,8 @@ MISSING, OTHER = "(missing)", "(other)"
 WORDS = 3
 #: Rows that are turned from columns into rows at a time.
 STRIP = 1 << 12
+#: What is said of a column of whole numbers that floats cannot tell apart.
+ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 
@@ -61,6 +64,8 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     given = len(column) - column.null_count
+    if pa.types.is_floating(column.type) and given and pc.all(pc.is_nan(column)).as_py():
+        return Column(name, "ignored", "it has no values")
     if is_number(column.type) and given and not _is_constant(column):
         return _infer_number(name, column, given)
     different = _count_distinct(column)
@@ -109,14 +114,20 @@ def is_text(kind: Any) -> bool:
 
 
 def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
-    if not (pa.types.is_integer(column.type) and given == len(column) >= FEW):
+    if not pa.types.is_integer(column.type):
         return Column(name, "number")
     ends = pc.min_max(column)
+    if max(ends["max"].as_py(), -ends["min"].as_py()) > 2**53:
+        number = Column(name, "number", ROUNDED)
+    else:
+        number = Column(name, "number")
+    if not given == len(column) >= FEW:
+        return number
     consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
     called_so = names_rows(name)
     if (consecutive or called_so) and _count_distinct(column) == given:
         return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
-    return Column(name, "number")
+    return number
 
 
 def names_rows(name: str) -> bool:
@@ -153,7 +164,7 @@ def from_dict(data: Mapping[str, Any] | None) -> TableEncoding | MatrixEncoding:
     if kind == "table":
         return TableEncoding.from_dict(data)  # type: ignore[arg-type]
     if kind == "matrix":
-        return MatrixEncoding(**{name: value for name, value in (data or {}).items() if name != "kind"})
+        return MatrixEncoding.from_dict(data or {})
     if data is None:
         raise DataError("the model was not fitted on a file: use linsep.load and its predict in Python")
     raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")
@@ -213,6 +224,19 @@ class MatrixEncoding:
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         return {"kind": "matrix", **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MatrixEncoding:
+        """Read what `to_dict` wrote."""
+        try:
+            columns = data["columns"]
+            names = None if columns is None else _texts(columns)
+            found = cls(_whole(data["n_features"]), _whole(data["base"]), names, _text_or_none(data["target"]))
+            if names is not None and len(names) != found.n_features:
+                raise ValueError("each column needs a name")
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+        return found
 
 
 @dataclass(frozen=True)
@@ -294,7 +318,7 @@ class TableEncoding:
     @classmethod
     def fit_transform(cls, table: pa.Table, name: str = "data", **said: Any) -> tuple[TableEncoding, Any]:
         """Return what `fit` does, and its `transform` of the same rows."""
-        encoding, parts = cls._decided(table, **said)._fitted(table)
+        encoding, parts = cls._decided(table, **said)._fitted(table, name)
         return encoding, encoding._encoded(parts, table.num_rows)
 
     @classmethod
@@ -327,9 +351,9 @@ class TableEncoding:
         """Return the same columns, encoded by what other training rows show."""
         return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
 
-    def _fitted(self, table: pa.Table) -> tuple[TableEncoding, Parts]:
+    def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
         """Return what the values of the columns say, and these values."""
-        numbers, categories, texts = parts = self._parts(table)
+        numbers, categories, texts = parts = self._parts(table, name)
         columns = {column.name: column for column in self.columns}
         levels = {name: kept for name, values in categories.items() if (kept := _levels(values))}
         words = {name: found for name, values in texts.items() if (found := _vocabulary(values))}
@@ -437,10 +461,11 @@ class TableEncoding:
         """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
         from sklearn.preprocessing import OneHotEncoder
 
-        codes = pc.index_in(values, value_set=pa.array(levels, type=pa.string()))
-        fallback = levels.index(OTHER) if OTHER in levels else -1
-        lacking = levels.index(MISSING) if MISSING in levels else -1
-        codes = pc.if_else(pc.is_null(values), lacking, pc.fill_null(codes, fallback)).to_numpy().astype(np.int64)
+        known = spellings(levels)
+        places = pc.index_in(values, value_set=pa.array(list(known), type=pa.string()))
+        fallback, lacking = (levels.index(level) if level in levels else -1 for level in (OTHER, MISSING))
+        code = np.array([*known.values(), fallback, lacking], dtype=np.int64)
+        codes = code[pc.if_else(pc.is_null(values), len(known) + 1, pc.fill_null(places, len(known))).to_numpy()]
         encoder = OneHotEncoder(categories=[np.arange(len(levels))], handle_unknown="ignore")
         return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
 
@@ -512,18 +537,39 @@ class TableEncoding:
     def from_dict(cls, data: Mapping[str, Any]) -> TableEncoding:
         """Read what `to_dict` wrote."""
         try:
+            columns = tuple(Column(**column) for column in data["columns"])
+            _texts([part for column in columns for part in (column.name, column.kind, column.note)])
+            if unknown := {column.kind for column in columns} - set(KINDS):
+                raise ValueError(f"no column is {unknown.pop()!r}")
             return cls(
-                tuple(Column(**column) for column in data["columns"]),
+                columns,
                 {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
-                {name: list(kept) for name, kept in data["levels"].items()},
-                {name: (list(kept), [float(value) for value in idf]) for name, (kept, idf) in data["words"].items()},
-                int(data["degree"]),
-                data["target"],
+                {name: _texts(kept) for name, kept in data["levels"].items()},
+                {name: (_texts(kept), [float(value) for value in idf]) for name, (kept, idf) in data["words"].items()},
+                _whole(data["degree"]),
+                _text_or_none(data["target"]),
                 bool(data["header"]),
-                tuple(data["missing"]),
+                tuple(_texts(data["missing"])),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+
+
+def _texts(values: Any) -> list[str]:
+    """Return a list of texts; raise for anything else."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"a list of texts was expected, not {str(values)[:40]!r}")
+    return list(values)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _texts([value])[0]
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"a whole number was expected, not {str(value)[:40]!r}")
+    return value
 
 
 def _power(name: str, k: int) -> str:
@@ -537,28 +583,45 @@ def _column(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
     return table[name]
 
 
-def floats(values: pa.ChunkedArray, column: str, file: str, before: int = 0) -> FloatArray:
-    """Return numbers, with NaN where they are missing; so many rows came before these."""
+def floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
+    """Return numbers, with NaN where they are missing."""
     try:
-        numbers = values if values.type == pa.float64() else values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{file}, column {column!r}: {error}; it must be numbers, as in training") from error
-    array = np.asarray(numbers.to_numpy(), dtype=np.float64)
+        array = _as_floats(values)
+    except pa.ArrowInvalid:
+        advice = "is not a number, as the column's values must be; correct it"
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_floats, some)) from None
     if np.isinf(array).any():
-        row = int(np.argmax(np.isinf(array)))
-        raise DataError(
-            f"{file} row {before + row + 1}, column {column!r}: {array[row]} is not a finite number; correct it"
-        )
+        advice = "is not a finite number; correct it, or leave it empty if the value is missing"
+        raise BadValueError(file, column, advice, lambda some: not np.isinf(_as_floats(some)).any())
     return array
+
+
+def _as_floats(values: pa.ChunkedArray) -> FloatArray:
+    # Whole numbers above 2^53 are rounded, which `infer` notes.
+    numbers = values if values.type == pa.float64() else values.cast(pa.float64(), safe=not is_number(values.type))
+    return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
     """Return dates and times in milliseconds."""
     try:
-        values = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
-        return values.cast(pa.timestamp("ms"), safe=False)
-    except pa.ArrowException as error:
-        raise DataError(f"{file}, column {column!r}: {error}; dates are written as 2024-01-31") from error
+        return _as_moments(values)
+    except pa.ArrowException:
+        advice = "is not a date; write dates as 2024-01-31 or 2024-01-31 12:30:00"
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_moments, some)) from None
+
+
+def _as_moments(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    values = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
+    return values.cast(pa.timestamp("ms"), safe=False)
+
+
+def _is_possible(convert: Callable[[pa.ChunkedArray], object], values: pa.ChunkedArray) -> bool:
+    try:
+        convert(values)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _moments(numbers: Mapping[str, Numbers]) -> dict[str, tuple[float, float, bool]]:
@@ -612,7 +675,32 @@ def levels_of(counts: Mapping[str, int], n: int, *, lacking: bool) -> list[str]:
     if not kept:
         return []
     rare = len(kept) < len(counts)
-    return [*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]
+    return list(dict.fromkeys([*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]))
+
+
+def spellings(levels: Sequence[str]) -> dict[str, int]:
+    """Return the number of the level that a value stands for, also as other programs write the same value.
+
+    A whole number is 1 or, where the column had gaps, 1.0; a truth value True, true, TRUE or 1.
+
+    Examples
+    --------
+    >>> spellings(["1", "2.0", "Ede"])
+    {'1': 0, '2.0': 1, 'Ede': 2, '1.0': 0, '2': 1}
+    >>> spellings(["False"])["false"]
+    0
+    """
+    found = {level: k for k, level in enumerate(levels)}
+    plain = [level for level in levels if level not in (OTHER, MISSING)]
+    truths = {level.lower() for level in plain} <= {"true", "false"}
+    for level in plain:
+        others = [level.removesuffix(".0"), f"{level}.0"] if re.fullmatch(r"-?[0-9]+(\.0)?", level) else []
+        if truths:
+            word = level.lower()
+            others = [word, word.title(), word.upper(), *(("1", "1.0") if word == "true" else ("0", "0.0"))]
+        for other in others:
+            found.setdefault(other, found[level])
+    return found
 
 
 def _vocabulary(texts: list[str]) -> tuple[list[str], list[float]] | None:

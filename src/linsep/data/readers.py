@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
 
-from .csv_text import Dialect, check_numbers, read_csv, sniff, stream_csv
+from .._core import is_sparse
+from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
-from .sources import DataError, Source, blame
+from .sources import BadValueError, DataError, Source, blame
 
 T = TypeVar("T")
 
@@ -25,6 +27,8 @@ __all__ = ["Hints", "Matrix", "Table", "read", "stream"]
 
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
+#: Up to this every whole number is a float.
+EXACT = 2**53
 #: Bytes of a column that a stream of Parquet data reads ahead.
 BUFFER = 1 << 16
 
@@ -67,11 +71,38 @@ class Table:
     frame : pyarrow.Table
     header : bool
         Whether the names come from the file.
+    line : int or None
+        The line of its first row, where the file is text.
+    first : int
+        How many rows of the file came before.
     """
 
     name: str
     frame: pa.Table
     header: bool = True
+    line: int | None = None
+    first: int = 0
+
+    def where(self, row: int) -> str:
+        """Return the file and the place of a row in it, as a person counts."""
+        place = f"row {self.first + row + 1}" if self.line is None else f"line {self.line + row}"
+        return f"{self.name} {place}"
+
+    @contextmanager
+    def blaming(self) -> Iterator[None]:
+        """Turn the error of a bad value somewhere in this table into one that says where it is."""
+        try:
+            yield
+        except BadValueError as error:
+            column = self.frame[error.column]
+            row, size = 0, len(column)  # the first that does not fit is within these
+            while size > 1:
+                half = size // 2
+                if error.fits(column.slice(row, half)):
+                    row, half = row + half, size - half
+                size = half
+            value, place = column[row].as_py(), f"{self.where(row)}, column {error.column!r}"
+            raise DataError(f"{place}: {str(value)[:40]!r} {error.advice}") from error
 
     def column(self, name: str) -> str:
         """Return the column of that name or, from 1 or from −1 at the end, of that number."""
@@ -153,8 +184,8 @@ def read(
             dialect = hints.dialect(source)
             frame = read_csv(source, dialect, types)
             check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
-            return Table(source.name, frame, dialect.header)
-        return Table(source.name, _plain(_read_arrow(source)))
+            return Table(source.name, frame, dialect.header, 1 + dialect.header)
+        return Table(source.name, _plain(source.name, _read_arrow(source)))
 
 
 def stream(
@@ -185,8 +216,10 @@ def stream(
     source, hints = Source.of(path), hints or Hints()
     if source.format == "csv":
         dialect = hints.dialect(source)
+        first = 0
         for frame in stream_csv(source, dialect, types or {}):
-            yield Table(source.name, frame, dialect.header)
+            yield Table(source.name, frame, dialect.header, first + 1 + dialect.header, first)
+            first += frame.num_rows
     elif source.format == "libsvm":
         stretch = STRETCH if size is None else max(1 << 16, min(STRETCH, size // 4))
         for X, y in stream_libsvm(source, base=base, n_features=n_features, stretch=stretch):
@@ -195,8 +228,10 @@ def stream(
         yield _read_npz(source, None)
     else:
         with blame(source.name):
+            first = 0
             for batch in _one_ahead(_arrow_batches(source, size, columns)):
-                yield Table(source.name, _plain(pa.Table.from_batches([batch])))
+                yield Table(source.name, _plain(source.name, pa.Table.from_batches([batch])), first=first)
+                first += batch.num_rows
 
 
 def _one_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -216,11 +251,12 @@ def _read_arrow(source: Source) -> pa.Table:
     return reader(content).read_all()
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Return the table with text as text: polars writes views, which few of pyarrow's functions take."""
+def _plain(name: str, table: pa.Table) -> pa.Table:
+    """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes."""
+    check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
-        if pa.types.is_string_view(column.type):
-            table = table.set_column(j, column.name, table.column(j).cast(pa.string()))
+        if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):
+            table = table.set_column(j, column.name, table.column(j).cast(plain))
     return table
 
 
@@ -249,23 +285,55 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
     """Read X and y, or what `scipy.sparse.save_npz` wrote; no pickled objects."""
     import io
 
+    name = source.name
     try:
         with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = {key: file[key] for key in file.files}
     except (zipfile.BadZipFile, ValueError) as error:
-        raise DataError(f"{source.name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+        raise DataError(f"{name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+    X = _npz_matrix(name, arrays)
+    if target is not None and target not in arrays:
+        raise DataError(f"{name}: no array {target!r} in it, only {', '.join(arrays)}")
+    y = arrays.get(target or "y")
+    if y is not None and y.shape != (X.shape[0],):
+        raise DataError(f"{name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
+    names = [str(one) for one in np.ravel(arrays["names"])] if "names" in arrays else None
+    if names is not None:
+        check_names(name, names)
+        if len(names) != X.shape[1]:
+            raise DataError(f"{name}: {len(names)} names for {X.shape[1]:,} columns; give each column its name")
+    return Matrix(name, X, y, 0, names)
+
+
+def _npz_matrix(name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return X, dense or CSR, in floats; raise for numbers that nothing can be learned from."""
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
-        X: Any = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+        columns_first = arrays.get("format", np.array(b"csr")).item() in (b"csc", "csc")
+        kind = sparse.csc_array if columns_first else sparse.csr_array
+        try:
+            parts: Any = tuple(arrays[part] for part in ("data", "indices", "indptr"))
+            X: Any = kind(parts, shape=tuple(arrays["shape"]))
+            X.check_format(full_check=True)  # whoever counts on its indices reads and writes by them
+        except (ValueError, TypeError) as error:
+            raise DataError(f"{name}: the sparse matrix is damaged ({error}); write it again") from error
+        X = X.tocsr()
     elif "X" in arrays:
         X = arrays["X"]
     else:
-        raise DataError(f"{source.name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
+        raise DataError(f"{name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise DataError(f"{source.name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
-    if target is not None and target not in arrays:
-        raise DataError(f"{source.name}: no array {target!r} in it, only {', '.join(arrays)}")
-    y = arrays.get(target or "y")
-    if y is not None and y.shape != (X.shape[0],):
-        raise DataError(f"{source.name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
-    names = [str(name) for name in arrays["names"]] if "names" in arrays else None
-    return Matrix(source.name, X if X.dtype.kind == "f" else X.astype(np.float64), y, 0, names)
+        raise DataError(f"{name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
+    if not X.shape[1]:
+        raise DataError(f"{name}: X has no columns, and so nothing to learn from")
+    values = X.data if is_sparse(X) else X
+    if X.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > EXACT:
+        raise DataError(f"{name}: X has whole numbers above 2^53, which floats cannot tell apart; subtract their least")
+    if not np.isfinite(values).all():
+        at = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
+        if is_sparse(X):
+            row = int(np.searchsorted(X.indptr, at[0], side="right")) - 1
+            at = (np.int64(row), X.indices[at[0]])
+        where = f"X[{', '.join(str(int(k)) for k in at)}]"
+        advice = "fill in what is missing, or write a table (Parquet, CSV), where values may be missing"
+        raise DataError(f"{name}: {where} is not a finite number; {advice}")
+    return X if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.astype(np.float64)

@@ -36,9 +36,10 @@ def disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise DataError(f"{folder}: the disk is full; make room, or name a folder on another one: --scratch") from error
+        why = "a file may not grow that large here" if error.errno == errno.EFBIG else "the disk is full; make room"
+        raise DataError(f"{folder}: {why}, or name a folder on another one: --scratch") from error
 
 
 def check_space(folder: Path, needed: int) -> None:
@@ -46,7 +47,7 @@ def check_space(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise DataError(
-            f"{folder}: the encoded rows take about {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are left on the "
+            f"{folder}: the encoded rows take about {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are left on the "
             "disk; make room, or name a folder on another one: --scratch"
         )
 

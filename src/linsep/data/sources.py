@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-__all__ = ["DataError", "Source", "blame"]
+__all__ = ["BadValueError", "DataError", "Source", "blame"]
 
 #: How many bytes of the content are looked at to tell what it is.
 HEAD = 1 << 20
@@ -29,6 +29,23 @@ LIBSVM_LINE = re.compile(rb"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:\S+)?(?:\
 
 class DataError(ValueError):
     """Data that cannot be used: the message names the file, the place in it, and what to do."""
+
+
+class BadValueError(DataError):
+    """A value that is not what its column holds; who knows the file says on which line, see `Table.blaming`.
+
+    Attributes
+    ----------
+    column : str
+    fits : callable
+        Whether some of the column's values are all as they should be.
+    advice : str
+        What to do.
+    """
+
+    def __init__(self, where: str, column: str, advice: str, fits: Callable[[Any], bool]) -> None:
+        super().__init__(f"{where}, column {column!r}: a value {advice}")
+        self.column, self.advice, self.fits = column, advice, fits
 
 
 @contextmanager
@@ -64,6 +81,11 @@ class _Joined(io.RawIOBase):
         into[: len(chunk)] = chunk
         return len(chunk)
 
+    def close(self) -> None:
+        if self._rest is not sys.stdin.buffer:
+            self._rest.close()
+        super().close()
+
 
 def _read_up_to(stream: Any, size: int) -> bytes:
     """Read so many bytes, or to the end: a pipe gives what it has."""
@@ -83,7 +105,7 @@ class Source:
     name : str
         How errors call it.
     path : Path or None
-        None for standard input.
+        None for what can be read once only: standard input, a pipe.
     compression : str or None
     format : {"csv", "libsvm", "npz", "parquet", "arrow"}
     head : bytes
@@ -114,6 +136,8 @@ class Source:
         path = Path(path)
         name = str(path)
         with blame(name):
+            if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, as of <(…) in a shell
+                return cls._of_stream(name, path.open("rb"), name)
             with path.open("rb") as file:
                 compression = _compression(file.read(4))
             with _decompress(path.open("rb"), compression) as stream:
@@ -121,35 +145,42 @@ class Source:
         return cls(name, path, compression, _format(name, head), head)
 
     @classmethod
-    def _of_stream(cls, name: str, stream: BinaryIO) -> Source:
+    def _of_stream(cls, name: str, stream: BinaryIO, called: str = "") -> Source:
         with blame(name):
             start = _read_up_to(stream, 4)
             compression = _compression(start)
             content = _decompress(_Joined(start, stream), compression)
             head = _read_up_to(content, HEAD)
-        return cls(name, None, compression, _format("", head), head, content)
+        return cls(name, None, compression, _format(called, head), head, content)
 
     @property
     def size(self) -> int | None:
-        """Bytes on disk, None for standard input."""
+        """Bytes on disk, None for what can be read once only."""
         return None if self.path is None else self.path.stat().st_size
 
     def open(self, *, mapped: bool = True) -> Any:
-        """Return the content from its beginning, as a stream that pyarrow reads; of standard input once only.
+        """Return the content from its beginning, as a stream that pyarrow reads; of a pipe once only.
 
         Pages of a mapped file count as the process's memory: whoever goes through a long one says no.
         """
         if self.path is None:
-            return pa.PythonFile(io.BufferedReader(_Joined(self.head, self.rest), 1 << 20), mode="r")
+            return pa.PythonFile(self._once(), mode="r")
         if self.compression is None:
             plain = pa.memory_map if mapped else pa.OSFile
             return plain(str(self.path)) if self.size else pa.BufferReader(b"")
         return pa.CompressedInputStream(pa.OSFile(str(self.path)), self.compression)
 
+    def _once(self) -> BinaryIO:
+        return io.BufferedReader(_Joined(self.head, self.rest), 1 << 20)
+
     def buffer(self) -> Any:
         """Return the whole content; a plain file is mapped, not copied."""
-        with blame(self.name), self.open() as stream:
-            return stream.read_buffer()
+        with blame(self.name):
+            if self.path is None:  # which has no size to ask for
+                with self._once() as pipe:
+                    return pa.py_buffer(pipe.read())
+            with self.open() as stream:
+                return stream.read_buffer()
 
     def seekable(self, *, mapped: bool = True) -> Any:
         """Return the content as a file that can be read anywhere."""
@@ -168,14 +199,14 @@ def _decompress(stream: Any, compression: str | None) -> Any:
 
 def _format(name: str, head: bytes) -> str:
     """Return the format that the content shows, or else the name."""
+    if not head.strip():
+        raise DataError(f"{name or 'standard input'}: it is empty; give a file with a header and rows")
     for magic, kind in MAGIC.items():
         if head.startswith(magic):
             return kind
     endings = Path(name.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")).suffixes[-1:]
     if endings and endings[0] in ENDINGS:
         return ENDINGS[endings[0]]
-    if not head:
-        raise DataError(f"{name or 'standard input'}: it is empty; give a file with a header and rows")
     lines = [line for line in head.split(b"\n")[:50] if line.strip() and not line.lstrip().startswith(b"#")]
     looks = [bool(LIBSVM_LINE.match(line.strip())) for line in (lines[:-1] or lines)]
     return "libsvm" if looks and sum(looks) > len(looks) / 2 else "csv"

@@ -17,6 +17,7 @@ from .._core import in_threads
 from .csv_text import ENOUGH_ROWS, MOSTLY_NUMBERS, NUMBER
 from .encoding import (
     FEW,
+    ROUNDED,
     WORDS,
     Column,
     TableEncoding,
@@ -86,7 +87,7 @@ class _Numbers:
     def add(self, column: pa.ChunkedArray) -> None:
         ends = pc.min_max(column).as_py()
         self.rows, self.nulls = self.rows + len(column), self.nulls + column.null_count
-        if ends["min"] is not None:
+        if ends["min"] is not None and ends["min"] == ends["min"]:  # NaN where there is nothing else
             self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
             self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
         if pa.types.is_floating(column.type):
@@ -105,7 +106,7 @@ class _Numbers:
     def kind(self) -> Column:
         """Return what `encoding.infer` would."""
         given = self.rows - self.nulls
-        if given == 0:
+        if given == 0 or (self.odd and self.low is None):
             return Column(self.name, "ignored", "it has no values")
         if self.low == self.high and not (self.odd and self.low is not None) and not self.nulls:
             return Column(self.name, "ignored", "it has one value only")
@@ -114,7 +115,8 @@ class _Numbers:
                 return Column(self.name, "ignored", "it numbers the rows")
             if self.sketch is not None and self.sketch.count() >= ALL * given:
                 return Column(self.name, "ignored", "it identifies the rows")
-        return Column(self.name, "number")
+        rounded = self.whole and max(self.high, -self.low) > 2**53
+        return Column(self.name, "number", ROUNDED if rounded else "")
 
     def _is_a_range(self) -> bool:
         """Whether the values are all those from the lowest to the highest, told by the sum of their hashes."""
@@ -394,7 +396,7 @@ class TableStatistics:
                 check = self.line is not None and name not in self.as_text and is_text(column.type)
                 tally.add(column, look_for_numbers=check)
             else:
-                values = floats(column, name, self.name, self.rows)
+                values = floats(column, name, self.name)
                 # A column that the user calls a number may be text in the file.
                 tally.add(column if is_number(column.type) else pa.chunked_array([pa.array(values, from_pandas=True)]))
                 numbers.append(values)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..blocked import BlockedMatrix
@@ -18,7 +17,7 @@ from ..data.readers import Hints, Matrix, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..verification import verify
-from .preparation import hints_of, labels, needs, target_column
+from .preparation import hints_of, labels, needs, target_column, with_label
 
 __all__ = ["is_long", "verify_in_parts"]
 
@@ -95,7 +94,9 @@ def _blocks(
             yield encoding.transform(part.X, part.name), part.y
             continue
         column = target_column(part, target)
-        frame = part.frame.filter(pc.is_valid(part.frame[column])) if part.frame[column].null_count else part.frame
+        frame = with_label(part.frame, column)
         for first in range(0, frame.num_rows, size := max(16, BLOCK // (8 * max(1, frame.num_columns)))):
             some = frame[first : first + size]
-            yield encoding.transform(some, part.name), labels(some[column], column, part.name)
+            with part.blaming():
+                X = encoding.transform(some, part.name)
+            yield X, labels(some[column], column, part.name)

@@ -112,15 +112,17 @@ def _product(graph: _Graph, z: str, powers: dict[int, int]) -> str:
 
 def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
     """Look the level up in a table of weights: unknown levels come first, then missing, then the known ones."""
-    part, places = dates.part(category.name), list(range(1, len(category.levels) + 2))
+    part, levels = dates.part(category.name), category.levels
     if part is None:
-        keys: dict[str, Any] = dict(keys_strings=["", *category.levels])
+        keys: dict[str, Any] = dict(keys_strings=["", *levels])
     else:
-        keys = dict(keys_int64s=[_Dates.MISSING, *map(int, category.levels)])
+        levels = {value: weights for value, weights in levels.items() if value.isdigit()}
+        keys = dict(keys_int64s=[_Dates.MISSING, *map(int, levels)])
+    places = list(range(1, len(levels) + 2))
     values = part or graph.input(category.name, "text")
     code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", values_int64s=places, default_int64=0, **keys)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
-    table: NDArray[np.float64] = np.array([category.other, category.missing, *category.levels.values()])
+    table: NDArray[np.float64] = np.array([category.other, category.missing, *levels.values()])
     return graph.add("Gather", graph.constant(table), flat, axis=0)
 
 

@@ -21,7 +21,7 @@ import json
 import math
 import re
 import sys
-from datetime import datetime
+from datetime import datetime, timezone
 
 MODEL = json.loads(r\'\'\'
 '''
@@ -40,6 +40,8 @@ def _with_dates(row):
         if _missing(value):
             continue
         moment = value if hasattr(value, "hour") else datetime.fromisoformat(str(value))
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(timezone.utc)
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond // 1000 / 1000
         row[name + " in days"] = moment.toordinal() - 719163 + seconds / 86400
         row["month of " + name] = str(moment.month)
@@ -111,9 +113,20 @@ def probabilities(row):
     return {label: share / sum(shares) for label, share in zip(MODEL["classes"], shares)}
 
 
+def rows(file):
+    \"\"\"Yield the rows of a CSV file as dictionaries.\"\"\"
+    first = file.readline()
+    file.seek(0)
+    lines = csv.reader(file, delimiter=max(",\\t;|", key=first.count), skipinitialspace=True)
+    names = next(lines) if MODEL["header"] else None
+    for cells in filter(None, lines):
+        cells = [None if cell in MODEL["words"] else cell for cell in cells]
+        yield dict(zip(names or ["column_%d" % (j + 1) for j in range(len(cells))], cells))
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
-        for row in csv.DictReader(file):
+        for row in rows(file):
             print(predict(row))
 """
 

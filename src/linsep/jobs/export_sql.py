@@ -69,6 +69,12 @@ def _days(text: str, day: str) -> str:
     return f"({day} + (3600 * {clock[0]} + 60 * {clock[1]} + {clock[2]} + {rest}) / 86400e0)"
 
 
+def _given(model: Model, name: str) -> str:
+    """Return a number; NULL where it is NaN, which DuckDB takes for the largest of all and SQLite does not know."""
+    value = _value(model, name)
+    return value if name in model.date_parts else f"CASE WHEN {value} - {value} = 0 THEN {value} END"
+
+
 def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
@@ -87,7 +93,7 @@ def _score(model: Model, k: int) -> str:
             factors = [_standardised(model, j) for j, power in powers.items() for _ in range(power)]
             terms.append(" * ".join([_number(weights[k]), *factors]))
     terms += [
-        f"CASE WHEN {_value(model, number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
+        f"CASE WHEN {_given(model, number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
         for number in model.numbers
         if number.missing and number.missing[k]
     ]
@@ -97,10 +103,10 @@ def _score(model: Model, k: int) -> str:
 
 def _standardised(model: Model, j: int) -> str:
     number = model.numbers[j]
-    value = _value(model, number.name)
+    value = _given(model, number.name)
     if (number.mean, number.scale) == (0.0, 1.0):
         return f"COALESCE({value}, 0e0)"
-    return f"COALESCE(({value} - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
+    return f"COALESCE((({value}) - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
 
 
 def _case(value: str, category: Category, k: int) -> str:

@@ -6,7 +6,7 @@ import csv as text
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,8 @@ def predict_file(
     encoding, total = from_dict(found.encoding), 0
     with _writer(output, _schema(found.model, proba)) as write:
         for X in _features(path, encoding, hints):
+            if not X.shape[0]:
+                continue
             columns = {"prediction": _labels(decide(found.model, X, found.threshold))}
             if proba:
                 shares = probabilities(found.model, X)
@@ -78,7 +80,12 @@ def _features(path: str | Path, encoding: TableEncoding | MatrixEncoding, hints:
     for part in parts:
         if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
             raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
-        yield encoding.transform(part.X if isinstance(part, Matrix) else part.frame, part.name)
+        if isinstance(part, Matrix):
+            yield encoding.transform(part.X, part.name)
+            continue
+        with part.blaming():
+            X = encoding.transform(part.frame, part.name)
+        yield X
 
 
 def _labels(values: NDArray[Any]) -> pa.Array:
@@ -101,8 +108,17 @@ def _schema(model: Any, proba: bool) -> pa.Schema:
 def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that writes tables; the file takes its name when all is written."""
     if output is None:
-        with _csv_writer(sys.stdout.buffer, schema, ",") as writer:
-            yield writer.write_table
+        with ExitStack() as stack:
+            opened: list[Any] = []
+
+            def write(table: pa.Table | None) -> None:
+                if not opened:  # nothing is printed before the first rows are known to be good
+                    opened.append(stack.enter_context(_csv_writer(sys.stdout.buffer, schema, ",")))
+                if table is not None:
+                    opened[0].write_table(table)
+
+            yield write
+            write(None)
         sys.stdout.flush()
         return
     try:

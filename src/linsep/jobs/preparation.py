@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,14 +17,28 @@ from numpy.typing import NDArray
 
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import DataError
+from ..data.sources import BadValueError, DataError, blame
 
-__all__ = ["Encoding", "Examples", "encoded", "hints_of", "labels", "prepare", "target_column", "types_said"]
+__all__ = [
+    "Encoding",
+    "Examples",
+    "check_width",
+    "encoded",
+    "hints_of",
+    "labels",
+    "needs",
+    "prepare",
+    "target_column",
+    "types_said",
+    "with_label",
+]
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: A target with more different values than this is a measurement or an identifier.
 CLASSES = 1000
+#: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
+FEATURE = 150
 
 
 @dataclass(frozen=True)
@@ -114,6 +129,7 @@ def _training_examples(
     if isinstance(data, Matrix):
         if kinds or degree != 1:
             raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
         return Examples(data.name, data.X, _two_classes(_matrix_labels(data, target), data.name), encoding, [])
     frame, y, notes, column = _labelled(data, target)
@@ -122,23 +138,34 @@ def _training_examples(
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     try:
-        fitted, X = TableEncoding.fit_transform(
-            frame.drop_columns([column]),
-            data.name,
-            kinds=kinds,
-            degree=degree,
-            target=column,
-            header=data.header,
-            missing=hints.missing,
-        )
+        with data.blaming():
+            fitted, X = TableEncoding.fit_transform(
+                frame.drop_columns([column]),
+                data.name,
+                kinds=kinds,
+                degree=degree,
+                target=column,
+                header=data.header,
+                missing=hints.missing,
+            )
     except DataError as error:
+        if isinstance(error.__cause__, BadValueError):
+            raise
         raise DataError(f"{data.name}: {error}") from error
     aside = [
-        f"column {c.name!r} is set aside: {c.note}"
+        f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
         for c in fitted.columns
-        if c.kind == "ignored" and c.note != "asked for"
+        if c.note and c.note != "asked for"
     ]
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
+
+
+def check_width(name: str, d: int) -> None:
+    """Raise where a matrix has no columns, or more than there is memory for a weight and a name of each."""
+    if d < 1:
+        raise DataError(f"{name}: no row has a value, as in 3:0.5, and so there is nothing to learn from")
+    if hasattr(os, "sysconf") and d * FEATURE > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise DataError(f"{name}: column numbers go up to {d:,}, for which there is no memory; number those that occur")
 
 
 def _takes_transformers(data: Table, target: str | None, kinds: Mapping[str, str], degree: int) -> bool:
@@ -190,10 +217,18 @@ def encoded(
     if isinstance(data, Matrix):
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
-        return Examples(data.name, X, _matrix_labels(data, target), encoding, [])
-    frame, y, notes, _ = _labelled(data, target)
-    X = encoding.transform(frame, data.name)
+        return Examples(data.name, X, _some(_matrix_labels(data, target), data.name), encoding, [])
+    frame, y, notes, column = _labelled(data, target)
+    _some(y, f"{data.name}, column {column!r}")
+    with data.blaming():
+        X = encoding.transform(frame, data.name)
     return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None)
+
+
+def _some(y: NDArray[Any], where: str) -> NDArray[Any]:
+    if not len(y):
+        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with")
+    return y
 
 
 def needs(encoding: Encoding) -> str:
@@ -206,11 +241,18 @@ def needs(encoding: Encoding) -> str:
 def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
     """Return the rows that have a label, and the labels."""
     column = target_column(data, target)
-    frame, notes = data.frame, []
-    if lacking := frame[column].null_count:
-        frame = frame.filter(pc.is_valid(frame[column]))
-        notes.append(f"{lacking:,} rows without a value in {column!r} are left out")
+    frame, notes = with_label(data.frame, column), []
+    if lacking := data.frame.num_rows - frame.num_rows:
+        notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
     return frame, labels(frame[column], column, data.name), notes, column
+
+
+def with_label(frame: pa.Table, target: str) -> pa.Table:
+    """Return the rows that have a label; a number that is none, which polars writes, is no label."""
+    column = frame[target]
+    if not column.null_count and not pa.types.is_floating(column.type):
+        return frame
+    return frame.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
 
 
 def target_column(data: Table, target: str | None) -> str:
@@ -229,11 +271,14 @@ def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
     """Return labels as an array: text, whole numbers, or booleans."""
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         return _whole(np.asarray(column.cast(pa.float64()).to_numpy()), f"{file}, column {name!r}")
-    if pa.types.is_integer(column.type):
+    if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return np.asarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_boolean(column.type):
         return np.asarray(column.to_numpy(), dtype=bool)
-    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
+    if pa.types.is_nested(column.type):
+        raise DataError(f"{file}, column {name!r}: values of the type {column.type} are no classes")
+    with blame(f"{file}, column {name!r}"):
+        return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
 
 
 def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
@@ -241,26 +286,28 @@ def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
         raise DataError(
             f"{data.name}: no labels in it; write numpy.savez(path, X=…, y=…), or name their array: --target"
         )
+    if data.y.dtype.kind not in "fiub":
+        return np.char.decode(data.y) if data.y.dtype.kind == "S" else data.y.astype(str)
     return _whole(data.y, data.name) if data.y.dtype.kind == "f" else data.y
 
 
 def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
     """Return labels that are written as floats but are whole numbers as such."""
-    if (values == np.round(values)).all() and np.abs(values).max(initial=0) < 2**53:
-        return values.astype(np.int64)
-    if len(np.unique(values)) > 20:
-        raise DataError(
-            f"{where}: these are measurements, {values[0]:g} for one, not classes; make classes of them first"
-        )
-    return values
+    is_class = (values == np.round(values)) & (np.abs(values) < 2**53)
+    if not is_class.all():
+        value = values[np.argmin(is_class)]
+        if np.isnan(value):
+            raise DataError(f"{where}: row {int(np.argmin(is_class)) + 1} has no label; leave such rows out")
+        raise DataError(f"{where}: these are measurements, {value:g} for one, not classes; make classes of them first")
+    return np.asarray(values.astype(np.int64))
 
 
 def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArray[Any]:
     where = file if column is None else f"{file}, column {column!r}"
     classes = np.unique(y)
     if len(classes) < 2:
-        found = f"only {classes[0]!s}" if len(classes) else "no label at all"
-        raise DataError(f"{where}: {found} in {len(y):,} rows; a classifier needs examples of at least two classes")
+        found = f"only {classes[0]!s} in {len(y):,} rows" if len(classes) else "no row has a label"
+        raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
     return y

@@ -80,7 +80,15 @@ def replay_examples(
     examples: Examples, method: Method, *, steps: int | None = None, positive: str | None = None, seed: int = 0
 ) -> Film:
     """Return the film of a fit on the examples of a file."""
-    estimator = method.estimator(seed)
+    estimator, classes = method.estimator(seed), np.unique(examples.y)
+    named = [str(label) for label in classes]
+    if positive is None and len(classes) > 2:
+        shown = ", ".join(named[:10]) + (", …" if len(classes) > 10 else "")
+        raise DataError(
+            f"{examples.name}: {len(classes)} classes ({shown}); say which to tell from the rest: --positive"
+        )
+    if positive is not None and positive not in named:
+        raise DataError(f"--positive {positive} is not among the classes: {', '.join(named[:10])}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is among the film's notes
         film = replay(

@@ -68,7 +68,7 @@ def report_model(
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target),
-        notes=[f"{note}, and not counted in row numbers" for note in rows.notes],
+        notes=rows.notes,
         time_limit=time_limit,
         seed=seed,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
 from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from .memory import Budget, give_back
-from .preparation import CLASSES, Encoding, labels, target_column, types_said
+from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
 from .summaries import Facts
 from .training import estimator
 from .unfinished import Unfinished, identity
@@ -97,16 +98,16 @@ def fit_in_parts(request: Request, progress: Progress = lambda what, done, total
     try:
         return _Fit(request, budget, folder, source, model, progress).run()
     except BaseException:
-        if not folder.lasting:
+        if not folder.lasting or folder.prepared is None:  # nothing to go on with
             folder.remove()
         raise
 
 
 def _source(data: str) -> Source:
     """Return the file; raise for what cannot be gone through twice."""
-    if data == "-":
-        raise DataError("--max-memory goes through the data several times; write standard input to a file first")
     source = Source.of(data)
+    if source.path is None:
+        raise DataError(f"{source.name}: --max-memory goes through the data several times; write them to a file first")
     if source.format == "npz":
         raise DataError(f"{data}: NPZ is read whole; write Parquet, Arrow, CSV or LIBSVM text for --max-memory")
     if source.format in ("parquet", "arrow") and source.compression is not None:
@@ -157,23 +158,25 @@ class _Fit:
             raise DataError(f"{name}: its numbers are used as they are; --degree and column types need a table")
         size = self.source.size or 0
         check_space(self.folder.folder, size * 3 // 2)
-        writer, places = ScratchWriter(self.folder.folder), dict[float, int]()
+        places = dict[float, int]()
         lowest, width, rows = 2**31, 0, 0
-        for block in stream(request.data, request.hints, base=0, size=self.budget.block * 2):
-            assert isinstance(block, Matrix)
-            assert block.y is not None
-            values, found = np.unique(block.y, return_inverse=True)
-            codes = np.array([places.setdefault(float(value), len(places)) for value in values])
-            _check_classes(len(places), rows, name)
-            writer.add(block.X, codes[found])
-            lowest, width = min(lowest, int(block.X.indices.min(initial=2**31 - 1))), max(width, block.X.shape[1])
-            rows += block.X.shape[0]
-            self.progress("reading rows", rows, 0)
-        base = 0 if lowest == 0 else 1
-        classes = labels(pa.chunked_array([pa.array(list(places))]), "label", name) if places else np.empty(0)
-        _check_classes(len(classes), rows, name, least=2)
-        order = np.argsort(np.argsort(classes))
-        writer.finish(width - base, base, order.tolist())
+        with closing(ScratchWriter(self.folder.folder)) as writer:
+            for block in stream(request.data, request.hints, base=0, size=self.budget.block * 2):
+                assert isinstance(block, Matrix)
+                assert block.y is not None
+                values, found = np.unique(block.y, return_inverse=True)
+                codes = np.array([places.setdefault(float(value), len(places)) for value in values], dtype=np.int64)
+                _check_classes(len(places), rows, name)
+                writer.add(block.X, codes[found])
+                lowest, width = min(lowest, int(block.X.indices.min(initial=2**31 - 1))), max(width, block.X.shape[1])
+                rows += block.X.shape[0]
+                self.progress("reading rows", rows, 0)
+            base = 0 if lowest == 0 else 1
+            classes = labels(pa.chunked_array([pa.array(list(places))]), "label", name) if places else np.empty(0)
+            _check_classes(len(classes), rows, name, least=2)
+            check_width(name, width - base)
+            order = np.argsort(np.argsort(classes))
+            writer.finish(width - base, base, order.tolist())
         return MatrixEncoding(width - base, base, None, request.target), np.sort(classes), []
 
     def _write_table(self) -> tuple[Encoding, NDArray[Any], list[str]]:
@@ -187,20 +190,20 @@ class _Fit:
         rows_at_once = max(
             16, self.budget.block // max(8 * len(encoding.columns), 8 * d if not encoding.is_sparse else 0)
         )
-        writer, total = ScratchWriter(self.folder.folder), counted.rows + counted.lacking
-        columns = [*encoding.needed, counted.target]
-        done = 0
-        for block in stream(
-            self.request.data, self.request.hints, types=counted.types, size=self.budget.block, columns=columns
-        ):
-            assert isinstance(block, Table)
-            for first in range(0, block.frame.num_rows, rows_at_once):
-                frame = counted.with_label(block.frame[first : first + rows_at_once])
-                if frame.num_rows:
-                    writer.add(encoding.transform(frame, self.source.name), counted.codes(frame))
-            done += block.frame.num_rows
-            self.progress("encoding rows", done, total)
-        writer.finish(d)
+        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, counted.target]
+        reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
+        with closing(ScratchWriter(self.folder.folder)) as writer:
+            for block in stream(self.request.data, self.request.hints, **reading):
+                assert isinstance(block, Table)
+                for first in range(0, block.frame.num_rows, rows_at_once):
+                    frame = with_label(block.frame[first : first + rows_at_once], counted.target)
+                    if frame.num_rows:
+                        with block.blaming():
+                            X = encoding.transform(frame, self.source.name)
+                        writer.add(X, counted.codes(frame))
+                done += block.frame.num_rows
+                self.progress("encoding rows", done, total)
+            writer.finish(d)
         return encoding, counted.classes, counted.notes
 
     # -- from blocks to planes ----------------------------------------------------------------------------------------
@@ -333,7 +336,8 @@ def _teller(blocks: _Watched, which: str) -> Callable[[int, float], None]:
 
 def _check_classes(count: int, rows: int, where: str, least: int = 0) -> None:
     if count < least:
-        raise DataError(f"{where}: {count} class in {rows:,} rows; a classifier needs examples of at least two classes")
+        found = f"only one class in {rows:,} rows" if count else "no row has a label"
+        raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if count > CLASSES:
         raise DataError(f"{where}: {count:,} different values are no classes; is this the right --target?")
 
@@ -366,11 +370,6 @@ class _Counted:
     rows: int
     lacking: int
     notes: list[str]
-
-    def with_label(self, frame: pa.Table) -> pa.Table:
-        """Return the rows that have a label."""
-        column = frame[self.target]
-        return frame.filter(pc.is_valid(column)) if column.null_count else frame
 
     def codes(self, frame: pa.Table) -> NDArray[np.int64]:
         """Return the class of each row."""
@@ -415,12 +414,15 @@ class _Counting:
                 self.seen, header = dict(zip(frame.column_names, frame.schema.types, strict=True)), block.header
                 target, statistics = self._begin(block)
                 values_type = _plain(frame[target]).type
-            if missing := frame[target].null_count:
-                lacking, frame = lacking + missing, frame.filter(pc.is_valid(frame[target]))
+            frame = with_label(frame, target)
+            lacking += block.frame.num_rows - frame.num_rows
+            if pa.types.is_nested(values_type):
+                labels(frame[target], target, name)  # which says why it cannot be
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
-            statistics.add(frame.drop_columns([target]))
+            with block.blaming():
+                statistics.add(frame.drop_columns([target]))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
@@ -432,9 +434,9 @@ class _Counting:
         )
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
         notes += [
-            f"column {c.name!r} is set aside: {c.note}"
+            f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
             for c in encoding.columns
-            if c.kind == "ignored" and c.note != "asked for"
+            if c.note and c.note != "asked for"
         ]
         return _Counted(encoding, {**self.seen, **types}, target, classes, values, done - lacking, lacking, notes)
 

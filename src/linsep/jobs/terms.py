@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict
+from ..data.csv_text import MISSING as WORDS
+from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.sources import DataError
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +29,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """The weights of each level, one list a plane's worth; of a missing value, and of all others."""
+    """The weights of each value, however it is spelt, one list a plane's worth; of a missing value, of all others."""
 
     name: str
     levels: dict[str, list[float]]
@@ -62,6 +63,10 @@ class Model:
         How scores become probabilities; None where they do not.
     dates : list of str
         The columns that are dates, of which `date_parts` are numbers and categories.
+    header : bool
+        Whether the file that it was fitted on named its columns.
+    words : list of str
+        What stands for a missing value in text.
     """
 
     classes: list[Any]
@@ -73,6 +78,8 @@ class Model:
     threshold: float
     link: str | None
     dates: list[str]
+    header: bool = True
+    words: list[str] = field(default_factory=lambda: list(WORDS))
 
     @property
     def date_parts(self) -> dict[str, tuple[str, str]]:
@@ -122,12 +129,13 @@ def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
         place += lacking
     none = [0.0] * W.shape[1]
     for name, levels in encoding.levels.items():
-        of_level = {level: W[place + k].tolist() for k, level in enumerate(levels)}
+        weights = W[place : place + len(levels)].tolist()
         place += len(levels)
-        other, missing = of_level.pop(OTHER, none), of_level.pop(MISSING, none)
-        categories.append(Category(name, of_level, missing, other))
+        of_value = {value: weights[k] for value, k in spellings(levels).items()}
+        categories.append(Category(name, of_value, of_value.get(MISSING, none), of_value.get(OTHER, none)))
     for name, (words, idf) in encoding.words.items():
         texts.append(Text(name, {word: (idf[k], W[place + k].tolist()) for k, word in enumerate(words)}))
         place += len(words)
     dates = [column.name for column in encoding.columns if column.kind == "date"]
-    return dict(numbers=numbers, products=products, categories=categories, texts=texts, dates=dates)
+    read = dict(header=encoding.header, words=[*WORDS, *encoding.missing])
+    return dict(numbers=numbers, products=products, categories=categories, texts=texts, dates=dates, **read)

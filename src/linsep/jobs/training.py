@@ -12,7 +12,17 @@ from ..data.sources import DataError
 from ..suspects import Suspect, dominating, suspects
 from .preparation import Examples
 
-__all__ = ["LOSSES", "choose_C", "doubts", "doubts_of_fit", "estimator", "fitted", "hashed", "is_proven", "parse_C"]
+__all__ = [
+    "LOSSES",
+    "choose_C",
+    "doubts",
+    "doubts_of_fit",
+    "estimator",
+    "fit_or_stop",
+    "hashed",
+    "is_proven",
+    "parse_C",
+]
 
 #: Losses by name, in the order of the help.
 LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
@@ -80,12 +90,21 @@ def estimator(
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
-def fitted(model: Any, X: Any, y: NDArray[Any]) -> Any:
-    """Return the model, fitted as a model file wants it: with nothing that speaks of single examples."""
+def fit_or_stop(model: Any, examples: Examples) -> bool:
+    """Fit as a model file wants it, with nothing that speaks of single examples.
+
+    Return whether the user put an end to it, which leaves the best so far.
+    """
     from ..estimators import support_left_out
 
-    with support_left_out():
-        return model.fit(X, y)
+    try:
+        with support_left_out():
+            model.fit(examples.X, examples.y)
+    except KeyboardInterrupt:
+        if not hasattr(model, "dual_gap_"):
+            raise
+        return True
+    return False
 
 
 def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:

@@ -85,10 +85,14 @@ class Unfinished:
             and self.lasting
         ):
             raise DataError(f"{self.folder}: the folder is there, but no fit made it; move it, or write elsewhere: -o")
-        shutil.rmtree(self.folder, ignore_errors=True)
-        with disk_errors(self.folder):
-            self.folder.mkdir(parents=True)
-            write_atomically(self.folder / IDENTITY, json.dumps(run).encode())
+        self.remove()
+        try:
+            with disk_errors(self.folder):
+                self.folder.mkdir(parents=True)
+                write_atomically(self.folder / IDENTITY, json.dumps(run).encode())
+        except BaseException:
+            self.remove()
+            raise
 
     def _read(self, name: str) -> Any:
         path = self.folder / name

@@ -347,7 +347,7 @@ function sentence(k) {
   if (cause >= 0) {
     const moved = frames.before[k] === null ? `now z = ${short(frames.after[k])}`
       : `z from ${short(frames.before[k])} to ${short(frames.after[k])}`;
-    parts.push(`Moved by row ${points.row[cause]} (class ${film.classes[points.positive[cause]]}): ${moved}`);
+    parts.push(`Moved by row ${points.row[cause] + 1} (class ${film.classes[points.positive[cause]]}): ${moved}`);
   } else if (k > 0) parts.push(frames.updates[k] === null ? "Moved by all examples together" : "No update here");
   else parts.push("The start");
   if (frames.zero_one[k] !== null) {
