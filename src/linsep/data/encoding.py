@@ -694,7 +694,8 @@ def spellings(levels: Sequence[str]) -> dict[str, int]:
     plain = [level for level in levels if level not in (OTHER, MISSING)]
     truths = {level.lower() for level in plain} <= {"true", "false"}
     for level in plain:
-        others = [level.removesuffix(".0"), f"{level}.0"] if re.fullmatch(r"-?[0-9]+(\.0)?", level) else []
+        number = level.removesuffix(".0")
+        others = [number, f"{number}.0"] if re.fullmatch(r"-?[0-9]+", number) else []
         if truths:
             word = level.lower()
             others = [word, word.title(), word.upper(), *(("1", "1.0") if word == "true" else ("0", "0.0"))]

@@ -41,6 +41,9 @@ FloatArray = NDArray[np.float64]
 
 __all__ = ["Explanation", "LinearEstimator", "check_C", "check_batch_labels"]
 
+#: Why a solver was chosen, if the user did.
+ASKED_FOR = "asked for"
+
 
 def check_C(C: object) -> float:
     """Return C as a float, infinite for None; raise unless it is positive."""
@@ -316,10 +319,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                     found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
                 elif centre is not None:
                     each = [(k, centre.observer(listeners[k])) for k in share]
-                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listener) for k, listener in each]
+                    found = [self._solve(*solvers[k], solved[k], starts[k], seed, listener) for k, listener in each]
                     found = [centre.back(result, problems[k]) for k, result in zip(share, found, strict=True)]
                 else:
-                    found = [self._solve(solvers[k][0], solved[k], starts[k], seed, listeners[k]) for k in share]
+                    found = [self._solve(*solvers[k], solved[k], starts[k], seed, listeners[k]) for k in share]
                 if any(result.interrupted for result in found):
                     interrupt.set()  # the classes that are left take one iteration each
                 for result in found:
@@ -334,11 +337,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             return [result for some in results for result in some]
 
     def _solve(
-        self, solver: Solver, problem: Problem, start: Start | None, seed: int, observer: Observer | None
+        self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None
     ) -> Result:
         """Solve one problem; where the method is ours to choose and did not arrive, by another."""
         found = solver.solve(problem, start=start, seed=seed, observer=observer)
-        if self._solver() is not None or getattr(self, "max_iter", None) is not None:
+        if reason == ASKED_FOR or getattr(self, "max_iter", None) is not None:
             return found
         return second_try(found, problem, solver.name, float(getattr(self, "tol", 1e-4)), observer)
 
@@ -346,7 +349,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the solver, and why it is that one; the labels of a problem play no part in it."""
         solver = self._solver()
         if solver is not None:
-            return solver, "asked for"
+            return solver, ASKED_FOR
         name, reason = automatic(problem)
         return self._named(name), reason
 

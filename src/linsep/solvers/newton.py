@@ -30,6 +30,9 @@ __all__ = ["Newton"]
 KNOWN = 50
 #: A step is made longer if at its end this share of its slope is left.
 STEEP = 0.25
+#: What a step gains is lost in the rounding of the objective below this share of it; the gap, which goes with the
+#: gradient, may still be large there, if some columns are huge.
+FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,9 @@ class _Run(GapRun):
         on classes that are (all but) separable, one more guess goes to where the slope should vanish.
         """
         slope = float(point.smooth_gradient @ step)
+        if -slope <= FLAT * abs(point.objective):
+            new = self._along(point, step, 1.0)
+            return new if bound(new).gap < bound(point).gap else None
         t = 1.0
         while t > 1e-10:
             new = self._along(point, step, t)
