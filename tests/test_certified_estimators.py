@@ -487,3 +487,10 @@ def test_example_selecting_features_and_searching_for_C(cancer):
     assert 0 < selector.fit(X, y).transform(X).shape[1] < X.shape[1]
     search = GridSearchCV(make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": [0.01, 1.0]})
     assert search.fit(X, y).best_score_ > 0.95
+
+
+def test_what_no_solver_can_prove_is_said():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match=r"proven to be within .* only, not tol=0\.0001.*squared_hinge"):
+        model = LinearSVC(penalty="l1", loss="hinge").fit(scale(X), y)
+    assert not model.certificate_.proven
