@@ -38,7 +38,7 @@ pytestmark = pytest.mark.filterwarnings(
         LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
-        ZeroOneClassifier(time_limit=0.2),  # of the checks, some have data that take minutes
+        ZeroOneClassifier(time_limit=1.0),  # of the checks, some have data that take minutes
         HardMarginSVC(on_overlap="soft"),  # most of the checks' data are not separable
     ]
 )
