@@ -36,6 +36,7 @@ def test_fit_is_the_same_to_the_last_bit(loss, fit_intercept, monkeypatch):
     far = DualDescent(tol=1e-9).solve(problem(fit_intercept, loss))
     assert not copies
     monkeypatch.setattr(gathered, "WORTH", 0)
+    monkeypatch.setattr(gathered, "PASSES", 0)
     near = DualDescent(tol=1e-9).solve(problem(fit_intercept, loss))
     assert copies
     assert all(len(which) <= 300 for which in copies)
@@ -46,6 +47,7 @@ def test_fit_is_the_same_to_the_last_bit(loss, fit_intercept, monkeypatch):
 
 def test_examples_that_are_not_at_hand_are_taken_up_again(monkeypatch):
     monkeypatch.setattr(gathered, "WORTH", 0)
+    monkeypatch.setattr(gathered, "PASSES", 0)
     given = problem(False)
     n, d = given.rows.n, given.rows.d
     near, alpha, w = Gathered(given, np.full(n, 10.0)), np.zeros(n), np.zeros(d)

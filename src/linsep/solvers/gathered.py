@@ -17,8 +17,9 @@ __all__ = ["Gathered"]
 
 #: Copying pays for this many stored numbers, which no nearby cache holds, unless rows are as long as a page anyway.
 WORTH, PAGE = 100_000, 512
-#: It pays again when no more than this share of the rows at hand is still visited.
-SHARE = 0.5
+#: It pays again when no more than this share of the rows at hand is still visited. A run that has been this long may
+#: be as long again; a shorter one may be over before a copy has paid.
+SHARE, PASSES = 0.5, 25
 
 
 class Gathered:
@@ -34,14 +35,16 @@ class Gathered:
     def __init__(self, problem: Problem, c: FloatArray) -> None:
         self.problem, self.c = problem, c
         self.copy: _Copy | None = None
+        self.passes = 0
         self.worth = WORTH <= problem.rows.stored <= PAGE * problem.rows.n
 
     def dual_pass(self, order: Order, active: int, alpha: FloatArray, **how: Any) -> int:
         """One pass over the first `active` entries of `order`: the same steps as `Rows.dual_pass` takes, but sooner."""
         visited, problem = order[:active], self.problem
+        self.passes += 1
         if self.copy is not None and not self.copy.has(visited):
             self.copy = None
-        if self.worth and active <= SHARE * (problem.rows.n if self.copy is None else self.copy.rows.n):
+        if self.worth and self.passes > PASSES and active <= SHARE * (problem.rows.n if self.copy is None else self.copy.rows.n):
             self.copy = _Copy(problem, self.c, np.sort(visited))
         if self.copy is None:
             return problem.rows.dual_pass(
