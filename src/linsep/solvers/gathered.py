@@ -44,7 +44,8 @@ class Gathered:
         self.passes += 1
         if self.copy is not None and not self.copy.has(visited):
             self.copy = None
-        if self.worth and self.passes > PASSES and active <= SHARE * (problem.rows.n if self.copy is None else self.copy.rows.n):
+        at_hand = problem.rows.n if self.copy is None else self.copy.rows.n
+        if self.worth and self.passes > PASSES and active <= SHARE * at_hand:
             self.copy = _Copy(problem, self.c, np.sort(visited))
         if self.copy is None:
             return problem.rows.dual_pass(
