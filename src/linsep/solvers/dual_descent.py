@@ -33,7 +33,7 @@ BLUNT, MANY = 2, 2 * WORTH_A_THREAD
 #: that column in common, so that a longer one makes each step undo what others did.
 SPRING = 0.05
 #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
-FIRST, FIRST_SMOOTH = 16, 8
+FIRST, FIRST_SMOOTH = 32, 8
 #: A loss with a corner lets the plane swing about the optimum. In a run longer than this the planes are averaged, each
 #: pass with this weight; the average's gap is about this part of what a pass sees.
 LONG, NEW, CALMER = 50, 0.1, 0.7
