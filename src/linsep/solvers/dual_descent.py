@@ -6,7 +6,7 @@ towards where it last was by a spring (ρ/2)(b − b̄)², a penalty that vanish
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ FIRST, FIRST_SMOOTH = 32, 8
 #: A loss with a corner lets the plane swing about the optimum. In a run longer than this the planes are averaged, each
 #: pass with this weight; the average's gap is about this part of what a pass sees.
 LONG, NEW, CALMER = 50, 0.1, 0.7
+#: A run aims at this part of `tol`: the certificate of many examples has to allow for rounding.
+ROOM = 0.97
 #: An example whose share in the gap is below this part of c has none: that is rounding.
 NOTHING = 1e-12
 
@@ -75,7 +77,7 @@ class _Run(GapRun):
     def __init__(
         self, method: DualDescent, problem: Problem, start: Start, seed: int, observer: Observer | None
     ) -> None:
-        super().__init__(method, observer)
+        super().__init__(replace(method, tol=ROOM * method.tol), observer)
         self.problem, self.seed = problem, seed
         n, d = problem.rows.n, problem.rows.d
         weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
