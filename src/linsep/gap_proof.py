@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -106,7 +107,7 @@ class GapProof:
     __repr__ = __str__
 
 
-class GapCheck(Generic[P]):
+class GapCheck(ABC, Generic[P]):
     """One verification: a certificate's claims against data. Subclasses say what their planes and problems are.
 
     Parameters
@@ -132,25 +133,25 @@ class GapCheck(Generic[P]):
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
+    @abstractmethod
     def same_planes(self, d: int) -> None:
         """Raise unless the planes are those that were certified, and fit data with d columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def problem(self, X: Any, codes: IntArray, s: FloatArray | None) -> P:
         """Return what was minimised; raise where the data are not those of the fit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def enclose(self, problem: P) -> tuple[Interval, Interval, str]:
         """Return between what P and the best bound on it lie, and where the bound is from."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slack(self, problem: P, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        raise NotImplementedError
 
+    @abstractmethod
     def may_prove_more(self, problem: P) -> bool:
         """Whether the data may prove more than the fit took the time for."""
-        raise NotImplementedError
 
     def trusted(self) -> tuple[str, ...]:
         """Return what is taken on trust."""
