@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solvers.result import Observer
+
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["CallbackSupport", "Observer", "report_progress", "stop_when", "with_callbacks"]
 

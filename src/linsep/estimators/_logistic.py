@@ -24,7 +24,7 @@ from ..solvers.centring import find_centre
 from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
-from ._base import check_C
+from ._base import ASKED_FOR, check_C
 from ._callbacks import Observer, report_progress
 from ._certified import CertifiedEstimator, check_number
 from ._streaming import log_probabilities
@@ -213,7 +213,7 @@ class LogisticRegression(CertifiedEstimator):
             chosen = method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter)
             return chosen, "all classes at once"
         if isinstance(solver, wanted):
-            return method(solver.tol, solver.max_iter), "asked for"
+            return method(solver.tol, solver.max_iter), ASKED_FOR
         raise ValueError(
             f"solver={self.solver!r} cannot fit all classes at once with the penalty {penalty.formula!r}; "
             f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"

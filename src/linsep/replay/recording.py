@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
@@ -17,9 +16,9 @@ from ..estimators._base import LinearEstimator
 from ..history import History, Record
 from ..problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
+from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["Recording", "record_fit"]
 

@@ -7,7 +7,6 @@ column looks like the intercept's own column of ones; the Hessian of the two cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +16,9 @@ from numpy.typing import NDArray
 from .._core import Rows
 from ..duality import Bound
 from ..problem import Problem
-from .result import Result, Start
+from .result import Observer, Result, Start
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["CENTRING", "Centre", "find_centre"]
 

@@ -12,7 +12,6 @@ C is, how the columns are scaled and whether the classes are separable makes lit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,16 +19,16 @@ from numpy.typing import NDArray
 
 from .._core import Rows
 from ..duality import Bound, balanced, dual_bound, weights
-from ..history import History, Record
+from ..history import Record
 from ..losses import Loss
 from ..problem import Problem
 from ._checks import check_count
 from .metric import factored
-from .result import STOPPED_BY_OBSERVER, Result, Start
+from .result import Observer, Result, Start
+from .run import GapRun, no_step_lowers
 from .sampling import both_classes
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["InteriorPoint"]
 
@@ -93,56 +92,45 @@ def has_quadratic_conjugate(loss: Loss) -> bool:
     return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
 
 
-class _Run:
+class _Run(GapRun):
     """One run: w, b, the dual variables α and the distances s and t, all of them well inside."""
 
     def __init__(self, method: InteriorPoint, problem: Problem, observer: Observer | None) -> None:
-        self.method, self.whole, self.observer = method, problem, observer
+        super().__init__(method, observer)
+        self.whole = problem
         self.counted = np.flatnonzero(weights(problem))  # an example of no weight has no interior
         self.problem = problem if len(self.counted) == problem.rows.n else _part(problem, self.counted)
         self.c, self.y = weights(self.problem), self.problem.y
         self.top = -problem.loss.slopes[0] * self.c
         self.bounded = bool(np.isfinite(self.top).all())
         self.bend = 1.0 / (problem.loss.max_curvature * self.c)
-        self.history, self.steps = History(), 0
+        self.steps = 0
         self.best = (np.inf, np.zeros(problem.rows.d), 0.0)
         self.highest = (-np.inf, np.zeros(len(self.c)))
 
     def result(self) -> Result:
         """Step until the gap is proven small."""
-        interrupted, message, waited = False, f"stopped after max_iter={self.method.max_iter}", 0
-        try:
+        waited = 0
+        with self.until_it_ends():
             self._begin()
             self.mu = self._centrality()
-            gap = self._note().relative_gap
+            proof = self._note()
             while True:
-                if gap <= self.method.tol:
-                    message = f"the duality gap is {gap:.1e}"
-                    break
-                if self.observer is not None and self.steps and self._observed(self.observer):
-                    message = STOPPED_BY_OBSERVER
-                    break
-                if self.steps == self.method.max_iter:
-                    break
+                self.end_if_proven(proof)
+                if self.steps:
+                    self.tell(self.steps, *self.best[1:], self.best[0], join=self._joined)
+                self.end_if_exhausted(self.steps)
                 if waited >= PATIENCE or not self._step():
-                    message = "no step lowers the gap any more: this is as exact as the arithmetic allows"
-                    break
-                progress, gap = gap * self.mu, self._note().relative_gap
-                waited = 0 if gap * self._centrality() < 0.9 * progress else waited + 1
-        except KeyboardInterrupt:
-            interrupted, message = True, "interrupted"
-        return self._ended(message, interrupted)
-
-    def _ended(self, message: str, interrupted: bool) -> Result:
+                    raise no_step_lowers("gap")
+                before, proof = proof.relative_gap * self.mu, self._note()
+                waited = 0 if proof.relative_gap * self._centrality() < 0.9 * before else waited + 1
         if np.isinf(self.best[0]):  # interrupted before anything was found
             self.best = self.problem.objective(self.best[1], 0.0), *self.best[1:]
             self.highest = dual_bound(self.problem, self.highest[1]), self.highest[1]
-        (primal, w, b), (dual, alpha) = self.best, self.highest
-        proof, spread = Bound(primal, dual), np.zeros(self.whole.rows.n)
-        spread[self.counted] = alpha
-        converged, last = proof.relative_gap <= self.method.tol, Start(w, b, self.steps, alpha=spread)
-        ended = converged, message, self.history, last
-        return Result(w, b, self.steps, *ended, interrupted=interrupted, proof=proof, alpha=spread)
+        (primal, w, b), (dual, some) = self.best, self.highest
+        alpha = np.zeros(self.whole.rows.n)
+        alpha[self.counted] = some
+        return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha)
 
     def _begin(self) -> None:
         """Set α to the middle of its range, w to what is like it, s and t to what fits z, away from zero."""
@@ -178,9 +166,8 @@ class _Run:
         self.history.add(Record(self.steps, self.steps, *numbers, best=self.best[0] / scale))
         return Bound(self.best[0], self.highest[0])
 
-    def _observed(self, observer: Observer) -> bool:
-        _, w, b = self.best
-        return observer(self.steps, np.append(w, b) if self.problem.fit_intercept else w, self.best[0])
+    def _joined(self, w: FloatArray, b: float) -> FloatArray:
+        return np.append(w, b) if self.problem.fit_intercept else w
 
     # -- how it moves --------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,9 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from ..duality import Bound
 from ..history import History, Record
 from ..problem import MeanObjective, Problem
-from .result import Result, Start
+from .result import Observer, Result, Start
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["LeastSquares"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 from ..problem import Problem
 from .interior_point import InteriorPoint, has_quadratic_conjugate
 from .metric import FACTORED
-from .result import STOPPED_BY_OBSERVER, Result
+from .result import STOPPED_BY_OBSERVER, Observer, Result
 
 FloatArray = NDArray[np.float64]
-Observer = Callable[[int, FloatArray, float], bool]
 
 __all__ = ["second_try"]
 
