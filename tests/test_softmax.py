@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
 
+from hard_data import hard_classes
 from linsep._core import Rows
 from linsep.penalties import L1, ElasticNet
 from linsep.softmax import SoftmaxProblem, softmax_bound
@@ -157,19 +158,7 @@ def test_many_features_are_preconditioned_by_their_diagonal():
 
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "imbalance", "wide", "huge"])
 def test_hard_columns_and_rows_converge_at_default_settings(spoil):
-    rng = np.random.default_rng(5)
-    n, d = (30, 80) if spoil == "wide" else (1000, 5)
-    X = rng.standard_normal((n, d))
-    codes = np.argmax(X[:, :3] + rng.standard_normal((n, 3)) + (spoil == "imbalance") * np.array([4, 0, 0]), axis=1)
-    codes[:3] = 0, 1, 2
-    if spoil == "scales":
-        X *= 10.0 ** np.arange(-6, 4, 2)
-    elif spoil == "collinear":
-        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
-    elif spoil == "constant":
-        X[:, 2] = 7.0
-    elif spoil == "huge":
-        X *= 1e4
+    X, codes = hard_classes(spoil, 1000)
     result = SoftmaxNewton().solve(SoftmaxProblem(Rows(X), codes, 3, C=1.0))
     assert result.converged
     assert result.proof.relative_gap <= 1e-4

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
 
+from hard_data import hard_classes
 from linsep import LogisticRegression
 from linsep._core import Rows
 from linsep.penalties import L1, L2, ElasticNet
@@ -87,21 +88,7 @@ def test_the_planes_are_those_scikit_learn_finds(load, r):
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "imbalance", "wide", "shifted", "repeated"])
 @pytest.mark.parametrize("C", [0.1, 100.0])
 def test_hard_columns_and_rows_converge_at_default_settings(spoil, C):
-    rng = np.random.default_rng(5)
-    n, d = (30, 80) if spoil == "wide" else (300, 5)
-    X = rng.standard_normal((n, d))
-    codes = np.argmax(X[:, :3] + rng.standard_normal((n, 3)) + (spoil == "imbalance") * np.array([4, 0, 0]), axis=1)
-    codes[:3] = 0, 1, 2
-    if spoil == "scales":
-        X *= 10.0 ** np.arange(-6, 4, 2)
-    elif spoil == "collinear":
-        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
-    elif spoil == "constant":
-        X[:, 2] = 7.0
-    elif spoil == "shifted":
-        X += 1e3
-    elif spoil == "repeated":
-        X, codes = np.repeat(X, 2, axis=0), np.repeat(codes, 2)
+    X, codes = hard_classes(spoil, 300)
     model = LogisticRegression(l1_ratio=1.0, C=C).fit(X, codes)
     assert model.converged_
     assert model.certificate_.proven
