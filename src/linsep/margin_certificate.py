@@ -4,18 +4,105 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .enclosure import Interval, agreements, gamma
 from .exact import Check, margin_bounds
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["MarginCertificate"]
+__all__ = ["KeptMargin", "MarginCertificate", "formula", "kept_margin"]
+
+#: A margin known to this share of itself needs no more digits.
+TIGHT = 1e-9
+#: So many rows that may be the nearest are looked at in rational numbers.
+MOST = 500
+
+
+def formula(fit_intercept: bool) -> str:
+    """Return what a plane of maximum margin minimises, in one line."""
+    return "½‖w‖² subject to y(w·x + b) ≥ 1" if fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
+
+
+@dataclass(frozen=True)
+class KeptMargin:
+    """The margin of a plane: between what it lies, and between what any machine's floats may find it."""
+
+    exact: Interval
+    in_floats: Interval
+
+    @property
+    def tight(self) -> bool:
+        """Whether it is known to a tiny share of itself, and so its sign."""
+        low, high = self.exact.low, self.exact.high
+        return bool(np.isfinite([low, high]).all()) and high - low <= TIGHT * min(abs(low), abs(high))
+
+
+def kept_margin(X: Any, y: FloatArray, w: FloatArray, b: float | Fraction, *, augmented: bool = False) -> KeptMargin:
+    """Return min yᵢ(w·xᵢ + b)/‖w‖, or over ‖[w, b]‖: in floats, and where those do not tell it in rational numbers.
+
+    Examples
+    --------
+    >>> kept = kept_margin(np.array([[0.1], [0.3]]), np.array([-1.0, 1.0]), np.array([1.0]), -0.1)
+    >>> kept.exact, kept.in_floats.low < 0.0 < kept.in_floats.high
+    (Interval(low=0.0, high=0.0), True)
+    """
+    theta = np.append(w, float(b)) if augmented else w
+    if not theta.any():
+        return KeptMargin(Interval(0.0, 0.0), Interval(0.0, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        z, r = agreements(X, y, w, float(b))
+        r = np.where(np.isfinite(z) & np.isfinite(r), r, np.inf) + abs(float(Fraction(b) - Fraction(float(b)))) * 1.5
+        z = np.where(np.isfinite(z), z, 0.0)
+        low, high = float((z - r).min()), float((z + r).min())
+        loose = float((z - 2 * r).min()), float((z + 2 * r).min())
+    exact = low, high
+    if not high - low <= 0.1 * TIGHT * min(abs(low), abs(high)):
+        near = np.flatnonzero(z - r <= high)
+        if len(near) <= MOST:
+            least = min(_agreement(X, float(y[i]), w, Fraction(b), int(i)) for i in near)
+            return KeptMargin(_over_length((least, least), theta), _over_length(loose, theta))
+    return KeptMargin(_over_length(exact, theta), _over_length(loose, theta))
+
+
+def _agreement(X: Any, y: float, w: FloatArray, b: Fraction, i: int) -> Fraction:
+    """Return yᵢ(w·xᵢ + b) exactly."""
+    row = X[[i]]
+    x = np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=np.float64).ravel()
+    used = np.flatnonzero(x * (w != 0))
+    return int(y) * (sum((Fraction(float(x[j])) * Fraction(float(w[j])) for j in used), Fraction(0)) + b)
+
+
+def _over_length(values: tuple[float | Fraction, float | Fraction], theta: FloatArray) -> Interval:
+    """Return the values divided by ‖θ‖, rounded outwards; θ of any size."""
+    largest = float(np.abs(theta).max())
+    root = Fraction(float(np.sqrt(np.sum((theta / largest) ** 2))))
+    off = Fraction(gamma(len(theta) + 8))
+    found = []
+    for value, outwards in zip(values, (-1, 1), strict=True):
+        if not isinstance(value, Fraction) and not np.isfinite(value):
+            found.append(float(value))
+            continue
+        quotient = Fraction(value) / (Fraction(largest) * root)
+        found.append(_rounded(quotient + outwards * abs(quotient) * off, outwards * np.inf))
+    return Interval(*found)
+
+
+def _rounded(value: Fraction, towards: float) -> float:
+    """Return the float next to a number in that direction; zero is itself."""
+    if value == 0:
+        return 0.0
+    try:
+        return float(np.nextafter(float(value), towards))
+    except OverflowError:
+        largest = float(np.finfo(np.float64).max)
+        return float(np.nextafter(largest if value > 0 else -largest, towards))
 
 
 @dataclass(frozen=True, eq=False)

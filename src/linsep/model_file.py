@@ -108,6 +108,14 @@ ELSEWHERE = {
 #: What is kept of a step; the example that caused an update is a training row, and stays behind.
 RECORDED = tuple(name for name in COLUMNS if name != "example")
 
+#: What can be proven of an estimator, under ``certificate``: all of it or nothing; of the others, one of GAPS.
+PROOFS = {
+    "HardMarginSVC": {"margin", "seals"},
+    "ZeroOneClassifier": {"mistakes", "seals"},
+    "Perceptron": {"gap", "separability"},
+}
+GAPS = {"gap", "softmax"}
+
 #: What some attributes have to be.
 KINDS: dict[str, tuple[type, ...]] = {"n_iter_": (int,), "converged_": (bool,), "dual_gap_": (float, int)}
 
@@ -256,7 +264,7 @@ def _document(
         "features": {"count": int(model.n_features_in_), "names": None if names is None else [str(n) for n in names]},
         "coefficients": coef.tolist(),
         "intercept": intercept.tolist(),
-        "threshold": None if threshold is None else _finite(threshold, "threshold"),
+        "threshold": _cut(threshold, len(model.classes_)),
         "objective": str(model.objective_),
         "fitted": _fitted(model),
         "history": _histories(model),
@@ -273,7 +281,7 @@ def _fitted(model: Any) -> dict[str, Any]:
     state = {
         name: to_json(value)
         for name, value in sorted(vars(model).items())
-        if _is_fitted_attribute(name) and name not in ELSEWHERE
+        if is_fitted_attribute(name) and name not in ELSEWHERE
     }
     if hasattr(model, "_ballots"):
         state["ballots"] = [to_json(vars(ballot)) for ballot in model._ballots]
@@ -307,7 +315,7 @@ def _recorded(value: float) -> Any:
     return None if np.isnan(value) else to_json(value)
 
 
-def _is_fitted_attribute(name: str) -> bool:
+def is_fitted_attribute(name: str) -> bool:
     return re.fullmatch(r"[a-z][a-z0-9_]*_", name) is not None
 
 
@@ -345,6 +353,13 @@ def _finite(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
         raise ValueError(f"{name}={value!r} must be a finite number")
     return float(value)
+
+
+def _cut(threshold: Any, classes: int) -> float | None:
+    """Return where a score counts as positive."""
+    if threshold is not None and classes > 2:
+        raise ValueError(f"threshold={threshold!r} is for two classes; of {classes} the highest score is predicted")
+    return None if threshold is None else _finite(threshold, "threshold")
 
 
 def _planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -452,7 +467,7 @@ class _Reader:
             with _reading(self.path, f'section "{section}"'):
                 read_section(model, self.document.get(section))
         with _reading(self.path, 'sections "threshold", "data", "encoding" and "versions"'):
-            threshold = None if self.document["threshold"] is None else _finite(self.document["threshold"], "threshold")
+            threshold = _cut(self.document["threshold"], len(model.classes_))
             data = _object_or_none(self.document["data"], "data")
             encoding = _object_or_none(self.document["encoding"], "encoding")
             versions = _object_or_none(self.document["versions"], "versions") or {}
@@ -516,7 +531,7 @@ class _Reader:
         if "is_soft" in state:
             model._is_soft = bool(state.pop("is_soft"))
         for name, value in state.items():
-            if not _is_fitted_attribute(name) or name in ELSEWHERE or hasattr(type(model), name):
+            if not is_fitted_attribute(name) or name in ELSEWHERE or hasattr(type(model), name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
             decoded = from_json(value)
             if name in KINDS and type(decoded) not in KINDS[name]:
@@ -528,7 +543,13 @@ class _Reader:
 
     def certificate(self, model: Any, section: Mapping[str, Any] | None) -> None:
         """Set what is proven."""
-        proofs = dict(section or {})
+        if section is not None and not isinstance(section, dict):
+            raise ValueError("an object or null was expected")
+        proofs, name = dict(section or {}), type(model).__name__
+        if unknown := set(proofs) - PROOFS.get(name, GAPS):
+            raise ValueError(f"a {name} has no proofs of the kind {', '.join(sorted(map(repr, unknown)))}")
+        if proofs and len(proofs) != len(PROOFS.get(name, {"one"})):
+            raise ValueError(f"a {name} has other proofs than {', '.join(sorted(map(repr, proofs)))} alone")
         for kind, name, record in (
             ("gap", "_claims", Claim),
             ("margin", "_proofs", MarginCertificate),
@@ -546,8 +567,6 @@ class _Reader:
                 parts = _for_each_plane(proofs, kind, model)
                 found = [None if proof is None else other.from_dict(proof) for proof in parts]
                 setattr(model, name, found[0] if len(found) == 1 else found)
-        if proofs:
-            raise ValueError(f"proofs of the kind {', '.join(map(repr, proofs))} are not known")
 
 
 def _for_each_plane(proofs: dict[str, Any], kind: str, model: Any) -> list[Any]:
