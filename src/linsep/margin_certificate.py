@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import reading
 from .enclosure import Interval, agreements, gamma
 from .exact import Check, margin_bounds
 
@@ -174,7 +174,7 @@ class MarginCertificate:
             return Check(False, f"the plane has {len(self.coef)} coefficients, the data {np.shape(X)[1]} columns")
         try:
             found = margin_bounds(X, signs, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             return Check(False, str(error))
         slack = 1e-12  # of the claimed bounds, which were rounded when they were made
         if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
@@ -200,15 +200,15 @@ class MarginCertificate:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        negative, positive = data["classes"]
+        negative, positive = reading.items(data, "classes", reading.label)
         return cls(
-            np.asarray(data["coef"], dtype=np.float64),
-            float(data["intercept"]),
-            np.array([index(i) for i in data["points"]], dtype=np.int64),
-            np.array([float(weight) for weight in data["weights"]], dtype=np.float64),
-            -np.inf if data["low"] is None else float(data["low"]),
-            np.inf if data["high"] is None else float(data["high"]),
-            float(data["tol"]),
+            np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
+            reading.number(data, "intercept"),
+            np.array(reading.items(data, "points", reading.whole), dtype=np.int64),
+            np.array(reading.items(data, "weights", reading.number), dtype=np.float64),
+            -np.inf if data["low"] is None else reading.number(data, "low"),
+            np.inf if data["high"] is None else reading.number(data, "high"),
+            reading.number(data, "tol"),
             (negative, positive),
-            bool(data["fit_intercept"]),
+            reading.flag(data, "fit_intercept"),
         )

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
+from . import reading
 from .checking import ClaimError, Examples, Verification
 from .claim import QUICK, hidden, looked_at_closely, widened
 from .curvature import softmax_gap_below
@@ -85,18 +86,15 @@ class SoftmaxClaim:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        n, d = data["shape"]
+        n, d = reading.items(data, "shape", reading.whole)
         return cls(
-            Statement.from_dict(data["statement"]),
-            tuple(data["classes"]),
-            float(data["primal"]),
-            float(data["dual"]),
-            float(data["rounding"]),
-            float(data["tol"]),
-            str(data["planes"]),
-            (int(n), int(d)),
-            tuple(float(square) for square in data["squares"]),
-            float(data["weight"]),
+            Statement.from_dict(reading.section(data, "statement")),
+            tuple(reading.items(data, "classes", reading.label)),
+            *(reading.number(data, name) for name in ("primal", "dual", "rounding", "tol")),
+            reading.text(data, "planes"),
+            (n, d),
+            tuple(reading.items(data, "squares", reading.number)),
+            reading.number(data, "weight"),
         )
 
     def differs(self, problem: SoftmaxProblem) -> str:
@@ -106,6 +104,8 @@ class SoftmaxClaim:
             found = f"{problem.rows.n} rows of {problem.rows.d}"
             return f"the data have {found} columns, the fit had {n} of {d}"
         error = 4 * gamma(n + d + 8)
+        if len(self.squares) != problem.classes:
+            return f"the data have {problem.classes} classes, the fit had {len(self.squares)}"
         if np.any(np.abs(problem.squares - self.squares) > error * sum(self.squares)):
             return "the rows of X (or their labels) are not those of the fit"
         if abs(problem.total_weight - self.weight) > error * self.weight:

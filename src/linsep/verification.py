@@ -23,9 +23,11 @@ from .checking import ClaimError, Examples, Verification, planes_in_words, posit
 from .claim import Fingerprint, Seal, digest
 from .enclosure import Interval, gamma
 from .estimators import HardMarginSVC, Perceptron, ZeroOneClassifier
+from .estimators._certified import CertifiedEstimator
 from .exact import Check, Clock, margin_bounds, sides
 from .gap_proof import CLOSE
 from .margin_certificate import KeptMargin, MarginCertificate, formula, kept_margin
+from .mistake_bound import MistakeBound
 from .mistake_check import MistakeCheck
 from .model_file import ModelFile, is_fitted_attribute, read
 from .problem import Problem
@@ -325,7 +327,8 @@ def _said_of_the_gap(case: _Case, outcome: Verification, claimed: float) -> tupl
         raise ClaimError(f"dual_gap_ is {gap:.3g}, the proof says {claimed:.3g}")
     if abs(gap - outcome.relative_gap) <= 0.01 * outcome.relative_gap:  # as it is printed, with two digits
         covered.append("dual_gap_")
-    if hasattr(model, "tol"):
+    # Some estimators end by a rule of their own, which cannot be looked at again.
+    if not getattr(model, "_own_rule", not isinstance(model, CertifiedEstimator)):
         covered += _converged(case, outcome.proven)
     return tuple(covered)
 
@@ -394,6 +397,8 @@ def _mistakes(case: _Case, k: int) -> Verification:
     proofs = model.lower_bound_proof_ if isinstance(model.lower_bound_proof_, list) else [model.lower_bound_proof_]
     if len(proofs) != len(case.positive):
         raise ClaimError(f"there are {len(proofs)} proofs of a bound for {planes_in_words(len(case.positive))}")
+    if not (isinstance(proofs[k], MistakeBound) and 0 <= proofs[k].bound < np.inf):
+        raise ClaimError(f"{proofs[k]!r} is no proof of a bound on mistakes")
     check = MistakeCheck(problem, case.time_limit, checked, trusted)
     w, b = case.coef[k], float(case.intercept[k])
     check.mistakes(w, b, claimed)
@@ -438,8 +443,8 @@ def _margin(case: _Case, k: int) -> Verification:
         floats, high = margin_bounds(
             X, y, w, b if problem.fit_intercept else None, points, proof.weights, time_limit=case.time_limit
         )
-    except ValueError as error:
-        raise ClaimError(str(error)) from error
+    except (ValueError, OverflowError) as error:
+        raise ClaimError(f"the proof of the margin cannot be used: {error}") from error
     kept = kept_margin(X, y, w, b)
     covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, proof, kept, floats, high)]
     low = max(floats, kept.exact.low)
