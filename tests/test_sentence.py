@@ -329,7 +329,8 @@ def test_tol_is_the_models_own(name, path):
 
 def test_the_sentence_says_what_was_minimised():
     outcome = verify(MODELS["logistic"], X, two)
-    assert outcome.reason.startswith("the objective ½‖w‖² + Σ log(1 + e^(−z)) of this plane on these 60 rows lies within")
+    objective = "the objective ½‖w‖² + Σ log(1 + e^(−z)) of this plane on these 60 rows"
+    assert outcome.reason.startswith(f"{objective} lies within")
     assert "which is within tol=0.0001 that the model names" in outcome.reason
     rough = verify(MODELS["sgd"], X, two)
     assert "more than the usual tol=0.0001" in rough.reason
@@ -449,14 +450,63 @@ def test_a_threshold_needs_two_classes(path):
 
 
 def test_m13_a_proof_of_the_averaged_plane_says_that_votes_predict(path):
-    outcome = verify(MODELS["voted"], X, apart)
+    model = MODELS["voted"]
+    outcome = verify(model, X, apart)
+    made = int((model.predict(X) != apart).sum())
     assert outcome
-    assert "vote" in outcome.reason
+    assert f"the vote of its planes makes {made} mistakes" in outcome.reason
+    assert outcome.proven == (made == 0)
+    turned = copy.deepcopy(model)
+    turned._ballots = [replace(ballot, signs=-ballot.signs) for ballot in model._ballots]
+    assert not verify(turned, X, apart).proven
+    several = fitted(Perceptron(random_state=0, keep="vote"), X, three)
+    made = ((several.decision_function(X) >= 0) != (three[:, None] == range(3))).sum(axis=0)
+    for count, said in zip(made, verify(several, X, three).reason.split("class ")[1:], strict=True):
+        assert f"the vote of its planes makes {count} mistakes" in said
     save(MODELS["voted"], path)
     ballots = json.loads(path.read_text())["fitted"]["ballots"]
     save(MODELS["separable"], path)
     forged(path, lambda document: document["fitted"].update(ballots=ballots))
-    assert "vote" in verify(path, X, apart).reason
+    assert "the vote of its planes" in verify(path, X, apart).reason
+    forged(path, lambda document: document["fitted"].update(ballots=2 * ballots))
+    refused(verify(path, X, apart))
+
+
+def test_m13_the_mistakes_of_a_perceptrons_own_plane_are_counted(path):
+    """Its verdict is about the data, whatever plane the model holds."""
+    assert "the model's plane makes 0 mistakes" in verify(MODELS["separable"], X, apart).reason
+    save(MODELS["separable"], path, threshold=5.0)
+    made = int(((MODELS["separable"].decision_function(X) >= 5.0) != (apart == "yes")).sum())
+    outcome = verify(path, X, apart)
+    assert f"cut at 5 makes {made} mistakes" in outcome.reason
+    assert not outcome.proven
+    model = fitted(Perceptron(random_state=0, keep="average", max_iter=3), X, apart)
+    made = int((model.predict(X) != apart).sum())
+    assert f"the model's plane makes {made} mistakes" in verify(model, X, apart).reason
+    assert verify(model, X, apart).proven == (made == 0)
+
+
+def test_m13_verdicts_that_are_missing_prove_nothing():
+    model = copy.deepcopy(MODELS["separable, one against the rest"])
+    assert verify(model, corners, thirds).proven
+    model.separability_ = [model.separability_[0], None, model.separability_[2]]
+    outcome = verify(model, corners, thirds)
+    assert outcome
+    assert not outcome.proven
+    assert "class 1 against the rest: whether" in outcome.reason
+    model.separability_ = [None, None, None]
+    assert "objective" in verify(model, corners, thirds).reason
+    model.separability_ = model.separability_[:2]
+    assert verify(model, corners, thirds)
+    model.separability_ = [MODELS["separable, one against the rest"].separability_[0]]
+    refused(verify(model, corners, thirds))
+
+
+def test_m14_a_margin_certificate_alone_is_of_its_own_numbers():
+    proof = MODELS["margin"].certificate_
+    assert proof.verify(X, apart)
+    for change in (dict(low=proof.low / 2), dict(low=proof.low * 1.001), dict(high=proof.high * 2)):
+        assert not replace(proof, **change).verify(X, apart)
 
 
 def test_nothing_of_a_file_is_left_out_of_the_lists(path):

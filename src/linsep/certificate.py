@@ -245,10 +245,10 @@ class _Check(GapCheck[Problem]):
         self.w, self.b = np.asarray(certificate.coef, dtype=np.float64), float(certificate.intercept)
 
     def _predicted(self, certificate: Certificate) -> int:
-        """Return the class that the plane predicts; where no model says so, the claim's own of more than two."""
-        if certificate.positive is not None:
-            return certificate.positive
-        return 1 if len(self.classes) == 2 else certificate.claim.positive
+        """Return the class that the plane predicts: the second of two, else as the model says or, alone, the claim."""
+        if len(self.classes) == 2:
+            return 1
+        return certificate.claim.positive if certificate.positive is None else certificate.positive
 
     def trusted(self) -> tuple[str, ...]:
         """Return what is taken on trust: also the formulas of a loss of the user's own."""

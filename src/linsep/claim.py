@@ -160,11 +160,15 @@ class Claim:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
+        primal, dual, rounding, tol = (reading.number(data, name) for name in ("primal", "dual", "rounding", "tol"))
         return cls(
             Statement.from_dict(reading.section(data, "statement")),
             tuple(reading.items(data, "classes", reading.label)),
             reading.whole(data, "positive"),
-            *(reading.number(data, name) for name in ("primal", "dual", "rounding", "tol")),
+            primal,
+            dual,
+            rounding,
+            tol,
             reading.text(data, "plane"),
             Fingerprint.from_dict(reading.section(data, "data")),
             DualPoint.from_dict(reading.section(data, "dual_point")),

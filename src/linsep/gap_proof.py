@@ -188,18 +188,21 @@ class GapCheck(ABC, Generic[P]):
 
     def run(self, examples: Examples) -> Verification:
         """Return the outcome."""
+        n, d = examples.X.shape
         try:
-            self._same_model(examples.X.shape[1])
+            self._same_model(d)
             problem = self.problem(examples, examples.weights(self.statement, self.classes))
-            self.checked.append(f"the {examples.X.shape[0]} examples are those of the fit, as far as their lengths tell")
-            reason = self._numbers(problem, examples.X.shape[0])
+            self.checked.append(f"the {n} examples are those of the fit, as far as their lengths tell")
+            reason = self._numbers(problem, n)
         except ClaimError as failure:
             return self._outcome(False, str(failure))
         return self._outcome(True, reason)
 
     def _outcome(self, ok: bool, reason: str) -> Verification:
         found = Verification(ok, reason, self.primal, self.dual, False, tuple(self.checked), self.trusted())
-        return replace(found, proven=ok and found.relative_gap <= self.tol, unchecked=tuple(self.unchecked) if ok else ())
+        if not ok:
+            return found
+        return replace(found, proven=found.relative_gap <= self.tol, unchecked=tuple(self.unchecked))
 
     def _same_model(self, d: int) -> None:
         """The planes, the classes, the objective and `tol` are those that were certified."""

@@ -17,7 +17,7 @@ from .exact import Check, margin_bounds
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["KeptMargin", "MarginCertificate", "formula", "kept_margin"]
+__all__ = ["KeptMargin", "MarginBounds", "MarginCertificate", "formula", "kept_margin"]
 
 #: A margin known to this share of itself needs no more digits.
 TIGHT = 1e-9
@@ -71,6 +71,30 @@ def kept_margin(X: Any, y: FloatArray, w: FloatArray, b: float | Fraction, *, au
     return KeptMargin(_over_length(exact, theta), _over_length(loose, theta))
 
 
+@dataclass(frozen=True)
+class MarginBounds:
+    """What data prove of the largest margin: `kept` and `low` by a plane, `high` by two points of the hulls."""
+
+    kept: KeptMargin
+    low: float  # with rounding taken off, as a fit does it
+    high: float
+
+    @property
+    def best_low(self) -> float:
+        """The larger of what is known to be kept."""
+        return max(self.low, self.kept.exact.low)
+
+    def differs(self, low: float, high: float) -> str:
+        """Return in what bounds that were claimed are not these, or nothing."""
+        # Another machine's rounding may have been taken off, as much as here at the most.
+        least = self.low - max(self.kept.exact.low - self.low, 0.0) - 1e-12 * abs(self.low)
+        if not least <= low <= self.kept.exact.high:
+            return f"the plane keeps a margin of {self.kept.exact.low:.12g}, not of {low:.12g}"
+        if not (high == self.high or abs(high - self.high) <= 1e-12 * self.high < np.inf):
+            return f"the dual point allows a margin of {self.high:.12g}, not of {high:.12g}"
+        return ""
+
+
 def _agreement(X: Any, y: float, w: FloatArray, b: Fraction, i: int) -> Fraction:
     """Return yᵢ(w·xᵢ + b) exactly."""
     row = X[[i]]
@@ -92,6 +116,10 @@ def _over_length(values: tuple[float | Fraction, float | Fraction], theta: Float
         quotient = Fraction(value) / (Fraction(largest) * root)
         found.append(_rounded(quotient + outwards * abs(quotient) * off, outwards * np.inf))
     return Interval(*found)
+
+
+def _rows(X: Any) -> Any:
+    return X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
 
 
 def _rounded(value: Fraction, towards: float) -> float:
@@ -169,19 +197,21 @@ class MarginCertificate:
         if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
         signs = np.where(labels == self.classes[1], 1.0, -1.0)
-        intercept = self.intercept if self.fit_intercept else None
         if np.shape(X)[1] != len(self.coef):
             return Check(False, f"the plane has {len(self.coef)} coefficients, the data {np.shape(X)[1]} columns")
         try:
-            found = margin_bounds(X, signs, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
+            found = self.bounds(X, signs, time_limit=time_limit)
         except (ValueError, OverflowError) as error:
             return Check(False, str(error))
-        slack = 1e-12  # of the claimed bounds, which were rounded when they were made
-        if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
-            return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
-        if not found[1] <= self.high * (1 + slack):
-            return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
-        return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
+        if difference := found.differs(self.low, self.high):
+            return Check(False, difference)
+        return Check(True, f"the largest margin lies between {found.best_low:.12g} and {found.high:.12g}")
+
+    def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> MarginBounds:
+        """Return what the plane and the points prove on data with labels ±1; raise where they cannot be used."""
+        intercept = self.intercept if self.fit_intercept else None
+        found = margin_bounds(X, y, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
+        return MarginBounds(kept_margin(_rows(X), y, self.coef, intercept or 0.0), *found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate in terms of JSON; infinite bounds are None."""

@@ -467,7 +467,7 @@ def _no_constant(name: str) -> float:
 
 def _short(digits: str) -> int:
     if len(digits) > DIGITS:
-        raise ValueError(f"a whole number has {len(digits)} digits")
+        raise ValueError(f"a whole number of {len(digits)} digits is too large")
     return int(digits)
 
 

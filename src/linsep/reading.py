@@ -1,4 +1,4 @@
-"""Values of a JSON document read as what they have to be: a number that is text, or none at all, is an error by name."""
+"""Values of a JSON document, read as what they have to be: a number that is text is an error that names it."""
 
 from __future__ import annotations
 

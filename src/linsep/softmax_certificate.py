@@ -87,10 +87,14 @@ class SoftmaxClaim:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
         n, d = reading.items(data, "shape", reading.whole)
+        primal, dual, rounding, tol = (reading.number(data, name) for name in ("primal", "dual", "rounding", "tol"))
         return cls(
             Statement.from_dict(reading.section(data, "statement")),
             tuple(reading.items(data, "classes", reading.label)),
-            *(reading.number(data, name) for name in ("primal", "dual", "rounding", "tol")),
+            primal,
+            dual,
+            rounding,
+            tol,
             reading.text(data, "planes"),
             (n, d),
             tuple(reading.items(data, "squares", reading.number)),

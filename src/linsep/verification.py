@@ -24,9 +24,9 @@ from .claim import Fingerprint, Seal, digest
 from .enclosure import Interval, gamma
 from .estimators import HardMarginSVC, Perceptron, ZeroOneClassifier
 from .estimators._certified import CertifiedEstimator
-from .exact import Check, Clock, margin_bounds, sides
+from .exact import Check, Clock, sides
 from .gap_proof import CLOSE
-from .margin_certificate import KeptMargin, MarginCertificate, formula, kept_margin
+from .margin_certificate import KeptMargin, MarginBounds, MarginCertificate, formula, kept_margin
 from .mistake_bound import MistakeBound
 from .mistake_check import MistakeCheck
 from .model_file import ModelFile, is_fitted_attribute, read
@@ -47,6 +47,11 @@ ROUNDED = "that predict's scores, which are rounded, have the signs of the exact
 GIVEN = ("coef_", "intercept_", "classes_", "n_features_in_")
 #: The parameters that say what is minimised, and `tol`; all others say how it was fitted.
 STATED = ("C", "class_weight", "fit_intercept", "l1_ratio", "loss", "multi_class", "penalty", "tol")
+#: What each kind of proof computes anew, besides; single numbers are left out where rounding hides them.
+OF_GAPS = ("objective_", "dual_gap_", "converged_")
+OF_MARGINS = ("objective_", "dual_gap_", "converged_", "margin_")
+OF_MISTAKES = ("objective_", "converged_", "n_mistakes_", "lower_bound_", "lower_bound_proof_", "proven_")
+OF_PERCEPTRONS = ("objective_", "dual_gap_", "separability_", "radius_", "margin_", "mistake_bound_")
 #: The sections of a file that no attribute of the model holds, and nothing follows from.
 FILED = ("encoding", "seed", "versions")
 
@@ -63,8 +68,8 @@ def verify(
 
     The sentence that is proven, where the model has it: how far its objective on these rows is from the optimum
     (``certificate_``), the margin of `HardMarginSVC` and that none is larger, the separating plane or the overlap of
-    `Perceptron` (``separability_``), the mistakes of `ZeroOneClassifier` and that no plane makes fewer. Labels become ±1
-    as in `predict`; where a file has a threshold, margin and mistakes are those of the plane as it is cut there. A
+    `Perceptron` (``separability_``), the mistakes of `ZeroOneClassifier` and that no plane makes fewer. Labels become
+    ±1 as in `predict`; where a file has a threshold, margin and mistakes are those of the plane as it is cut there. A
     changed weight, label, row, parameter or bound is refused.
 
     Parameters
@@ -109,8 +114,17 @@ def verify(
     return _with_lists(outcome, found.model, checked, filed) if outcome else outcome
 
 
-def unchecked_of(model: Any, covered: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names of all that a model reports besides what is covered: attributes of its fit, then parameters."""
+def unchecked_of(model: Any, covered: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Return the names of all that a model reports besides what is covered: attributes of its fit, then parameters.
+
+    Examples
+    --------
+    >>> from linsep import LeastSquaresClassifier
+    >>> unchecked_of(LeastSquaresClassifier().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]))
+    (...'history_', 'n_iter_',... 'n_jobs')
+    """
+    if covered is None:  # what a proof of this kind can cover
+        covered = (*GIVEN, *STATED, *next(names for kind, names in SAID if isinstance(model, kind)))
     attributes = sorted(name for name in vars(model) if is_fitted_attribute(name))
     named = [*attributes, *(["ballots"] if hasattr(model, "_ballots") else []), *model.get_params(deep=False)]
     return tuple(name for name in named if name not in covered)
@@ -221,6 +235,9 @@ class _Case:
 
     def check_shape(self) -> None:
         """Raise unless the classes, the planes and the columns of the data fit each other."""
+        ballots = getattr(self.model, "_ballots", None)
+        if ballots is not None and len(ballots) != len(self.positive):
+            raise ClaimError(f"there are {len(ballots)} votes for {planes_in_words(len(self.positive))}")
         d, names = self.examples.X.shape[1], getattr(self.model, "feature_names_in_", None)
         needed = planes_in_words(len(self.positive))
         if self.coef.shape != (len(self.positive), d) or self.intercept.shape != (len(self.positive),):
@@ -253,9 +270,10 @@ class _Case:
 
     def number(self, name: str, k: int) -> float:
         """Return what the model says of its plane k."""
-        said = np.ravel(getattr(self.model, name, None))
+        value: Any = getattr(self.model, name, None)
+        said = np.ravel(value)
         if said.dtype.kind not in "iuf" or len(said) not in (1, len(self.positive)):
-            raise ClaimError(f"{name} is {getattr(self.model, name, None)!r}, which is not a number for each plane")
+            raise ClaimError(f"{name} is {value!r}, which is not a number for each plane")
         return float(said[min(k, len(said) - 1)])
 
     def flag(self, name: str) -> bool:
@@ -270,12 +288,18 @@ class _Case:
         if self.model.objective_ not in words:
             raise ClaimError(f"objective_ is {self.model.objective_!r}, the parameters say {words[0]!r}")
 
-    def cut_elsewhere(self, subject: str) -> str:
-        """Return a remark where predictions are not the signs of the scores."""
+    @property
+    def cut(self) -> str:
+        """Where scores are cut, in words."""
+        return f" where its scores are cut at {self.threshold:g}" if self.threshold else ""
+
+    @property
+    def remark(self) -> str:
+        """Return what a sentence on scores has to add, where predictions are not their signs."""
         if hasattr(self.model, "_ballots"):
-            return f"; this is about {subject}, while predictions are by vote of all planes of the run"
+            return "; this is about the averaged plane, while predictions are by vote of all planes of the run"
         if self.threshold:
-            return f"; this is about {subject}, while predictions are cut at {self.threshold:g}, not at 0"
+            return f"; this is about its scores, while predictions are cut at {self.threshold:g}, not at 0"
         return ""
 
 
@@ -284,10 +308,10 @@ def _formulas(case: _Case) -> tuple[str, ...]:
     s, statement, codes = case.weights, case.statement, case.examples.codes(case.classes)
     rows, ones = case.examples.rows, np.ones(len(codes))
     weights = [None, ones] if s is None or (s == 1.0).all() else [s]
-    if _at_once(case.model):
-        terms: Any = statement.penalty, statement.C
-        return tuple(SoftmaxProblem(rows, codes, len(case.classes), *terms, each).formula for each in weights)
-    return tuple(statement.problem(rows, ones, each).formula for each in weights)
+    if not _at_once(case.model):
+        return tuple(statement.problem(rows, ones, each).formula for each in weights)
+    K, penalty, C = len(case.classes), statement.penalty, statement.C
+    return tuple(SoftmaxProblem(rows, codes, K, penalty, C, each).formula for each in weights)
 
 
 def _at_once(model: Any) -> bool:
@@ -310,10 +334,10 @@ def _gap(case: _Case) -> Iterator[Verification]:
         outcome = certificate.check(case.examples)
         if outcome:
             covered = _said_of_the_gap(case, outcome, certificate.relative_gap)
-            outcome = replace(outcome, covered=covered, reason=outcome.reason + case.cut_elsewhere("its scores"))
+            outcome = replace(outcome, covered=covered, reason=outcome.reason + case.remark)
     except ClaimError as failure:
         outcome = Verification(False, str(failure))
-    decided = isinstance(model, Perceptron) and getattr(model, "separability_", None) is not None
+    decided = isinstance(model, Perceptron) and any(proof is not None for proof in _verdicts_of(model))
     # A perceptron asks for no mistakes, not for the least loss: its gap only ties the plane to the data.
     yield replace(outcome, reason="", proven=True) if decided and outcome else outcome
 
@@ -400,29 +424,30 @@ def _mistakes(case: _Case, k: int) -> Verification:
     if not (isinstance(proofs[k], MistakeBound) and 0 <= proofs[k].bound < np.inf):
         raise ClaimError(f"{proofs[k]!r} is no proof of a bound on mistakes")
     check = MistakeCheck(problem, case.time_limit, checked, trusted)
-    w, b = case.coef[k], float(case.intercept[k])
-    check.mistakes(w, b, claimed)
+    check.mistakes(case.coef[k], float(case.intercept[k]), claimed)
     check.bound(proofs[k], lower)
     case.check_objective(_formulas(case))
     optimal = [case.number("n_mistakes_", j) <= case.number("lower_bound_", j) for j in range(len(case.positive))]
     for name in ("proven_", "converged_"):
         if case.flag(name) != all(optimal):
-            raise ClaimError(f"{name} is {case.flag(name)}, but {claimed:g} mistakes are made and {lower:g} proven")
-    made, where = (claimed, "") if not case.threshold else _mistakes_when_cut(case, problem, w, b)
+            raise ClaimError(f"{name} is {not all(optimal)}, but {claimed:g} mistakes are made and {lower:g} proven")
+    made, where = (claimed, "") if not case.threshold else (_weight_of_mistakes(case, k, problem), case.cut)
     best = "no plane makes fewer" if made <= lower else f"no plane makes fewer than {lower:g}"
     reason = f"the plane makes {made:g} mistakes{where} (a row on it counts as one), and {best}"
-    covered = (*case.covered, "n_mistakes_", "lower_bound_", "lower_bound_proof_", "proven_", "converged_", "objective_")
-    lists: Any = dict(checked=tuple(checked), trusted=tuple(trusted), covered=covered)
+    lists: Any = dict(checked=tuple(checked), trusted=tuple(trusted), covered=(*case.covered, *OF_MISTAKES))
     return Verification(True, reason, proven=made <= lower, **lists)
 
 
-def _mistakes_when_cut(case: _Case, problem: Problem, w: FloatArray, b: float) -> tuple[float, str]:
-    """Return the weight of the mistakes of the plane (w, b − t), by exact signs."""
-    theta = [*map(Fraction, w.tolist()), Fraction(b) - Fraction(case.threshold or 0.0)]
-    signs = sides(problem.rows.X, problem.y, theta, clock=Clock(case.time_limit))
+def _weight_of_mistakes(case: _Case, k: int, problem: Problem) -> float:
     s = np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight
-    made = sum((Fraction(float(weight)) for weight in s[signs <= 0]), Fraction(0))
-    return float(made), f" where its scores are cut at {case.threshold:g}"
+    return float(sum((Fraction(float(weight)) for weight in s[_wrong(case, k, problem)]), Fraction(0)))
+
+
+def _wrong(case: _Case, k: int, problem: Problem) -> NDArray[np.bool_]:
+    """Return which examples are not strictly on their own side of the plane (w, b − t), by exact signs."""
+    w, b, t = case.coef[k], float(case.intercept[k]), case.threshold
+    theta: Any = np.append(w, b) if not t else [*map(Fraction, w.tolist()), Fraction(b) - Fraction(t)]
+    return np.asarray(sides(problem.rows.X, problem.y, theta, clock=Clock(case.time_limit)) <= 0)
 
 
 def _margin(case: _Case, k: int) -> Verification:
@@ -432,27 +457,23 @@ def _margin(case: _Case, k: int) -> Verification:
         raise ClaimError(f"there are {len(model._proofs)} proofs for {planes_in_words(len(case.positive))}")
     proof: MarginCertificate = model._proofs[k]
     problem, checked = _sealed(case, k)
-    w, b = case.coef[k], float(case.intercept[k])
     _same_margin_proof(case, k, proof)
     if model._is_soft:
         raise ClaimError("the data are not separable and the plane is of soft margin: it claims no margin")
     counted, place = _counted(problem)
     X, y = problem.rows.X[counted], problem.y[counted]
-    points = _moved(proof.points.tolist(), counted, place)
+    moved = replace(proof, points=np.array(_moved(proof.points.tolist(), counted, place), dtype=np.int64))
     try:
-        floats, high = margin_bounds(
-            X, y, w, b if problem.fit_intercept else None, points, proof.weights, time_limit=case.time_limit
-        )
+        found = moved.bounds(X, y, time_limit=case.time_limit)
     except (ValueError, OverflowError) as error:
         raise ClaimError(f"the proof of the margin cannot be used: {error}") from error
-    kept = kept_margin(X, y, w, b)
-    covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, proof, kept, floats, high)]
-    low = max(floats, kept.exact.low)
+    low, high = found.best_low, found.high
     proven = _margin_gap(low, high) <= tol
-    covered += _converged(case, proven)
+    covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, found), *_converged(case, proven)]
     reason = f"the largest margin lies between {low:.12g} and {high:.12g}, and the plane keeps the smaller one"
     if case.threshold:
-        reason, proven = _margin_when_cut(case, kept_margin(X, y, w, Fraction(b) - Fraction(case.threshold)), high)
+        cut = kept_margin(X, y, case.coef[k], Fraction(float(case.intercept[k])) - Fraction(case.threshold))
+        reason, proven = _margin_when_cut(case, cut, high)
     lists: Any = dict(
         checked=(
             *checked,
@@ -470,7 +491,7 @@ def _same_margin_proof(case: _Case, k: int, proof: MarginCertificate) -> None:
     if not (np.array_equal(proof.coef, case.coef[k]) and proof.intercept == case.intercept[k]):
         raise ClaimError("the plane is not the one that was certified")
     if tuple(proof.classes) != (case.classes if len(case.positive) == 1 else (False, True)):
-        raise ClaimError("the proof of the margin is about other classes, or about another class than its plane predicts")
+        raise ClaimError("the proof of the margin is about another class than the one this plane predicts")
     if proof.fit_intercept != case.statement.fit_intercept:
         raise ClaimError("the proof of the margin is about other planes: with an intercept, or without")
     if proof.tol != case.model.tol:
@@ -478,36 +499,30 @@ def _same_margin_proof(case: _Case, k: int, proof: MarginCertificate) -> None:
     case.check_objective((formula(case.statement.fit_intercept),))
 
 
-def _said_of_the_margin(
-    case: _Case, k: int, proof: MarginCertificate, kept: KeptMargin, low: float, high: float
-) -> list[str]:
+def _said_of_the_margin(case: _Case, k: int, found: MarginBounds) -> list[str]:
     """Return which attributes are confirmed; raise for those that are not so."""
-    margin, gap = case.number("margin_", k), case.number("dual_gap_", 0)
-    if margin != proof.low:
-        raise ClaimError(f"margin_ is {margin:.12g}, the proof says {proof.low:.12g}")
-    # Another machine's rounding may have been taken off, as much as here at the most.
-    least = low - max(kept.exact.low - low, 0.0) - 1e-12 * abs(low)
-    if not least <= margin <= kept.exact.high:
-        raise ClaimError(f"the plane keeps a margin of {kept.exact.low:.12g}, not of {margin:.12g}")
-    if not abs(proof.high - high) <= 1e-12 * high and not proof.high == high == np.inf:
-        raise ClaimError(f"the dual point allows a margin of {high:.12g}, not of {proof.high:.12g}")
-    worst = max(proof.relative_gap for proof in case.model._proofs)
+    proofs, margin, gap = case.model._proofs, case.number("margin_", k), case.number("dual_gap_", 0)
+    if margin != proofs[k].low:
+        raise ClaimError(f"margin_ is {margin:.12g}, the proof says {proofs[k].low:.12g}")
+    if difference := found.differs(proofs[k].low, proofs[k].high):
+        raise ClaimError(difference)
+    worst = max(proof.relative_gap for proof in proofs)
     if not (gap == worst or np.isnan([gap, worst]).all()):
         raise ClaimError(f"dual_gap_ is {gap:.3g}, the proof says {worst:.3g}")
-    known = abs(margin - kept.exact.low) <= CLOSE * abs(margin)
+    known = abs(margin - found.best_low) <= CLOSE * abs(margin)
     return ["margin_", "dual_gap_"] if known else []
 
 
 def _margin_gap(low: float, high: float) -> float:
     """Return how far ½‖w‖² of the plane can be from the optimum, as a share of it."""
-    return 1.0 - (low / high) ** 2 if 0 < low and 0 < high < np.inf else np.inf
+    return 1.0 - (low / high) ** 2 if low > 0 and 0 < high < np.inf else np.inf
 
 
 def _margin_when_cut(case: _Case, kept: KeptMargin, high: float) -> tuple[str, bool]:
     """Return what is so of the plane (w, b − t), and whether its margin is the largest within `tol`."""
     cut, low = f"cut at {case.threshold:g}, not at 0,", kept.exact.low
     if low <= 0:
-        return f"{cut} the plane does not separate the classes; one that does has a margin of {high:.12g} at most", False
+        return f"{cut} the plane does not separate the classes, of which no margin exceeds {high:.12g}", False
     reason = f"{cut} the plane keeps a margin of {low:.12g}, and none has one above {high:.12g}"
     return reason, bool(_margin_gap(low, high) <= case.model.tol)
 
@@ -515,27 +530,52 @@ def _margin_when_cut(case: _Case, kept: KeptMargin, high: float) -> tuple[str, b
 # -- perceptrons ------------------------------------------------------------------------------------------------------
 
 
+def _verdicts_of(model: Any) -> list[Separability | None]:
+    said = getattr(model, "separability_", None)
+    return said if isinstance(said, list) else [said]
+
+
 def _verdicts(case: _Case) -> Iterator[Verification]:
-    """Check the verdicts of a perceptron, of each class against the rest where there are more than two."""
-    said = getattr(case.model, "separability_", None)
-    if said is None:
+    """Check the verdicts of a perceptron, of each class against the rest where there are more than two.
+
+    They are about the data; that the plane at hand errs nowhere, where some plane does not, is counted besides.
+    """
+    found = _verdicts_of(case.model)
+    if all(proof is None for proof in found):
         return
-    found = said if isinstance(said, list) else [said]
     if len(found) != len(case.positive):
         raise ClaimError(f"there are {len(found)} verdicts on separability for {planes_in_words(len(case.positive))}")
     for k, proof in enumerate(found):
-        if proof is None:
-            continue
         Clock(case.time_limit).check("separability")
         try:
-            check = _verdict_again(case, k, proof)
+            outcome = _undecided() if proof is None else _verdict_of_plane(case, k, proof)
         except ClaimError as failure:
-            yield Verification(False, f"{case.who(k)}{failure}")
-            continue
-        outcome = _exact(check, f"{case.who(k)}the classes are {_verdict(proof)}")
-        reason = f"{_verdict(proof)}: {check.reason}" if check else check.reason
-        reason += case.cut_elsewhere("the classes and the averaged plane") if k == len(found) - 1 else ""
-        yield replace(outcome, reason=f"{case.who(k)}{reason}", covered=(*case.covered, "separability_"))
+            outcome = Verification(False, str(failure))
+        yield replace(outcome, reason=f"{case.who(k)}{outcome.reason}")
+
+
+def _undecided() -> Verification:
+    return Verification(True, "whether a plane separates the classes was not decided")
+
+
+def _verdict_of_plane(case: _Case, k: int, proof: Separability) -> Verification:
+    """Return whether some plane separates, and on how many examples the one at hand errs."""
+    check, problem = _verdict_again(case, k, proof), case.problem(k)
+    outcome = _exact(check, f"{case.who(k)}the classes are {_verdict(proof)}")
+    if not check:
+        return outcome
+    votes = hasattr(case.model, "_ballots")
+    who, wrong = ("the vote of its planes", _outvoted) if votes else ("the model's plane", _wrong)
+    made = int(np.count_nonzero(wrong(case, k, problem) & _counted(problem)[0]))
+    reason = f"{_verdict(proof)}: {check.reason}; {who}{case.cut} makes {made} mistakes"
+    lists: Any = dict(trusted=(*outcome.trusted, ROUNDED), covered=(*case.covered, "separability_"))
+    return replace(outcome, reason=reason, proven=not proof.separable or made == 0, **lists)
+
+
+def _outvoted(case: _Case, k: int, problem: Problem) -> NDArray[np.bool_]:
+    """Return on which examples the planes of a run err that vote; in floats, as `predict` counts them."""
+    votes = case.model._ballots[k].count(case.examples.X, case.statement.fit_intercept)
+    return np.asarray(np.where(votes >= (case.threshold or 0.0), 1.0, -1.0) != problem.y)
 
 
 def _verdict_again(case: _Case, k: int, proof: Separability) -> Check:
@@ -562,8 +602,7 @@ def _novikoff(case: _Case) -> Iterator[Verification]:
     model = case.model
     if not hasattr(model, "mistake_bound_"):
         return
-    said = getattr(model, "separability_", None)
-    proofs = said if isinstance(said, list) else [said]
+    proofs = _verdicts_of(model)
     confirmed = {"radius_", "margin_", "mistake_bound_"}
     try:
         for k in range(len(case.positive)):
@@ -638,4 +677,10 @@ PROOFS: list[tuple[type, Callable[[_Case], Iterator[Verification]]]] = [
     (Perceptron, _novikoff),
     (HardMarginSVC, lambda case: _for_each_plane(case, _margin)),
     (ZeroOneClassifier, lambda case: _for_each_plane(case, _mistakes)),
+]
+SAID: list[tuple[type, tuple[str, ...]]] = [
+    (Perceptron, OF_PERCEPTRONS),
+    (HardMarginSVC, OF_MARGINS),
+    (ZeroOneClassifier, OF_MISTAKES),
+    (object, OF_GAPS),
 ]
