@@ -295,7 +295,7 @@ def _fitted(model: Any) -> dict[str, Any]:
     state = {
         name: to_json(value)
         for name, value in sorted(vars(model).items())
-        if is_fitted_attribute(name) and name not in ELSEWHERE
+        if _is_fitted_attribute(name) and name not in ELSEWHERE
     }
     if hasattr(model, "_ballots"):
         state["ballots"] = [to_json(vars(ballot)) for ballot in model._ballots]
@@ -329,7 +329,7 @@ def _recorded(value: float) -> Any:
     return None if np.isnan(value) else to_json(value)
 
 
-def is_fitted_attribute(name: str) -> bool:
+def _is_fitted_attribute(name: str) -> bool:
     return re.fullmatch(r"[a-z][a-z0-9_]*_", name) is not None
 
 
@@ -567,7 +567,7 @@ class _Reader:
             model._is_soft = reading.flag(state, "is_soft")
             del state["is_soft"]
         for name, value in state.items():
-            if not is_fitted_attribute(name) or name in ELSEWHERE or hasattr(type(model), name):
+            if not _is_fitted_attribute(name) or name in ELSEWHERE or hasattr(type(model), name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
             decoded = from_json(value)
             if name in KINDS and type(decoded) not in KINDS[name]:

@@ -29,7 +29,7 @@ from .gap_proof import CLOSE
 from .margin_certificate import KeptMargin, MarginBounds, MarginCertificate, formula, kept_margin
 from .mistake_bound import MistakeBound
 from .mistake_check import MistakeCheck
-from .model_file import ModelFile, is_fitted_attribute, read
+from .model_file import ModelFile, read
 from .problem import Problem
 from .separability import NotSeparableError, Separability
 from .softmax import SoftmaxProblem
@@ -125,9 +125,11 @@ def unchecked_of(model: Any, covered: tuple[str, ...] | None = None) -> tuple[st
     """
     if covered is None:  # what a proof of this kind can cover
         covered = (*GIVEN, *STATED, *next(names for kind, names in SAID if isinstance(model, kind)))
-    attributes = sorted(name for name in vars(model) if is_fitted_attribute(name))
-    named = [*attributes, *(["ballots"] if hasattr(model, "_ballots") else []), *model.get_params(deep=False)]
-    return tuple(name for name in named if name not in covered)
+    public = [name for name in vars(model) if not name.startswith("_")]
+    attributes = sorted(name for name in public if name.endswith("_"))
+    parameters = [name for name in public if not name.endswith("_")]  # each is kept as an attribute of its name
+    votes = ["ballots"] if hasattr(model, "_ballots") else []
+    return tuple(name for name in (*attributes, *votes, *parameters) if name not in covered)
 
 
 def _with_lists(outcome: Verification, model: Any, checked: list[str], filed: tuple[str, ...]) -> Verification:
@@ -235,9 +237,6 @@ class _Case:
 
     def check_shape(self) -> None:
         """Raise unless the classes, the planes and the columns of the data fit each other."""
-        ballots = getattr(self.model, "_ballots", None)
-        if ballots is not None and len(ballots) != len(self.positive):
-            raise ClaimError(f"there are {len(ballots)} votes for {planes_in_words(len(self.positive))}")
         d, names = self.examples.X.shape[1], getattr(self.model, "feature_names_in_", None)
         needed = planes_in_words(len(self.positive))
         if self.coef.shape != (len(self.positive), d) or self.intercept.shape != (len(self.positive),):
@@ -564,18 +563,15 @@ def _verdict_of_plane(case: _Case, k: int, proof: Separability) -> Verification:
     outcome = _exact(check, f"{case.who(k)}the classes are {_verdict(proof)}")
     if not check:
         return outcome
-    votes = hasattr(case.model, "_ballots")
-    who, wrong = ("the vote of its planes", _outvoted) if votes else ("the model's plane", _wrong)
-    made = int(np.count_nonzero(wrong(case, k, problem) & _counted(problem)[0]))
-    reason = f"{_verdict(proof)}: {check.reason}; {who}{case.cut} makes {made} mistakes"
-    lists: Any = dict(trusted=(*outcome.trusted, ROUNDED), covered=(*case.covered, "separability_"))
+    reason = f"{_verdict(proof)}: {check.reason}"
+    lists: Any = dict(covered=(*case.covered, "separability_"))
+    if hasattr(case.model, "_ballots"):
+        reason = f"{reason}; predictions are by vote of all planes of the run, and of those nothing is proven"
+        return replace(outcome, reason=reason, proven=not proof.separable, **lists)
+    made = int(np.count_nonzero(_wrong(case, k, problem) & _counted(problem)[0]))
+    reason = f"{reason}; the model's plane{case.cut} makes {made} mistakes"
+    lists["trusted"] = (*outcome.trusted, ROUNDED)
     return replace(outcome, reason=reason, proven=not proof.separable or made == 0, **lists)
-
-
-def _outvoted(case: _Case, k: int, problem: Problem) -> NDArray[np.bool_]:
-    """Return on which examples the planes of a run err that vote; in floats, as `predict` counts them."""
-    votes = case.model._ballots[k].count(case.examples.X, case.statement.fit_intercept)
-    return np.asarray(np.where(votes >= (case.threshold or 0.0), 1.0, -1.0) != problem.y)
 
 
 def _verdict_again(case: _Case, k: int, proof: Separability) -> Check:
