@@ -463,7 +463,7 @@ FORGERIES = [
     (put("history", 0, "steps", "objective", 0, True), "True is no number of a step"),
     (put("history", 0, "steps", "example", [0]), "'example' is not recorded"),
     (drop("history", 0), "one run or more"),
-    (put("certificate", "gap", 0, "primal", "low"), "could not convert"),
+    (put("certificate", "gap", 0, "primal", "low"), "primal is 'low', which is no finite number"),
     (put("certificate", "gap", 0, "statement", "loss", "mine"), "mine"),
     (put("certificate", "oracle", 1), "kind 'oracle' are not known"),
     *((put("certificate", "gap", 0, "statement", "class_weight", bad), "class_weight") for bad in (0.0, 1, "heavy")),

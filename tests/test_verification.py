@@ -98,9 +98,11 @@ def test_m13_m18_everything_that_is_proven_is_verified(case, path):
     model, y = case
     outcome = verify(model, X, y)
     assert outcome
-    assert outcome.proven
+    # Some plane separates the first of the voted classes; whether the vote does is not looked at.
+    assert outcome.proven == ("by vote" not in outcome.reason)
     assert outcome.checked
     assert outcome.trusted
+    assert outcome.unchecked
     assert str(outcome).startswith("Verified: ")
     save(model, path)
     assert verify(path, X, y).reason == outcome.reason

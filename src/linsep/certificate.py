@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import losses
-from .blocked import rows_of
-from .checking import ClaimError, Verification, verdict_in_words, within
+from .checking import ClaimError, Examples, Verification, positive_classes, verdict_in_words, within
 from .claim import Claim, Fingerprint, certify, digest, rounding
 from .dual_point import DualPoint, enclosed_bound, feasible_dual
 from .duality import Bound, balanced, bound, dual_bound, penalised, weights
@@ -56,8 +55,11 @@ class Certificate(GapProof):
         The plane as it is now: one that was changed since the fit does not verify.
     statement : Statement
         What the model says now that it minimises.
-    classes : tuple or None
-        The labels that the model gives now; None where it has none of its own.
+    classes, positive : tuple or None, int or None
+        The labels that the model gives now, and the one that this plane predicts; None where no model says so. Of two
+        classes it is always the second.
+    model_tol : float or None
+        The model's `tol`, where it has one.
 
     Examples
     --------
@@ -77,6 +79,8 @@ class Certificate(GapProof):
     intercept: float
     statement: Statement
     classes: tuple[Any, ...] | None = None
+    positive: int | None = None
+    model_tol: float | None = None
 
     @property
     def _claimed(self) -> Claim:
@@ -95,7 +99,11 @@ class Certificate(GapProof):
         Verification
             True where all is as claimed; otherwise its `reason` says what is not.
         """
-        return _Check(self).run(X, y, sample_weight)
+        return self.check(Examples(X, y, sample_weight))
+
+    def check(self, examples: Examples) -> Verification:
+        """Check every claim on examples that were read already."""
+        return _Check(self).run(examples)
 
     def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
         """Return the certificate in terms of JSON; without the plane where a model file already holds that."""
@@ -165,7 +173,7 @@ class Certificates(Sequence[Certificate]):
 
     @property
     def tol(self) -> float:
-        """The relative gap that was asked for."""
+        """The relative gap that counts as proof."""
         return self._all[0].tol
 
     @property
@@ -175,13 +183,32 @@ class Certificates(Sequence[Certificate]):
 
     def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Verification:
         """Check them all; the first that fails is the one reported, else the one with the largest gap."""
-        outcomes = [one.verify(X, y, sample_weight) for one in self]
+        return self.check(Examples(X, y, sample_weight))
+
+    def check(self, examples: Examples) -> Verification:
+        """Check them all on examples that were read already."""
+        if difference := self._not_of_one_model():
+            return Verification(False, difference)
+        outcomes = [one.check(examples) for one in self]
         for one, outcome in zip(self, outcomes, strict=True):
             if not outcome:
-                label = one.claim.classes[one.claim.positive]
-                return dataclasses.replace(outcome, reason=f"class {label!r} against the rest: {outcome.reason}")
-        worst = max(outcomes, key=lambda outcome: outcome.relative_gap)
-        return dataclasses.replace(worst, reason=f"in the worst of {len(self)} classes, {worst.reason}")
+                return dataclasses.replace(outcome, reason=f"{_who(one)}: {outcome.reason}")
+        k = max(range(len(self)), key=lambda k: outcomes[k].relative_gap)
+        worst, unchecked = outcomes[k], dict.fromkeys(what for outcome in outcomes for what in outcome.unchecked)
+        reason = f"{_who(self[k])}, the worst of {len(self)}: {worst.reason}"
+        return dataclasses.replace(worst, reason=reason, unchecked=tuple(unchecked))
+
+    def _not_of_one_model(self) -> str:
+        """Return why these are not the certificates of one model's planes, the k-th of class k; or nothing."""
+        classes = self[0].claim.classes
+        if len(self) != len(positive_classes(classes)):
+            return f"there are {len(self)} certificates for {len(classes)} classes"
+        for k, one in enumerate(self):
+            if one.claim.classes != classes or not one.statement.same_as(self[0].statement):
+                return "the certificates are not of the same classes and the same objective"
+            if one.claim.positive != k:
+                return f"certificate {k} is about another class than {classes[k]!r}, which its plane predicts"
+        return ""
 
     def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
         """Return them in terms of JSON."""
@@ -204,13 +231,24 @@ class Certificates(Sequence[Certificate]):
     __repr__ = __str__
 
 
+def _who(one: Certificate) -> str:
+    return f"class {one.claim.classes[one.claim.positive]!r} against the rest"
+
+
 class _Check(GapCheck[Problem]):
     """One verification: a certificate's claims against data."""
 
     def __init__(self, certificate: Certificate) -> None:
-        super().__init__(certificate.claim, certificate.proven, certificate.statement, certificate.classes)
-        self.claim = certificate.claim
+        now = certificate.statement, certificate.classes, certificate.model_tol
+        super().__init__(certificate.claim, certificate.proven, *now)
+        self.claim, self.positive = certificate.claim, self._predicted(certificate)
         self.w, self.b = np.asarray(certificate.coef, dtype=np.float64), float(certificate.intercept)
+
+    def _predicted(self, certificate: Certificate) -> int:
+        """Return the class that the plane predicts: the second of two, else as the model says or, alone, the claim."""
+        if len(self.classes) == 2:
+            return 1
+        return certificate.claim.positive if certificate.positive is None else certificate.positive
 
     def trusted(self) -> tuple[str, ...]:
         """Return what is taken on trust: also the formulas of a loss of the user's own."""
@@ -228,11 +266,13 @@ class _Check(GapCheck[Problem]):
             raise ClaimError(f"the plane has {self.w.size} weights, the data have {d} columns")
         if digest(self.w, self.b) != self.claim.plane:
             raise ClaimError("the plane is not the one that was certified: coef or intercept was changed")
+        if self.claim.positive != self.positive or not 0 <= self.positive < len(self.classes):
+            raise ClaimError("the proof is about another class than the one this plane predicts")
 
-    def problem(self, X: Any, codes: NDArray[np.int64], s: FloatArray | None) -> Problem:
-        """Return the problem of the claim's class against the others."""
-        y = np.where(codes == self.claim.positive, 1.0, -1.0)
-        problem = self.claim.statement.problem(rows_of(X), y, s)
+    def problem(self, examples: Examples, s: FloatArray | None) -> Problem:
+        """Return the problem of the class that the plane predicts against the others."""
+        y = np.where(examples.codes(self.classes) == self.positive, 1.0, -1.0)
+        problem = self.statement.problem(examples.rows, y, s)
         if difference := self.claim.data.differs(Fingerprint.of(problem)):
             raise ClaimError(difference)
         return problem
@@ -248,9 +288,7 @@ class _Check(GapCheck[Problem]):
 
     def slack(self, problem: Problem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        slack = 2 * rounding(problem, self.w, self.b, Bound(primal.high, dual.low))
-        # A loss of the user's own may not say how steep or bent it is.
-        return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
+        return 2 * rounding(problem, self.w, self.b, Bound(primal.high, dual.low))
 
     def may_prove_more(self, problem: Problem) -> bool:
         """Without a penalty the proof takes longer than a fit may."""

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .blocked import BlockedMatrix
+from ._core import Rows
+from .blocked import BlockedMatrix, rows_of
 from .duality import share
 from .enclosure import Interval
+from .statement import Statement
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["ClaimError", "Verification", "codes_of", "read_data", "verdict_in_words", "within"]
+__all__ = [
+    "ClaimError",
+    "Examples",
+    "Verification",
+    "codes_of",
+    "planes_in_words",
+    "positive_classes",
+    "read_data",
+    "verdict_in_words",
+    "within",
+]
 
 
 class ClaimError(Exception):
@@ -39,6 +52,10 @@ class Verification:
         Whether the plane is within `tol` of the optimum, by these data and with rounding accounted for.
     checked, trusted : tuple of str
         What was computed anew, and what was taken on trust.
+    unchecked : tuple of str
+        What else the model, its file or its certificate reports, by name: of that nothing is known.
+    covered : tuple of str
+        The attributes and parameters that the sentence is about, or that were computed anew.
     """
 
     ok: bool
@@ -48,6 +65,8 @@ class Verification:
     proven: bool = False
     checked: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
 
     @property
     def relative_gap(self) -> float:
@@ -62,11 +81,15 @@ class Verification:
     def __str__(self) -> str:
         head = "Verified" if self.ok else "NOT verified"
         lines = [f"{head}: {self.reason}."]
-        lines += [f"{title}: {'; '.join(what)}." for title, what in self._lists() if what]
+        lines += [f"{title}: {between.join(what)}." for title, between, what in self._lists() if what]
         return "\n".join(lines)
 
-    def _lists(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [("Checked", self.checked), ("Taken on trust", self.trusted)]
+    def _lists(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [
+            ("Checked", "; ", self.checked),
+            ("Taken on trust", "; ", self.trusted),
+            ("Not checked", ", ", self.unchecked),
+        ]
 
 
 def read_data(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[Any], FloatArray | None]:
@@ -86,6 +109,59 @@ def read_data(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[An
     return X, labels, np.ascontiguousarray(s)
 
 
+class Examples:
+    """Rows, labels and weights as a fit reads them: read once, for all checks.
+
+    Examples
+    --------
+    >>> examples = Examples([[1.0], [2.0]], ["b", "a"])
+    >>> examples.rows.n, examples.codes(("a", "b"))
+    (2, array([1, 0]))
+    """
+
+    def __init__(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
+        names = getattr(X, "columns", None)  # of a table; as scikit-learn, which knows columns by text alone
+        self.names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
+        self.X, self.labels, self.sample_weight = read_data(X, y, sample_weight)
+        self._codes: dict[tuple[Any, ...], IntArray] = {}
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows, wherever they are."""
+        return rows_of(self.X)
+
+    def codes(self, classes: tuple[Any, ...]) -> IntArray:
+        """Return the position of every label among the classes."""
+        if classes not in self._codes:
+            self._codes[classes] = codes_of(self.labels, classes)
+        return self._codes[classes]
+
+    def weights(self, statement: Statement, classes: tuple[Any, ...]) -> FloatArray | None:
+        """Return what each example counts, by itself and by its class; None where all count one."""
+        s = self.sample_weight
+        if statement.class_weight is None:
+            return s
+        codes = self.codes(classes)
+        by_class = statement.class_weights(codes, list(classes), s)[codes]
+        return by_class if s is None else s * by_class
+
+
+def positive_classes(classes: Sequence[Any]) -> list[int]:
+    """Return for each plane the class that it predicts: of two classes the second, else one plane a class.
+
+    Examples
+    --------
+    >>> positive_classes(["no", "yes"]), positive_classes(["a", "b", "c"])
+    ([1], [0, 1, 2])
+    """
+    return [1] if len(classes) == 2 else list(range(len(classes)))
+
+
+def planes_in_words(count: int) -> str:
+    """Return how many planes, in words."""
+    return "one plane" if count == 1 else f"{count} planes"
+
+
 def codes_of(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     """Return the position of every label among the classes."""
     places = {label: k for k, label in enumerate(classes)}
@@ -103,5 +179,5 @@ def within(primal: float, dual: float, relative_gap: float) -> str:
 
 
 def verdict_in_words(proven: bool, tol: float) -> str:
-    """Return whether that proves what was asked for, in words."""
+    """Return whether that proves `tol`, in words."""
     return f", proven to tol={tol:g}" if proven else f", which does not prove tol={tol:g}"

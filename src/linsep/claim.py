@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import reading
 from ._core import length
 from .dual_point import DualPoint, enclosed_bound, largest_shares
 from .duality import Bound, balanced, bound, dual_bound, penalised, share, weights
@@ -67,8 +67,8 @@ class Fingerprint:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read it from terms of JSON."""
-        sums = (float(data[name]) for name in ("positive", "negative", "weight"))
-        return cls(index(data["n"]), index(data["d"]), *sums)
+        sums = (reading.number(data, name) for name in ("positive", "negative", "weight"))
+        return cls(reading.whole(data, "n"), reading.whole(data, "d"), *sums)
 
     def differs(self, other: Fingerprint) -> str:
         """Return in what the other's data differ, or nothing."""
@@ -114,9 +114,13 @@ class Seal:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        classes, positive = tuple(data["classes"]), index(data["positive"])
-        statement = Statement.from_dict(data["statement"])
-        return cls(statement, classes, positive, str(data["plane"]), Fingerprint.from_dict(data["data"]))
+        return cls(
+            Statement.from_dict(reading.section(data, "statement")),
+            tuple(reading.items(data, "classes", reading.label)),
+            reading.whole(data, "positive"),
+            reading.text(data, "plane"),
+            Fingerprint.from_dict(reading.section(data, "data")),
+        )
 
 
 @dataclass(frozen=True)
@@ -156,17 +160,18 @@ class Claim:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
+        primal, dual, rounding, tol = (reading.number(data, name) for name in ("primal", "dual", "rounding", "tol"))
         return cls(
-            Statement.from_dict(data["statement"]),
-            tuple(data["classes"]),
-            index(data["positive"]),
-            float(data["primal"]),
-            float(data["dual"]),
-            float(data["rounding"]),
-            float(data["tol"]),
-            str(data["plane"]),
-            Fingerprint.from_dict(data["data"]),
-            DualPoint.from_dict(data["dual_point"]),
+            Statement.from_dict(reading.section(data, "statement")),
+            tuple(reading.items(data, "classes", reading.label)),
+            reading.whole(data, "positive"),
+            primal,
+            dual,
+            rounding,
+            tol,
+            reading.text(data, "plane"),
+            Fingerprint.from_dict(reading.section(data, "data")),
+            DualPoint.from_dict(reading.section(data, "dual_point")),
         )
 
 

@@ -4,18 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import index
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import reading
+from .enclosure import Interval, agreements, gamma
 from .exact import Check, margin_bounds
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["MarginCertificate"]
+__all__ = ["KeptMargin", "MarginBounds", "MarginCertificate", "formula", "kept_margin"]
+
+#: A margin known to this share of itself needs no more digits.
+TIGHT = 1e-9
+#: So many rows that may be the nearest are looked at in rational numbers.
+MOST = 500
+
+
+def formula(fit_intercept: bool) -> str:
+    """Return what a plane of maximum margin minimises, in one line."""
+    return "½‖w‖² subject to y(w·x + b) ≥ 1" if fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
+
+
+@dataclass(frozen=True)
+class KeptMargin:
+    """The margin of a plane: between what it lies, and between what any machine's floats may find it."""
+
+    exact: Interval
+    in_floats: Interval
+
+    @property
+    def tight(self) -> bool:
+        """Whether it is known to a tiny share of itself, and so its sign."""
+        low, high = self.exact.low, self.exact.high
+        return bool(np.isfinite([low, high]).all()) and high - low <= TIGHT * min(abs(low), abs(high))
+
+
+def kept_margin(X: Any, y: FloatArray, w: FloatArray, b: float | Fraction, *, augmented: bool = False) -> KeptMargin:
+    """Return min yᵢ(w·xᵢ + b)/‖w‖, or over ‖[w, b]‖: in floats, and where those do not tell it in rational numbers.
+
+    Examples
+    --------
+    >>> kept = kept_margin(np.array([[0.1], [0.3]]), np.array([-1.0, 1.0]), np.array([1.0]), -0.1)
+    >>> kept.exact, kept.in_floats.low < 0.0 < kept.in_floats.high
+    (Interval(low=0.0, high=0.0), True)
+    """
+    theta = np.append(w, float(b)) if augmented else w
+    if not theta.any():
+        return KeptMargin(Interval(0.0, 0.0), Interval(0.0, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        z, r = agreements(X, y, w, float(b))
+        r = np.where(np.isfinite(z) & np.isfinite(r), r, np.inf) + abs(float(Fraction(b) - Fraction(float(b)))) * 1.5
+        z = np.where(np.isfinite(z), z, 0.0)
+        low, high = float((z - r).min()), float((z + r).min())
+        loose = float((z - 2 * r).min()), float((z + 2 * r).min())
+    exact = low, high
+    if not high - low <= 0.1 * TIGHT * min(abs(low), abs(high)):
+        near = np.flatnonzero(z - r <= high)
+        if len(near) <= MOST:
+            least = min(_agreement(X, float(y[i]), w, Fraction(b), int(i)) for i in near)
+            return KeptMargin(_over_length((least, least), theta), _over_length(loose, theta))
+    return KeptMargin(_over_length(exact, theta), _over_length(loose, theta))
+
+
+@dataclass(frozen=True)
+class MarginBounds:
+    """What data prove of the largest margin: `kept` and `low` by a plane, `high` by two points of the hulls."""
+
+    kept: KeptMargin
+    low: float  # with rounding taken off, as a fit does it
+    high: float
+
+    @property
+    def best_low(self) -> float:
+        """The larger of what is known to be kept."""
+        return max(self.low, self.kept.exact.low)
+
+    def differs(self, low: float, high: float) -> str:
+        """Return in what bounds that were claimed are not these, or nothing."""
+        # Another machine's rounding may have been taken off, as much as here at the most.
+        least = self.low - max(self.kept.exact.low - self.low, 0.0) - 1e-12 * abs(self.low)
+        if not least <= low <= self.kept.exact.high:
+            return f"the plane keeps a margin of {self.kept.exact.low:.12g}, not of {low:.12g}"
+        if not (high == self.high or abs(high - self.high) <= 1e-12 * self.high < np.inf):
+            return f"the dual point allows a margin of {self.high:.12g}, not of {high:.12g}"
+        return ""
+
+
+def _agreement(X: Any, y: float, w: FloatArray, b: Fraction, i: int) -> Fraction:
+    """Return yᵢ(w·xᵢ + b) exactly."""
+    row = X[[i]]
+    x = np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=np.float64).ravel()
+    used = np.flatnonzero(x * (w != 0))
+    return int(y) * (sum((Fraction(float(x[j])) * Fraction(float(w[j])) for j in used), Fraction(0)) + b)
+
+
+def _over_length(values: tuple[float | Fraction, float | Fraction], theta: FloatArray) -> Interval:
+    """Return the values divided by ‖θ‖, rounded outwards; θ of any size."""
+    largest = float(np.abs(theta).max())
+    root = Fraction(float(np.sqrt(np.sum((theta / largest) ** 2))))
+    off = Fraction(gamma(len(theta) + 8))
+    found = []
+    for value, outwards in zip(values, (-1, 1), strict=True):
+        if not isinstance(value, Fraction) and not np.isfinite(value):
+            found.append(float(value))
+            continue
+        quotient = Fraction(value) / (Fraction(largest) * root)
+        found.append(_rounded(quotient + outwards * abs(quotient) * off, outwards * np.inf))
+    return Interval(*found)
+
+
+def _rows(X: Any) -> Any:
+    return X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
+
+
+def _rounded(value: Fraction, towards: float) -> float:
+    """Return the float next to a number in that direction; zero is itself."""
+    if value == 0:
+        return 0.0
+    try:
+        return float(np.nextafter(float(value), towards))
+    except OverflowError:
+        largest = float(np.finfo(np.float64).max)
+        return float(np.nextafter(largest if value > 0 else -largest, towards))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +197,21 @@ class MarginCertificate:
         if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
         signs = np.where(labels == self.classes[1], 1.0, -1.0)
-        intercept = self.intercept if self.fit_intercept else None
         if np.shape(X)[1] != len(self.coef):
             return Check(False, f"the plane has {len(self.coef)} coefficients, the data {np.shape(X)[1]} columns")
         try:
-            found = margin_bounds(X, signs, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
-        except ValueError as error:
+            found = self.bounds(X, signs, time_limit=time_limit)
+        except (ValueError, OverflowError) as error:
             return Check(False, str(error))
-        slack = 1e-12  # of the claimed bounds, which were rounded when they were made
-        if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
-            return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
-        if not found[1] <= self.high * (1 + slack):
-            return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
-        return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
+        if difference := found.differs(self.low, self.high):
+            return Check(False, difference)
+        return Check(True, f"the largest margin lies between {found.best_low:.12g} and {found.high:.12g}")
+
+    def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> MarginBounds:
+        """Return what the plane and the points prove on data with labels ±1; raise where they cannot be used."""
+        intercept = self.intercept if self.fit_intercept else None
+        found = margin_bounds(X, y, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
+        return MarginBounds(kept_margin(_rows(X), y, self.coef, intercept or 0.0), *found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate in terms of JSON; infinite bounds are None."""
@@ -113,15 +230,15 @@ class MarginCertificate:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        negative, positive = data["classes"]
+        negative, positive = reading.items(data, "classes", reading.label)
         return cls(
-            np.asarray(data["coef"], dtype=np.float64),
-            float(data["intercept"]),
-            np.array([index(i) for i in data["points"]], dtype=np.int64),
-            np.array([float(weight) for weight in data["weights"]], dtype=np.float64),
-            -np.inf if data["low"] is None else float(data["low"]),
-            np.inf if data["high"] is None else float(data["high"]),
-            float(data["tol"]),
+            np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
+            reading.number(data, "intercept"),
+            np.array(reading.items(data, "points", reading.whole), dtype=np.int64),
+            np.array(reading.items(data, "weights", reading.number), dtype=np.float64),
+            -np.inf if data["low"] is None else reading.number(data, "low"),
+            np.inf if data["high"] is None else reading.number(data, "high"),
+            reading.number(data, "tol"),
             (negative, positive),
-            bool(data["fit_intercept"]),
+            reading.flag(data, "fit_intercept"),
         )

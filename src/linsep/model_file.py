@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -43,7 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import estimators
+from . import estimators, reading
 from .atomic_file import write_atomically
 from .claim import Claim, Seal
 from .data_hash import data_hash
@@ -108,8 +109,29 @@ ELSEWHERE = {
 #: What is kept of a step; the example that caused an update is a training row, and stays behind.
 RECORDED = tuple(name for name in COLUMNS if name != "example")
 
+#: What can be proven of an estimator, under ``certificate``: all of it or nothing; of the others, one of GAPS.
+PROOFS = {
+    "HardMarginSVC": {"margin", "seals"},
+    "ZeroOneClassifier": {"mistakes", "seals"},
+    "Perceptron": {"gap", "separability"},
+}
+GAPS = {"gap", "softmax"}
+
+#: Attributes that every fit has.
+ALWAYS = ("n_iter_", "converged_", "dual_gap_")
 #: What some attributes have to be.
-KINDS: dict[str, tuple[type, ...]] = {"n_iter_": (int,), "converged_": (bool,), "dual_gap_": (float, int)}
+NUMBERS = (int, float, np.ndarray)
+KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("n_iter_", "mistakes_", "t_"), (int,)),
+    **dict.fromkeys(("converged_", "proven_"), (bool,)),
+    **dict.fromkeys(("dual_gap_", "radius_"), (int, float)),
+    **dict.fromkeys(("margin_", "mistake_bound_", "best_margin_", "best_mistake_bound_"), NUMBERS),
+    **dict.fromkeys(("n_mistakes_", "lower_bound_"), NUMBERS),
+}
+#: What the hash of the data has, as `linsep.data_hash` writes it.
+HASHED = {"rows": int, "columns": int, "X": str, "y": str, "sample_weight": str | None}
+#: More digits than any number in a model file has.
+DIGITS = 40
 
 
 class ModelFileError(ValueError):
@@ -256,7 +278,7 @@ def _document(
         "features": {"count": int(model.n_features_in_), "names": None if names is None else [str(n) for n in names]},
         "coefficients": coef.tolist(),
         "intercept": intercept.tolist(),
-        "threshold": None if threshold is None else _finite(threshold, "threshold"),
+        "threshold": _cut(threshold, len(model.classes_)),
         "objective": str(model.objective_),
         "fitted": _fitted(model),
         "history": _histories(model),
@@ -347,6 +369,13 @@ def _finite(value: Any, name: str) -> float:
     return float(value)
 
 
+def _cut(threshold: Any, classes: int) -> float | None:
+    """Return where a score counts as positive."""
+    if threshold is not None and classes > 2:
+        raise ValueError(f"threshold={threshold!r} is for two classes; of {classes} the highest score is predicted")
+    return None if threshold is None else _finite(threshold, "threshold")
+
+
 def _planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the planes, of the shapes that the classes and the columns ask for."""
     planes = 1 if classes == 2 else classes
@@ -402,7 +431,9 @@ def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(content, object_pairs_hook=_no_twins, parse_constant=_no_constant)
+        document = json.loads(
+            content, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_int=_short, parse_float=_fitting
+        )
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         why = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error.reason
         raise ValueError(f"it is no JSON: {why}; it may be truncated, or no model file; save it again") from error
@@ -434,6 +465,19 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
+def _short(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits is too large")
+    return int(digits)
+
+
+def _fitting(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:DIGITS]} does not fit into a float")
+    return number
+
+
 class _Reader:
     """Turns a document into a model, section by section."""
 
@@ -452,10 +496,11 @@ class _Reader:
             with _reading(self.path, f'section "{section}"'):
                 read_section(model, self.document.get(section))
         with _reading(self.path, 'sections "threshold", "data", "encoding" and "versions"'):
-            threshold = None if self.document["threshold"] is None else _finite(self.document["threshold"], "threshold")
-            data = _object_or_none(self.document["data"], "data")
+            threshold = _cut(self.document["threshold"], len(model.classes_))
+            data = _hash_or_none(self.document["data"])
             encoding = _object_or_none(self.document["encoding"], "encoding")
             versions = _object_or_none(self.document["versions"], "versions") or {}
+            versions = {name: reading.text(versions, name) for name in versions}
         model._provenance = {"data": data, "encoding": encoding}
         return ModelFile(model, threshold, encoding, data, versions)
 
@@ -467,6 +512,9 @@ class _Reader:
                 raise ValueError(f"the class {name!r} is not known; this linsep has {', '.join(estimators.__all__)}")
             made = getattr(estimators, name)(**{key: from_json(value) for key, value in parameters.items()})
             made._check_parameters()
+            if getattr(made, "fit_intercept", True) not in (True, False):
+                raise ValueError(f"fit_intercept={made.fit_intercept!r} is neither true nor false")
+            made._statement()  # which says what is minimised, and knows a class_weight that makes no sense
             assert isinstance(made, LinearEstimator)
             return made
 
@@ -483,7 +531,7 @@ class _Reader:
             if type(count) is not int or count < 1:
                 raise ValueError(f"{count!r} is no number of columns")
             if names is not None:
-                if len(names) != count or not all(isinstance(name, str) for name in names):
+                if not isinstance(names, list) or len(names) != count or not all(isinstance(n, str) for n in names):
                     raise ValueError(f"{count} columns need as many names")
                 model.feature_names_in_ = np.array(names, dtype=object)
             model.n_features_in_ = count
@@ -507,6 +555,8 @@ class _Reader:
 
     def fitted(self, model: Any, section: Any) -> None:
         """Set the other attributes of the fit."""
+        if not isinstance(section, dict):
+            raise ValueError("an object was expected")
         state = dict(section)
         if "ballots" in state:
             model._ballots = [Ballot(**from_json(ballot)) for ballot in state.pop("ballots")]
@@ -514,7 +564,8 @@ class _Reader:
             stream = state.pop("stream")
             model._stream, model._mistakes = from_json(stream["starts"]), from_json(stream["mistakes"])
         if "is_soft" in state:
-            model._is_soft = bool(state.pop("is_soft"))
+            model._is_soft = reading.flag(state, "is_soft")
+            del state["is_soft"]
         for name, value in state.items():
             if not _is_fitted_attribute(name) or name in ELSEWHERE or hasattr(type(model), name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
@@ -522,13 +573,20 @@ class _Reader:
             if name in KINDS and type(decoded) not in KINDS[name]:
                 raise ValueError(f"{name} is {decoded!r}, which it cannot be")
             setattr(model, name, decoded)
-        for name in KINDS:
+        needed = (*ALWAYS, *(["_is_soft"] if isinstance(model, estimators.HardMarginSVC) else []))
+        for name in needed:
             if not hasattr(model, name):
-                raise ValueError(f"{name} is missing")
+                raise ValueError(f"{name.lstrip('_')} is missing")
 
     def certificate(self, model: Any, section: Mapping[str, Any] | None) -> None:
         """Set what is proven."""
-        proofs = dict(section or {})
+        if section is not None and not isinstance(section, dict):
+            raise ValueError("an object or null was expected")
+        proofs, name = dict(section or {}), type(model).__name__
+        if unknown := set(proofs) - PROOFS.get(name, GAPS):
+            raise ValueError(f"proofs of the kind {', '.join(sorted(map(repr, unknown)))} are not known of a {name}")
+        if proofs and len(proofs) != len(PROOFS.get(name, {"one"})):
+            raise ValueError(f"a {name} has other proofs than {', '.join(sorted(map(repr, proofs)))} alone")
         for kind, name, record in (
             ("gap", "_claims", Claim),
             ("margin", "_proofs", MarginCertificate),
@@ -546,8 +604,6 @@ class _Reader:
                 parts = _for_each_plane(proofs, kind, model)
                 found = [None if proof is None else other.from_dict(proof) for proof in parts]
                 setattr(model, name, found[0] if len(found) == 1 else found)
-        if proofs:
-            raise ValueError(f"proofs of the kind {', '.join(map(repr, proofs))} are not known")
 
 
 def _for_each_plane(proofs: dict[str, Any], kind: str, model: Any) -> list[Any]:
@@ -600,6 +656,16 @@ def _numbers(values: Any, depth: int) -> ArrayLike:
         elif type(value) not in (int, float):
             raise ValueError(f"{value!r} is no number")
     return values
+
+
+def _hash_or_none(value: Any) -> dict[str, Any] | None:
+    """Return the hash of the data."""
+    said = _object_or_none(value, "data")
+    if said is not None and not (
+        set(said) == set(HASHED) and all(isinstance(said[name], kind) for name, kind in HASHED.items())
+    ):
+        raise ValueError(f"data must have {', '.join(HASHED)}: sizes, and hashes as text")
+    return said
 
 
 def _object_or_none(value: Any, name: str) -> dict[str, Any] | None:

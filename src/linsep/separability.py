@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from . import reading
 from ._core import is_sparse
 from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support, sides
 from .separation import Search, safe_margin
@@ -188,7 +189,7 @@ class Separability:
         return cls(
             verdict=str(data["verdict"]),
             classes=(negative, positive),
-            coef=None if coef is None else np.asarray(coef, dtype=np.float64),
+            coef=None if coef is None else np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
             intercept=None if data["intercept"] is None else float(data["intercept"]),
             plane=None if plane is None else tuple(plane),
             # the margin of a plane without weights is infinite, which JSON cannot say

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
-from .blocked import rows_of
-from .checking import ClaimError, Verification
+from . import reading
+from .checking import ClaimError, Examples, Verification
 from .claim import QUICK, hidden, looked_at_closely, widened
 from .curvature import softmax_gap_below
 from .duality import Bound, penalised
@@ -86,18 +86,19 @@ class SoftmaxClaim:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        n, d = data["shape"]
+        n, d = reading.items(data, "shape", reading.whole)
+        primal, dual, rounding, tol = (reading.number(data, name) for name in ("primal", "dual", "rounding", "tol"))
         return cls(
-            Statement.from_dict(data["statement"]),
-            tuple(data["classes"]),
-            float(data["primal"]),
-            float(data["dual"]),
-            float(data["rounding"]),
-            float(data["tol"]),
-            str(data["planes"]),
-            (int(n), int(d)),
-            tuple(float(square) for square in data["squares"]),
-            float(data["weight"]),
+            Statement.from_dict(reading.section(data, "statement")),
+            tuple(reading.items(data, "classes", reading.label)),
+            primal,
+            dual,
+            rounding,
+            tol,
+            reading.text(data, "planes"),
+            (n, d),
+            tuple(reading.items(data, "squares", reading.number)),
+            reading.number(data, "weight"),
         )
 
     def differs(self, problem: SoftmaxProblem) -> str:
@@ -107,6 +108,8 @@ class SoftmaxClaim:
             found = f"{problem.rows.n} rows of {problem.rows.d}"
             return f"the data have {found} columns, the fit had {n} of {d}"
         error = 4 * gamma(n + d + 8)
+        if len(self.squares) != problem.classes:
+            return f"the data have {problem.classes} classes, the fit had {len(self.squares)}"
         if np.any(np.abs(problem.squares - self.squares) > error * sum(self.squares)):
             return "the rows of X (or their labels) are not those of the fit"
         if abs(problem.total_weight - self.weight) > error * self.weight:
@@ -185,7 +188,9 @@ class SoftmaxCertificate(GapProof):
     statement : Statement
         What the model says now that it minimises.
     classes : tuple or None
-        The labels that the model gives now; None where it has none of its own.
+        The labels that the model gives now, the k-th that of plane k; None where no model says so.
+    model_tol : float or None
+        The model's `tol`, where it has one.
 
     Examples
     --------
@@ -201,6 +206,7 @@ class SoftmaxCertificate(GapProof):
     intercept: FloatArray
     statement: Statement
     classes: tuple[Any, ...] | None = None
+    model_tol: float | None = None
 
     @property
     def _claimed(self) -> SoftmaxClaim:
@@ -219,7 +225,11 @@ class SoftmaxCertificate(GapProof):
         Verification
             True where all is as claimed; otherwise its `reason` says what is not.
         """
-        return _Check(self).run(X, y, sample_weight)
+        return self.check(Examples(X, y, sample_weight))
+
+    def check(self, examples: Examples) -> Verification:
+        """Check every claim on examples that were read already."""
+        return _Check(self).run(examples)
 
     def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
         """Return the certificate in terms of JSON; without the planes where a model file already holds them."""
@@ -242,25 +252,26 @@ class SoftmaxCertificate(GapProof):
 class _Check(GapCheck[SoftmaxProblem]):
     """One verification: a certificate's claims against data."""
 
-    planes, are = "planes", "are"
+    planes, are = "planes", "these planes"
 
     def __init__(self, certificate: SoftmaxCertificate) -> None:
-        super().__init__(certificate.claim, certificate.proven, certificate.statement, certificate.classes)
+        now = certificate.statement, certificate.classes, certificate.model_tol
+        super().__init__(certificate.claim, certificate.proven, *now)
         self.claim = certificate.claim
         self.W = np.ascontiguousarray(np.asarray(certificate.coef, dtype=np.float64).T)
         self.b = np.asarray(certificate.intercept, dtype=np.float64)
 
     def same_planes(self, d: int) -> None:
         """Raise unless the planes are those that were certified."""
-        if self.W.shape != (d, len(self.claim.classes)):
+        if self.W.shape != (d, len(self.classes)) or self.b.shape != (len(self.classes),):
             raise ClaimError(f"the planes have {self.W.shape[0]} weights, the data have {d} columns")
         if _digest(self.W.T, self.b) != self.claim.planes:
             raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
 
-    def problem(self, X: Any, codes: Units, s: FloatArray | None) -> SoftmaxProblem:
+    def problem(self, examples: Examples, s: FloatArray | None) -> SoftmaxProblem:
         """Return the problem of all classes."""
-        K, statement = len(self.claim.classes), self.claim.statement
-        problem = SoftmaxProblem(rows_of(X), codes, K, statement.penalty, statement.C, s, statement.fit_intercept)
+        codes, K, said = examples.codes(self.classes), len(self.classes), self.statement
+        problem = SoftmaxProblem(examples.rows, codes, K, said.penalty, said.C, s, said.fit_intercept)
         if difference := self.claim.differs(problem):
             raise ClaimError(difference)
         return problem

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import losses
+from . import losses, reading
 from ._core import Rows
 from .losses import Loss
 from .penalties import Penalty
@@ -41,6 +42,8 @@ class Statement:
             weights is None or isinstance(weights, Mapping) or (isinstance(weights, str) and weights == "balanced")
         ):
             raise ValueError(f"class_weight={weights!r} must be None, 'balanced' or a dictionary of label: weight")
+        if isinstance(weights, Mapping) and not all(_is_weight(weight) for weight in weights.values()):
+            raise ValueError(f"class_weight={dict(weights)!r} has a weight that is negative or not finite")
 
     def class_weights(
         self, codes: IntArray, classes: Sequence[Any], sample_weight: FloatArray | None = None
@@ -75,13 +78,13 @@ class Statement:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        weights, C = data["class_weight"], data["C"]
+        weights = data["class_weight"]
         return cls(
-            losses.get(str(data["loss"])),
-            Penalty(float(data["l2"]), float(data["l1"])),
-            np.inf if C is None else float(C),
-            bool(data["fit_intercept"]),
-            _weights_from(weights) if isinstance(weights, list) else weights,
+            losses.get(reading.text(data, "loss")),
+            Penalty(reading.number(data, "l2"), reading.number(data, "l1")),
+            np.inf if data["C"] is None else reading.number(data, "C"),
+            reading.flag(data, "fit_intercept"),
+            {plain(label): float(weight) for label, weight in weights} if isinstance(weights, list) else weights,
         )
 
     def same_as(self, other: Statement) -> bool:
@@ -102,12 +105,8 @@ class Statement:
         )
 
 
-def _weights_from(pairs: list[Any]) -> dict[Any, float]:
-    """Return the weights of classes; raise for any that is none."""
-    weights = {plain(label): float(weight) for label, weight in pairs}
-    if not all(0 <= weight < np.inf for weight in weights.values()):
-        raise ValueError(f"class_weight={weights!r} has a weight that is negative or not finite")
-    return weights
+def _is_weight(weight: Any) -> bool:
+    return isinstance(weight, Real) and 0 <= float(weight) < np.inf
 
 
 def plain(label: Any) -> Any:

@@ -134,6 +134,7 @@ def verify(
             examples = encoded(data, from_dict(found.encoding), target, reading.hints())
             waiting.on("verifying")
             outcome = check(model, examples.X, examples.y)
+    outcome = checking_streams.of_encoded_rows(outcome)
     if json:
         print_json(summaries.verification_record(outcome))
     else:

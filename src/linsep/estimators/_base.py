@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import _core, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
+from ..checking import positive_classes
 from ..claim import Claim, certify
 from ..duality import share
 from ..losses import Loss
@@ -464,11 +465,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
                 "one batch) and a convex loss that defines its conjugate"
             )
         statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
-        planes, intercepts = list(self._planes()), list(np.ravel(self.intercept_))
-        if not len(planes) == len(intercepts) == len(self._claims):  # tampered with: no plane is the certified one
-            planes, intercepts = [np.empty(0)] * len(self._claims), [np.float64(0.0)] * len(self._claims)
-        each = zip(self._claims, planes, intercepts, strict=True)
-        certificates = [Certificate(claim, w, float(b), statement, classes) for claim, w, b in each]
+        planes, intercepts, positive = list(self._planes()), list(np.ravel(self.intercept_)), positive_classes(classes)
+        if not len(planes) == len(intercepts) == len(self._claims) == len(positive):  # tampered with: none is certified
+            count = len(self._claims)
+            planes, intercepts, positive = [np.empty(0)] * count, [np.float64(0.0)] * count, [-1] * count
+        each, tol = zip(self._claims, planes, intercepts, positive, strict=True), getattr(self, "tol", None)
+        certificates = [Certificate(claim, w, float(b), statement, classes, k, tol) for claim, w, b, k in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
     def sparsify(self) -> Self:

@@ -13,7 +13,7 @@ from .. import losses, penalties
 from ..claim import Seal
 from ..exact import check_overlap, margin_bounds
 from ..losses import Loss
-from ..margin_certificate import MarginCertificate
+from ..margin_certificate import MarginCertificate, formula
 from ..problem import Problem
 from ..separability import NotSeparableError, Separability
 from ..solvers import DualDescent, Result, Solver, check_choice, check_count
@@ -151,7 +151,7 @@ class HardMarginSVC(LinearEstimator):
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
-        self.objective_ = "½‖w‖² subject to y(w·x + b) ≥ 1" if self.fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
+        self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
         self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
         positive = [1] if len(problems) == 1 else range(len(problems))
@@ -190,6 +190,10 @@ class HardMarginSVC(LinearEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """What is proven of the plane; with more than two classes a list, in which class k is checked on y == k."""
+        """What is proven of the plane as it is now; of more than two classes a list, class k checked on y == k."""
         check_is_fitted(self, "coef_")
-        return self._proofs[0] if len(self._proofs) == 1 else list(self._proofs)
+        classes = tuple(self.classes_.tolist()) if len(self.classes_) == 2 else (False, True)
+        now: Any = dict(classes=classes, tol=self.tol, fit_intercept=self.fit_intercept)
+        planes = zip(self._proofs, self._planes(), np.ravel(self.intercept_), strict=True)
+        proofs = [replace(proof, coef=w, intercept=float(b), **now) for proof, w, b in planes]
+        return proofs[0] if len(proofs) == 1 else proofs

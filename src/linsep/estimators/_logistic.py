@@ -263,7 +263,8 @@ class LogisticRegression(CertifiedEstimator):
         if not hasattr(self, "_claim"):
             return super().certificate_
         classes = tuple(np.asarray(self.classes_).tolist())
-        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, self._statement(), classes)
+        now = self._statement(), classes, float(self.tol)
+        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, *now)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..data.sources import DataError
 from ..verification import verify
 from .preparation import hints_of, labels, needs, target_column, with_label
 
-__all__ = ["is_long", "verify_in_parts"]
+__all__ = ["is_long", "of_encoded_rows", "verify_in_parts"]
 
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6
@@ -32,6 +33,15 @@ def is_long(model: Any, data: str) -> bool:
     gaps_only = not hasattr(model, "_seals") and getattr(model, "separability_", None) is None
     path = Path(data)
     return gaps_only and path.is_file() and path.stat().st_size > LONG
+
+
+def of_encoded_rows(outcome: Verification) -> Verification:
+    """Return the outcome for rows that were made from a table as the model's file says, and as predictions are."""
+    if not outcome:
+        return outcome
+    unchecked = tuple(name for name in outcome.unchecked if name != "encoding")
+    encoded = "the rows, encoded as the model's file says"
+    return replace(outcome, checked=(encoded, *outcome.checked), unchecked=unchecked)
 
 
 def verify_in_parts(

@@ -217,6 +217,7 @@ def verification_record(outcome: Any) -> dict[str, Any]:
         relative_gap=getattr(outcome, "relative_gap", None),
         checked=list(outcome.checked),
         trusted=list(outcome.trusted),
+        unchecked=list(outcome.unchecked),
     )
     return finite(record)  # type: ignore[no-any-return]
 

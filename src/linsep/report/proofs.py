@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..separability import ProofTimeoutError, Separability, separability
+from ..verification import unchecked_of
 
 __all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
 
@@ -27,7 +28,7 @@ def certificates(model: Any) -> list[Any]:
 
 
 def is_proven(model: Any) -> bool:
-    """Whether all that was asked for is proven."""
+    """Whether the model says that it is proven to be optimal, within its `tol`."""
     if hasattr(model, "proven_"):
         return bool(model.proven_)
     found = certificates(model)
@@ -35,7 +36,12 @@ def is_proven(model: Any) -> bool:
 
 
 def sentences(model: Any) -> list[str]:
-    """Return what is proven, one sentence a line."""
+    """Return what the model says is proven, one sentence a line, and what no check of that looks at."""
+    rest = ", ".join(unchecked_of(model))
+    return [*_said(model), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
+
+
+def _said(model: Any) -> list[str]:
     if hasattr(model, "lower_bound_"):
         pairs = zip(np.ravel(model.n_mistakes_), np.ravel(model.lower_bound_), strict=True)
         return [
