@@ -26,7 +26,7 @@ from linsep import (
     separation,
 )
 from linsep.exact import Clock, ProofTimeoutError
-from linsep.separability import explain_no_optimum, explain_no_softmax_optimum
+from linsep.recession import explain_no_optimum, explain_no_softmax_optimum
 
 # -- an independent method --------------------------------------------------------------------------------------------
 
