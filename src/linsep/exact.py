@@ -264,6 +264,9 @@ def _rounded(theta: Numbers) -> FloatArray:
 
 def _whole(theta: Numbers) -> list[int]:
     """Return θ times a positive number that makes it whole."""
+    if isinstance(theta, np.ndarray):
+        m, e = mantissas(theta)
+        return (m.astype(object) << (e - e.min(initial=0)).astype(object)).tolist()
     exact = [Fraction(value) for value in theta]
     scale = lcm(*{v.denominator for v in exact})
     return [v.numerator * (scale // v.denominator) for v in exact]
@@ -329,9 +332,10 @@ def check_plane(
     if len(coef) != data.d:
         return Check(False, f"the plane has {len(coef)} coefficients, the data {data.d} columns")
     theta: Any = [*coef, *b]
-    if not any(isinstance(value, Fraction) for value in theta):
+    if isinstance(coef, np.ndarray) or not any(isinstance(value, Fraction) for value in theta):
         theta = np.array(theta, dtype=np.float64)
-    if not all(np.isfinite(value) for value in theta if isinstance(value, float)):
+    floats = theta if isinstance(theta, np.ndarray) else [value for value in theta if isinstance(value, float)]
+    if not np.isfinite(floats).all():
         return Check(False, "a coefficient of the plane is not a finite number")
     some = False
     for first, signs in _signs(data, theta, clock):
@@ -472,9 +476,8 @@ def plane_margin(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, cloc
     data, clock = _Data(X, y, intercept), clock or Clock(None)
     low, high = _enclosed(data, theta, clock)
     floor, roof = float(low.min()), float(high.min())
-    if 0 < floor and roof - floor <= CLOSE * floor:
-        w = _rounded(theta)[: data.d]
-        length = float(np.sqrt(np.sum(w * w))) * (1.0 + 2.0**-52 * (data.d + 8))
+    length = _length_above(_rounded(theta)[: data.d])
+    if floor > 0 and roof - floor <= CLOSE * floor and length < np.inf:
         return float(np.nextafter(floor / length, 0.0))
     square = _squared_margin(data, theta, low, roof)
     margin = min(_root(square), float(np.finfo(np.float64).max))
@@ -502,22 +505,28 @@ def check_margin(
     'a point is nearer to the plane than 0.5000000000000001: its margin is 0.5'
     """
     data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
-    theta: Any = [*coef] if intercept is None else [*coef, intercept]
-    if not any(isinstance(value, Fraction) for value in theta):
+    theta: Any = coef if intercept is None else [*coef, intercept]
+    if isinstance(coef, np.ndarray) and not isinstance(intercept, Fraction):
         theta = np.array(theta, dtype=np.float64)
-    if len(coef) != data.d or not any(theta[: data.d]):
+    if len(coef) != data.d or not np.any(theta[: data.d]):
         return Check(False, f"a plane in {data.d} columns needs as many coefficients, not all zero")
     if not 0 <= margin < np.inf:
         return Check(False, f"a margin is a finite number, zero or more, not {margin}")
     low, high = _enclosed(data, theta, clock)
-    w = _rounded(theta)[: data.d]
-    length = float(np.sqrt(np.sum(w * w))) * (1.0 + 2.0**-52 * (data.d + 8))
-    if float(low.min()) / length * (1.0 - 2.0**-50) >= margin > 0:
+    if float(np.nextafter(float(low.min()) / _length_above(_rounded(theta)[: data.d]), 0.0)) >= margin > 0:
         return Check(True, f"no point is nearer to the plane than {margin:.6g}")
     square = _squared_margin(data, theta, low, float(high.min()))
     if square < Fraction(margin) ** 2:
         return Check(False, f"a point is nearer to the plane than {margin!r}: its margin is {_root(square):.12g}")
     return Check(True, f"no point is nearer to the plane than {margin:.6g}")
+
+
+def _length_above(w: FloatArray) -> float:
+    """Return what ‖w‖ is not above, for w rounded; infinite where it is too short for floats to say."""
+    largest = float(np.abs(w).max(initial=0.0))
+    if largest < 2.0**-900:
+        return np.inf
+    return largest * float(np.sqrt(np.sum((w / largest) ** 2))) * (1.0 + 2.0**-52 * (len(w) + 8))
 
 
 def _enclosed(data: _Data, theta: Numbers, clock: Clock) -> tuple[FloatArray, FloatArray]:

@@ -44,6 +44,7 @@ from .separability import (
     matrix_of,
     phrase,
     read_fraction,
+    short_fraction,
     written_fraction,
 )
 from .separation import Search
@@ -51,6 +52,7 @@ from .separation import Search
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Plane = tuple[Fraction, ...]
+Dependencies = Mapping[int, Mapping[int, Fraction]]
 
 __all__ = ["Estimates", "estimates", "explain_no_optimum", "explain_no_softmax_optimum"]
 
@@ -235,7 +237,8 @@ class Estimates:
 
     def __str__(self) -> str:
         kind = {"separable": "Complete separation", "quasi": "Quasi-complete separation", "overlap": "Overlap"}
-        said = _told(self.name, dict(enumerate(self.verdicts)), self.aliased)
+        d = len(self.verdicts) - self.separability.fit_intercept
+        said = _told(self.name, dict(enumerate(self.verdicts)), self.dependencies, d, diverges=bool(self.directions))
         return f"{kind[self.separability.verdict]}: {said}; {_likelihood(self)}"
 
     __repr__ = __str__
@@ -281,7 +284,7 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-def _involved(dependencies: Mapping[int, Mapping[int, Fraction]]) -> list[int]:
+def _involved(dependencies: Dependencies) -> list[int]:
     """Return the columns of some relations between columns."""
     return sorted({*dependencies, *(j for others in dependencies.values() for j, factor in others.items() if factor)})
 
@@ -289,21 +292,41 @@ def _involved(dependencies: Mapping[int, Mapping[int, Fraction]]) -> list[int]:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def _told(name: Callable[[int], str], verdicts: Mapping[int, str], aliased: Sequence[int]) -> str:
+def _told(
+    name: Callable[[int], str], verdicts: Mapping[int, str], dependencies: Dependencies, d: int, *, diverges: bool
+) -> str:
     """Say of each coefficient what is known, grouped: 'the estimate of x1 is +∞; the others are finite'."""
+    aliased = _involved(dependencies)
     open_ = [j for j, kind in verdicts.items() if kind == OPEN and j not in aliased]
     parts = [
         _estimates_of(name, [j for j, kind in verdicts.items() if kind == PLUS], "+∞"),
         _estimates_of(name, [j for j, kind in verdicts.items() if kind == MINUS], "−∞"),
         _estimates_of(name, open_, "not determined by the data"),
-        _estimates_of(name, list(aliased), "not determined, for their columns depend on each other"),
+        _estimates_of(name, aliased, f"not determined (aliased: {_relations_told(name, dependencies, d)})"),
     ]
+    if aliased and diverges and not any(parts[:3]):
+        parts[3] += ", and some combination of these runs to infinity"
     parts = [part for part in parts if part]
     finite = [j for j, kind in verdicts.items() if kind == FINITE]
     if finite:
         who = "all estimates are" if not parts else "the others are" if len(finite) > 1 else "the other is"
         parts.append(f"{who} finite")
     return "; ".join(parts)
+
+
+def _relations_told(name: Callable[[int], str], dependencies: Dependencies, d: int, most: int = 3) -> str:
+    """Say which columns are which combinations of others: 'c = 1 − a − b'."""
+    said = [f"{name(j)} = {_sum_told(name, others, d)}" for j, others in list(dependencies.items())[:most]]
+    return ", ".join(said) + (f" and {len(dependencies) - most} more" if len(dependencies) > most else "")
+
+
+def _sum_told(name: Callable[[int], str], terms: Mapping[int, Fraction], d: int) -> str:
+    text = ""
+    for j, factor in sorted(terms.items(), key=lambda term: term[0] != d):  # the constant first
+        size = "" if abs(factor) == 1 and j != d else short_fraction(abs(factor))
+        sign = (" − " if text else "−") if factor < 0 else " + " if text else ""
+        text += f"{sign}{size if j == d else f'{size} {name(j)}'.strip()}"
+    return text or "0"
 
 
 def _estimates_of(name: Callable[[int], str], columns: Sequence[int], what: str) -> str:
@@ -552,7 +575,7 @@ def _wider(found: Interval) -> tuple[float, float]:
     """Return ends a little further out, so that a machine that adds up in another order confirms them."""
     if not found.high < 0:
         return found.low * (1.0 + 1e-13), 0.0
-    slack = 0.01 * found.width + 1e-15 * abs(found.low)
+    slack = 0.5 * found.width + 1e-15 * abs(found.low)
     return found.low - slack, min(0.0, found.high + slack)
 
 
@@ -685,15 +708,18 @@ def _reasons(rows: _Weighted, found: Separability, clock: Clock) -> str:
     if found.infinite is None:
         return "some coefficients run to infinity (which ones was not determined in time)"
     verdicts: dict[int, str] = {}
-    aliased: list[int] = []
+    dependencies: Dependencies = {}
     if len(found.infinite) <= MANY:
         left = DIRECTIONS if clock.budget is None else min(DIRECTIONS, clock.budget - clock.spent)
-        verdicts, aliased = _directions(rows, found, Clock(clock.left(), left))
+        verdicts, dependencies = _directions(rows, found, Clock(clock.left(), left))
     rest = [j for j in found.infinite if j not in verdicts]
     if len(rest) == rows.size:
         return "every coefficient runs to infinity"
     whole = verdicts | {j: FINITE for j in range(rows.size) if j not in found.infinite}
-    parts = [_told(found.name, {j: whole[j] for j in sorted(whole)}, aliased)] if verdicts else []
+    parts = []
+    if verdicts:
+        ordered, d = {j: whole[j] for j in sorted(whole)}, rows.X.shape[1]
+        parts = [_told(found.name, ordered, dependencies, d, diverges=not rest)]
     if rest:
         who = phrase([found.name(j) for j in rest])
         runs = f"{who} runs" if rest == [rows.size - 1] and rows.intercept else f"coefficients {who} run"
@@ -701,19 +727,20 @@ def _reasons(rows: _Weighted, found: Separability, clock: Clock) -> str:
     return "; ".join(parts)
 
 
-def _directions(rows: _Weighted, found: Separability, clock: Clock) -> tuple[dict[int, str], list[int]]:
+def _directions(rows: _Weighted, found: Separability, clock: Clock) -> tuple[dict[int, str], Dependencies]:
     """Return what is proven of coefficients without a finite estimate within the work of a clock, and aliased ones."""
-    cone, aliased = None, []
+    cone, dependencies = None, {}
     assert found.infinite is not None
     try:
         cone = _Cone(rows, found, clock)
-        aliased = _involved(_relations(rows, cone.face.basis, clock)[0])
-        cone.decide(j for j in found.infinite if j not in aliased)
+        dependencies, _ = _relations(rows, cone.face.basis, clock)
+        cone.decide(j for j in found.infinite if j not in _involved(dependencies))
     except ProofTimeoutError:  # what was proven until then is told
         if cone is None:
-            return {}, []
+            return {}, {}
+    aliased = _involved(dependencies)
     known = {j: cone.verdict(j) for j in found.infinite if j not in aliased}
-    return {j: kind for j, kind in known.items() if kind is not None} | dict.fromkeys(aliased, OPEN), aliased
+    return {j: kind for j, kind in known.items() if kind is not None} | dict.fromkeys(aliased, OPEN), dependencies
 
 
 #: Beyond this many numbers the pairs of `explain_no_softmax_optimum` are not written down.

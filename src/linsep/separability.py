@@ -43,6 +43,7 @@ __all__ = [
     "phrase",
     "read_fraction",
     "separability",
+    "short_fraction",
     "written_fraction",
 ]
 
@@ -249,7 +250,7 @@ class Separability:
             if self.on_plane != zeros:
                 return Check(False, f"{zeros} points lie on the plane, not {self.on_plane}")
             return found if self.margin == 0 else Check(False, f"a weak plane has no margin, not {self.margin}")
-        if not any(coef):  # of one class
+        if not np.any(coef):  # of one class
             return found if self.margin == np.inf else Check(False, "a plane without weights is infinitely far away")
         kept = check_margin(X, signs, coef, b, self.margin, time_limit=clock.left())
         return found if kept else kept
@@ -355,7 +356,7 @@ class Separability:
         assert self.weights is not None
         if len(self.points) == 2 and self.fit_intercept:
             return f"rows {self.points[0]} and {self.points[1]} are the same point with different labels"
-        shown = [f"{_short(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
+        shown = [f"{short_fraction(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
         more = f" + {len(self.points) - 6} more" if len(self.points) > 6 else ""
         if not self.fit_intercept:
             return f"zero is a convex combination of the points y·x: {' + '.join(shown)}{more}"
@@ -436,7 +437,8 @@ def _all_read(texts: Sequence[str] | None) -> list[Fraction] | None:
     return None if texts is None else [read_fraction(text) for text in texts]
 
 
-def _short(value: Fraction) -> str:
+def short_fraction(value: Fraction) -> str:
+    """Return a fraction, or six digits of a long one."""
     return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
 
 
