@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from cone import aliased_of, designs, estimates_of, face_of, in_cone, signed, unit, verdict_of
 from scipy import sparse
 from scipy.optimize import minimize
 
 import linsep
+from cone import aliased_of, designs, estimates_of, face_of, in_cone, signed, unit, verdict_of
 from linsep import Estimates, estimates, separability
 from linsep.exact import ProofTimeoutError
 from linsep.recession import explain_no_optimum, explain_no_softmax_optimum
@@ -127,7 +127,9 @@ def test_m13_a_reference_level_that_is_all_events_sends_the_intercept_up_and_the
 def test_m13_words_that_can_stand_in_a_paper():
     X, y = rare()
     text = str(estimates(pd.DataFrame(X, columns=["age", "dose", "NV"]), y))
-    assert text.startswith("Quasi-complete separation: the estimate of NV is +∞; the others are finite; supremum of the")
+    assert text.startswith(
+        "Quasi-complete separation: the estimate of NV is +∞; the others are finite; supremum of the"
+    )
     assert "proven to" in text
     overlap = str(estimates(X[:, :2], y))
     assert overlap.startswith("Overlap: all estimates are finite; maximum of the log-likelihood −")

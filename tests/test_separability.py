@@ -411,7 +411,10 @@ def test_m13_the_margin_is_a_lower_bound_in_fractions(seed):
     if found.separable:
         w = [Fraction(v) for v in (found.coef if found.plane is None else found.plane[:3])]
         b = Fraction(found.intercept) if found.plane is None else found.plane[3]
-        z = [(1 if t else -1) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b) for x, t in zip(X, y)]
+        z = [
+            (1 if t else -1) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b)
+            for x, t in zip(X, y, strict=True)
+        ]
         square = min(z) ** 2 / sum(v * v for v in w)
         assert Fraction(found.margin) ** 2 <= square <= (Fraction(found.margin) * (1 + Fraction(1, 10**8))) ** 2
 
@@ -483,9 +486,7 @@ def test_separable_data_have_no_finite_optimum_and_the_columns_are_named():
 @pytest.mark.parametrize("model", [LinearClassifier("logistic", C=None), SGDClassifier("logistic", penalty=None)])
 def test_unpenalised_logistic_regression_says_which_coefficients_run_to_infinity(model):
     frame = pd.DataFrame({"dose": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.warns(
-        ConvergenceWarning, match=r"no finite optimum exists: the estimate of dose is \+∞"
-    ) as caught:
+    with pytest.warns(ConvergenceWarning, match=r"no finite optimum exists: the estimate of dose is \+∞") as caught:
         model.set_params(max_iter=20, random_state=0).fit(frame, [0, 0, 1, 1])
     assert not model.converged_
     assert caught[0].filename == __file__

@@ -55,7 +55,7 @@ PRIME = 2**31 - 1
 CHUNK = 2**20
 
 
-#: Rows whose sides floats do not tell are looked at one by one if they are no more than this, or longer than so many bits.
+#: Rows whose sides floats do not tell are looked at one by one if they are this few, or their numbers longer than this.
 FEW, SHORT = 20, 31
 #: A margin is taken from floats if these enclose it to within this share of it.
 CLOSE = 1e-9
@@ -266,7 +266,7 @@ def _whole(theta: Numbers) -> list[int]:
     """Return θ times a positive number that makes it whole."""
     if isinstance(theta, np.ndarray):
         m, e = mantissas(theta)
-        return (m.astype(object) << (e - e.min(initial=0)).astype(object)).tolist()
+        return list(m.astype(object) << (e - e.min(initial=0)).astype(object))
     exact = [Fraction(value) for value in theta]
     scale = lcm(*{v.denominator for v in exact})
     return [v.numerator * (scale // v.denominator) for v in exact]

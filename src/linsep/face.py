@@ -1,7 +1,7 @@
 """The span of some rows, exactly: which coefficients it determines, and a direction that moves all the others.
 
-Rows that carry a positive relation, Σ λᵢ aᵢ = 0 with λ > 0, lie on every plane that has no point on its wrong side. They
-hold a coefficient j, whatever such a plane is added, if and only if e_j is a combination of them.
+Rows that carry a positive relation, Σ λᵢ aᵢ = 0 with λ > 0, lie on every plane that has no point on its wrong side.
+They hold a coefficient j, whatever such plane is added, if and only if e_j is a combination of them.
 
 A direction θ that is zero on these rows has weights on all other coefficients if its free entries are drawn at random,
 up to bad luck. That the rest is held is proven by solving for it: nothing here is left to chance but the time it takes.
@@ -106,8 +106,8 @@ def unbounded(
 ) -> list[int] | None:
     """Return the coefficients that rows with a positive relation do not hold, given a plane θ with aᵢ·θ ≥ 0 for all.
 
-    None if these rows do not span all rows `on_plane`, with aᵢ·θ = 0. If they do, a direction v that is zero on them can
-    be added to the plane: θ + εv has no point on its wrong side, so that every j with v_j ≠ 0 is without a finite
+    None if these rows do not span all rows `on_plane`, with aᵢ·θ = 0. If they do, a direction v that is zero on them
+    can be added to the plane: θ + εv has no point on its wrong side, so that every j with v_j ≠ 0 is without a finite
     estimate; column d is the intercept.
 
     Examples

@@ -1,14 +1,14 @@
 """What maximum likelihood says of each coefficient: finite, infinite in one direction, or not determined; with proofs.
 
-The log-likelihood of logistic regression is Σ cᵢ log σ(aᵢ·θ) with rows aᵢ = yᵢ [xᵢ, 1]. It never falls along the planes
-of the recession cone K = {θ : aᵢ·θ ≥ 0 for all i}. Rows with aᵢ·θ = 0 for all of K, the *face*, carry a positive relation
-Σ λᵢ aᵢ = 0. Along any sequence that approaches the supremum aᵢ·θ runs to infinity for all other rows, and to a limit for
-the rows of the face, at which the likelihood of these alone is largest. So a coefficient is
+The log-likelihood of logistic regression is Σ cᵢ log σ(aᵢ·θ) with rows aᵢ = yᵢ [xᵢ, 1]. It never falls along the
+planes of the recession cone K = {θ : aᵢ·θ ≥ 0 for all i}. Rows with aᵢ·θ = 0 for all of K, the *face*, carry a positive
+relation Σ λᵢ aᵢ = 0. Along any sequence that approaches the supremum aᵢ·θ runs to infinity for all other rows, and to a
+limit for the rows of the face, at which the likelihood of these alone is largest. So a coefficient is
 
 - *finite* if e_j is a combination of rows of the face: the limit of θ_j is the same for all such sequences;
 - *+inf* if e_j = Σ λᵢ aᵢ with λ ≥ 0 (Farkas), and some θ in K has θ_j > 0; *-inf* likewise;
-- *not determined* if K has one θ with θ_j > 0 and another with θ_j < 0. Columns that are *aliased*, combinations of each
-  other on all rows, are the case in which both leave every aᵢ·θ as it is.
+- *not determined* if K has one θ with θ_j > 0 and another with θ_j < 0. Columns that are *aliased*, combinations of
+  each other on all rows, are the case in which both leave every aᵢ·θ as it is.
 
 Floats search for these, and whole numbers prove every one.
 """
@@ -59,6 +59,7 @@ __all__ = ["Estimates", "estimates", "explain_no_optimum", "explain_no_softmax_o
 FINITE, PLUS, MINUS, OPEN = "finite", "+inf", "-inf", "not determined"
 KINDS = (PLUS, MINUS, FINITE, OPEN)
 NEWTON = 100  # steps at the most
+NEAR = 1e-6  # the share of a log-likelihood to which it is enclosed where it counts as proven
 SMALL = 2 * 10**7  # numbers up to which columns are made orthogonal before the fit
 
 
@@ -74,10 +75,11 @@ class Estimates:
     verdicts : list of {"finite", "+inf", "-inf", "not determined"}
         One for each column, and one for the intercept.
     coef, intercept : array and float
-        The estimates: a number where it is finite, ±inf, or NaN where it is not determined. Numbers are those of the fit
-        whose likelihood `supremum` encloses; they are not themselves enclosed.
+        The estimates: a number where it is finite, ±inf, or NaN where it is not determined. What is proven of numbers
+        is that they attain the supremum to within its bounds; where these are not `proven` they are NaN, too.
     supremum : tuple of two floats
-        Numbers between which the supremum of the log-likelihood lies, every rounding accounted for.
+        Numbers between which the supremum of the log-likelihood lies, every rounding accounted for: what the limit
+        attains, and a bound from the curvature there, or zero if none was found.
     aliased : list of int
         Columns that are combinations of each other on all rows; `dependencies` tells them.
     separability : Separability
@@ -119,13 +121,14 @@ class Estimates:
 
     @property
     def proven(self) -> bool:
-        """Whether the supremum of the log-likelihood is enclosed from above by more than zero is."""
-        return self.supremum[1] < 0 or self.supremum == (0.0, 0.0)
+        """Whether the bounds on the supremum of the log-likelihood are close to each other."""
+        low, high = self.supremum
+        return high - low <= NEAR * -low or self.supremum == (0.0, 0.0)
 
     @property
     def _values(self) -> FloatArray:
         fixed = {PLUS: np.inf, MINUS: -np.inf, OPEN: np.nan}
-        limit = np.zeros(len(self.verdicts)) if self.limit is None else self.limit
+        limit = self.limit if self.proven and self.limit is not None else np.full(len(self.verdicts), np.nan)
         return np.array([fixed.get(kind, value) for kind, value in zip(self.verdicts, limit, strict=True)])
 
     @property
@@ -231,6 +234,8 @@ class Estimates:
         if not (low <= found.low and found.high <= high <= 0):
             said = f"between {_signed(found.low, 12)} and {_signed(found.high, 12)}"
             return Check(False, f"the supremum of the log-likelihood is only known to be {said}")
+        if not self.proven and high != 0:
+            return Check(False, "the limit attains too little of the supremum for its numbers to be the estimates")
         return Check(True, "")
 
     # -- words, and files -----------------------------------------------------------------------------------------
@@ -320,7 +325,9 @@ def _relations_told(name: Callable[[int], str], dependencies: Dependencies, d: i
     return ", ".join(said) + (f" and {len(dependencies) - most} more" if len(dependencies) > most else "")
 
 
-def _sum_told(name: Callable[[int], str], terms: Mapping[int, Fraction], d: int) -> str:
+def _sum_told(name: Callable[[int], str], terms: Mapping[int, Fraction], d: int, most: int = 6) -> str:
+    if len(terms) > most:
+        return f"a combination of {len(terms)} others"
     text = ""
     for j, factor in sorted(terms.items(), key=lambda term: term[0] != d):  # the constant first
         size = "" if abs(factor) == 1 and j != d else short_fraction(abs(factor))
@@ -463,14 +470,14 @@ class _Cone:
                 self._ask(j, -1 if 1 in signs else 1)
 
     def _ask(self, j: int, sign: int) -> None:
-        """Look for a plane of the cone with sign·θ_j > 0: with the row sign·e_j beside the others, all must be strict."""
+        """Look for a plane of the cone with sign·θ_j > 0: one that is strict on all rows and on sign·e_j."""
         self.clock.check("the direction of an estimate")
         rows = [*self.face.basis, *self.off.tolist()]
         A = signed_rows(self.rows.X, self.rows.y, rows, intercept=self.rows.intercept)
         unit: Any = np.zeros((1, self.rows.size))
         unit[0, j] = sign
-        stacked: Any = sparse.vstack([A, sparse.csr_matrix(unit)], format="csr") if is_sparse(A) else np.vstack([A, unit])
-        search = Search(stacked, np.ones(len(rows) + 1), False, self.clock, 0)
+        both: Any = sparse.vstack([A, sparse.csr_matrix(unit)], format="csr") if is_sparse(A) else np.vstack([A, unit])
+        search = Search(both, np.ones(len(rows) + 1), False, self.clock, 0)
         answer = search.beyond(range(len(self.face.basis)))
         if isinstance(answer, dict):
             self.proofs[j] = self._weights(answer, rows)
@@ -530,7 +537,7 @@ def _enclosed(rows: _Weighted, columns: Sequence[int], limit: FloatArray) -> Int
 
 
 def _fitted(rows: _Weighted, columns: Sequence[int], clock: Clock) -> FloatArray:
-    """Return the maximum of the rows' log-likelihood on some independent columns, by Newton's method; zero on others."""
+    """Return where the rows' log-likelihood is largest, on some independent columns; zero on others."""
     X, features, intercept = _on(rows, columns)
     A = signed_rows(X, rows.y, np.arange(len(rows.y)), intercept=intercept)
     scale = np.sqrt(np.asarray(A.multiply(A).sum(axis=0)).ravel() if is_sparse(A) else np.einsum("ij,ij->j", A, A))
@@ -573,10 +580,11 @@ def _newton(A: Any, c: FloatArray, clock: Clock) -> FloatArray:
 
 def _wider(found: Interval) -> tuple[float, float]:
     """Return ends a little further out, so that a machine that adds up in another order confirms them."""
-    if not found.high < 0:
-        return found.low * (1.0 + 1e-13), 0.0
     slack = 0.5 * found.width + 1e-15 * abs(found.low)
-    return found.low - slack, min(0.0, found.high + slack)
+    wider = found.low - slack, found.high + slack
+    if math.isfinite(slack) and wider[1] - wider[0] <= NEAR * -wider[0]:
+        return wider
+    return found.low * (1.0 + 1e-12), 0.0
 
 
 # -- questions --------------------------------------------------------------------------------------------------------
@@ -664,8 +672,8 @@ def _named(found: Separability, X: Any, feature_names: Iterable[Any] | None) -> 
     return replace(found, feature_names=names)
 
 
-#: Operations that the directions of infinite estimates may cost in an explanation, and coefficients up to which they are
-#: looked for; of more, it is only told which have no finite estimate.
+#: Operations that the directions of infinite estimates may cost in an explanation, and coefficients up to which they
+#: are looked for; of more, it is only told which have no finite estimate.
 DIRECTIONS, MANY = 5e8, 100
 
 
@@ -729,7 +737,8 @@ def _reasons(rows: _Weighted, found: Separability, clock: Clock) -> str:
 
 def _directions(rows: _Weighted, found: Separability, clock: Clock) -> tuple[dict[int, str], Dependencies]:
     """Return what is proven of coefficients without a finite estimate within the work of a clock, and aliased ones."""
-    cone, dependencies = None, {}
+    cone: _Cone | None = None
+    dependencies: Dependencies = {}
     assert found.infinite is not None
     try:
         cone = _Cone(rows, found, clock)

@@ -88,8 +88,8 @@ class Separability:
         Unless separable: at most d + 2 rows, and weights that sum to one in each class, such that the two convex
         combinations are the same point. (Without an intercept: weights that sum to one over both, Σ λᵢ yᵢ xᵢ = 0.)
     support, support_weights : lists of int and Fraction, or None
-        For an overlap: the same on rows that span all others, which excludes a quasi-separation. For a quasi-separation:
-        on rows that span those on the plane, which are then on every weak plane.
+        For an overlap: the same on rows that span all others, which excludes a quasi-separation. For one of these: on
+        rows that span those on the plane, which are then on every weak plane.
     dependencies : dict
         Unless separable: columns that are combinations {column: Fraction} of others on all rows (column d is constant).
     infinite : list of int, or None
@@ -190,7 +190,7 @@ class Separability:
             return Check(False, f"points on a plane do not go with {self.verdict!r}")
         expected_infinite = {"separable": list(range(d + self.fit_intercept)), "overlap": [], "inseparable": None}
         if self.verdict in expected_infinite and self.infinite != expected_infinite[self.verdict]:
-            return Check(False, f"the coefficients said to be without a finite estimate are not those of {self.verdict!r}")
+            return Check(False, f"other coefficients are without a finite estimate if data are {self.verdict!r}")
         if self.feature_names is not None and len(self.feature_names) != d:
             return Check(False, f"there are {len(self.feature_names)} names for {d} columns")
         return self._check_sizes(d)
@@ -206,7 +206,7 @@ class Separability:
         if self.plane is None:
             return Check(True, "")
         if len(self.plane) != d + 1 or (not self.fit_intercept and self.plane[-1] != 0):
-            return Check(False, f"the plane has {len(self.plane)} numbers for {d} coefficients, or an intercept too many")
+            return Check(False, f"the plane has {len(self.plane)} numbers for {d} coefficients, or one too many")
         if not np.array_equal(rounded(self.plane), [*self.coef, self.intercept]):
             return Check(False, "the coefficients are not those of the plane, rounded")
         return Check(True, "")
@@ -290,7 +290,9 @@ class Separability:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON; a Fraction is "p/q" in base 16, in which Python reads any number of digits."""
-        dependencies = [[j, [[k, written_fraction(c)] for k, c in others.items()]] for j, others in self.dependencies.items()]
+        dependencies = [
+            [j, [[k, written_fraction(c)] for k, c in others.items()]] for j, others in self.dependencies.items()
+        ]
         return {
             "verdict": self.verdict,
             "classes": list(self.classes),
@@ -597,9 +599,7 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     width = plane_margin(X, y, theta, intercept=fit_intercept) if coef.any() else np.inf
     infinite = list(range(len(theta)))
     b = intercept if fit_intercept else 0.0
-    return Separability(
-        "separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept
-    )
+    return Separability("separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept)
 
 
 def matrix_of(X: Any) -> Any:

@@ -10,8 +10,8 @@ Floats search, whole numbers decide. A row is aᵢ = yᵢ [xᵢ, 1], a plane θ 
 4. Rows with such a λ lie on every weak plane. Modulo the space V that they span the same question is asked again: a
    plane that is strict there is a quasi-separation, and if V holds all rows there is none.
 
-The same search, asked with a row −e_j beside the others, tells whether some weak plane has a negative θ_j, and else gives
-the λ ≥ 0 with Σ λᵢ aᵢ = e_j that excludes one (`Search.beyond`).
+The same search, asked with a row −e_j beside the others, tells whether some weak plane has a negative θ_j, and else
+gives the λ ≥ 0 with Σ λᵢ aᵢ = e_j that excludes one (`Search.beyond`).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Search:
                 return self._separating(found)
 
     def beyond(self, basis: Sequence[int]) -> Plane | Weights:
-        """Return a plane that is zero on these rows and strict on all others, or λ with Σ λᵢ aᵢ = 0, positive on others.
+        """Return a plane that is zero on these rows and strict on others, or λ with Σ λᵢ aᵢ = 0, positive on others.
 
         Examples
         --------
@@ -547,7 +547,7 @@ class Search:
         return found, np.empty(0, dtype=np.int64)
 
     def aliases(self, spanning: list[int]) -> tuple[dict[int, dict[int, Fraction]], list[int]]:
-        """Return the columns that are combinations of others on all rows, and rows that span all, some of them given."""
+        """Return columns that are combinations of others on all rows, and rows that span all, beginning with some."""
         while True:
             dependencies, strangers = self._dependencies(spanning)
             if not len(strangers):
