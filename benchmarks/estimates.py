@@ -18,7 +18,7 @@ from linsep import estimates
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
-from cone import aliased_of, designs, estimates_of, verdict_of  # noqa: E402
+from cone import aliased_of, designs, estimates_of, verdict_of
 
 
 def compared(count: int, seed: int) -> tuple[Counter[str], float, float]:

@@ -777,7 +777,8 @@ def explain_no_softmax_optimum(
     --------
     >>> X, codes = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], np.array([0, 0, 1, 1, 2, 2])
     >>> print(explain_no_softmax_optimum(X, codes, "abc"))
-    the data are separable, so no finite optimum exists: the estimates of x0 (a against c) ... are −∞; ...; use ...
+    the data are separable, so no finite optimum exists: the estimates of the intercept (a against c) and the intercept
+    (b against c) are +∞; the estimates of x0 (a against c) and x0 (b against c) are −∞; use a finite C
     >>> explain_no_softmax_optimum(X, np.array([0, 1, 2, 2, 1, 0]), "abc") is None
     True
     """

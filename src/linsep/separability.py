@@ -324,7 +324,7 @@ class Separability:
             intercept=None if data["intercept"] is None else float(data["intercept"]),
             plane=None if plane is None else tuple(plane),
             # the margin of a plane without weights is infinite, which JSON cannot say
-            margin=_margin_read(data["margin"], str(data["verdict"])),
+            margin=_margin_read(data),
             points=None if data["points"] is None else [index(i) for i in data["points"]],
             weights=_all_read(data["weights"]),
             support=None if data["support"] is None else [index(i) for i in data["support"]],
@@ -415,20 +415,24 @@ def read_fraction(text: str) -> Fraction:
     return Fraction(int(numerator, 16), int(denominator, 16))
 
 
-def _margin_read(margin: float | None, verdict: str) -> float | None:
+def _margin_read(data: Mapping[str, Any]) -> float | None:
+    margin, separable = data["margin"], data["verdict"] == "separable"
     if margin is None:
-        return np.inf if verdict == "separable" else None
-    return float(margin)
+        return np.inf if separable else None
+    older = separable and data["infinite"] is not None  # whose margins were rounded, but not down
+    return float(margin) * (1.0 - 1e-9) if older else float(margin)
 
 
 def _infinite_read(data: Mapping[str, Any]) -> list[int] | None:
     """Return the columns without a finite estimate; older files name those of one plane, without a proof."""
-    verdict = str(data["verdict"])
+    verdict, said = str(data["verdict"]), data["infinite"]
     if verdict == "separable":
-        return list(range(len(data["coef"] or []) + bool(data["fit_intercept"])))
-    if verdict == "inseparable" or (verdict == "quasi" and data["support"] is None) or data["infinite"] is None:
+        coef = list(data["coef"] or [])
+        named = [j for j, value in enumerate(_all_read(data["plane"]) or coef) if value and j < len(coef)]
+        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (None, named) else said
+    if said is None or verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
         return None
-    return [index(j) for j in data["infinite"]]
+    return [index(j) for j in said]
 
 
 def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
