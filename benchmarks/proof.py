@@ -106,7 +106,7 @@ def text_section(folder: Path | None) -> Iterator[Line]:
     )
     X, y = datasets.a9a(folder)
     ours, found = best_of(lambda: separability(X, y), 1)
-    what = f"{found.verdict}, {len(found.infinite)} coefficients run to infinity, {verified(found, X, y)}"
+    what = f"{found.verdict}, {len(found.infinite)} coefficients without a finite estimate, {verified(found, X, y)}"
     yield Line(f"a9a, {X.shape[0]:,} × {X.shape[1]}", ours, "", None, what)
 
 

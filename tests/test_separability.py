@@ -26,7 +26,7 @@ from linsep import (
     separation,
 )
 from linsep.exact import Clock, ProofTimeoutError
-from linsep.separability import explain_no_optimum, explain_no_softmax_optimum
+from linsep.recession import explain_no_optimum, explain_no_softmax_optimum
 
 # -- an independent method --------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ def test_m13_quasi_separation_names_the_coefficients_that_run_to_infinity():
     assert found.verdict == "quasi"
     assert found.infinite == [3]
     assert found.on_plane == 57
-    assert str(found).endswith("run to infinity without a penalty: smoker")
+    assert str(found).endswith("without a finite estimate unless penalised: smoker")
     assert found.plane is not None
     assert found.plane[:3] == (0, 0, 0)
 
@@ -334,6 +334,123 @@ def test_a_result_is_refused_on_other_labels_and_other_rows():
     assert not found.verify(X, turned)
 
 
+def quasi_of(rng, n=40):
+    """Whole numbers that overlap, and a column that only one class has."""
+    X, y = rng.integers(-9, 10, (n, 2)).astype(float), rng.integers(0, 2, n)
+    return np.column_stack([X, (np.cumsum(y) <= 2) & (y == 1)]), y
+
+
+def lies_about(found, X):
+    """Yield fields with one thing changed that is then false, or has no business there."""
+    d = X.shape[1]
+    yield dict(feature_names=[f"x{j}" for j in range(d + 1)])
+    yield dict(feature_names=["x0"])
+    yield dict(dependencies={0: {1: Fraction(3)}})
+    yield dict(infinite=[0])
+    if found.infinite != []:
+        yield dict(infinite=[])
+    yield dict(on_plane=found.on_plane + 1)
+    if found.coef is None:
+        yield dict(coef=np.ones(d), intercept=0.0)
+        yield dict(margin=1.0)
+        yield dict(plane=(Fraction(1),) * (d + 1))
+        return
+    yield dict(coef=-found.coef)
+    yield dict(coef=found.coef[:-1])
+    yield dict(coef=found.coef * [2.0, *[1.0] * (d - 1)] + [0.0, 1.0, *[0.0] * (d - 2)])
+    yield dict(intercept=found.intercept + 1.0 if found.plane else np.nan)
+    yield dict(margin=np.nextafter(found.margin, np.inf) * 1.001)
+    yield dict(margin=np.inf)
+    yield dict(margin=np.nan)
+    yield dict(margin=-1.0)
+    yield dict(margin=None)
+    yield dict(coef=None)
+
+
+@pytest.mark.parametrize("kind", ["separable", "quasi", "overlap"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_m13_numbers_that_are_not_those_of_the_plane_are_refused(kind, intercept):
+    rng = np.random.default_rng(9)
+    X, y = quasi_of(rng)
+    if kind == "separable":
+        y = X @ [1.0, 2.0, 3.0] > 0.5
+    if kind == "overlap":
+        X = X[:, :2]
+    found = separability(X, y, fit_intercept=intercept)
+    assert found.verdict == kind
+    assert found.verify(X, y)
+    for lie in lies_about(found, X):
+        assert not dataclasses.replace(found, **lie).verify(X, y), lie
+    if not intercept and kind != "overlap":
+        assert not dataclasses.replace(found, intercept=1.0).verify(X, y)
+    if found.separable:
+        assert not dataclasses.replace(found, points=[0], weights=[Fraction(1)]).verify(X, y)
+
+
+def test_m13_a_margin_is_no_more_than_the_plane_keeps_at_any_scale():
+    for scale in (1.0, 1e140, 1e300, 1e-300, 5e-324):
+        X, y = np.array([[0.0], [1.0], [2.0], [4.0]]) * scale, [0, 0, 1, 1]
+        found = separability(X, y)
+        exact = min(abs(Fraction(x) * Fraction(found.coef[0]) + Fraction(found.intercept)) for x in X[:, 0])
+        assert found.verify(X, y)
+        assert Fraction(found.margin) <= exact / abs(Fraction(found.coef[0]))
+        assert found.margin >= scale * 1e-3 or scale == 5e-324
+        for more in (1e137, np.nextafter(found.margin, np.inf) * 1.01):
+            if Fraction(more) > exact / abs(Fraction(found.coef[0])):
+                assert not dataclasses.replace(found, margin=more).verify(X, y)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_m13_the_margin_is_a_lower_bound_in_fractions(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 3)) * 10.0 ** rng.integers(-3, 4, 3)
+    y = X @ rng.standard_normal(3) > 0
+    y[:2] = False, True
+    found = separability(X, y)
+    if found.separable:
+        w = [Fraction(v) for v in (found.coef if found.plane is None else found.plane[:3])]
+        b = Fraction(found.intercept) if found.plane is None else found.plane[3]
+        z = [
+            (1 if t else -1) * (sum(Fraction(a) * v for a, v in zip(x, w, strict=True)) + b)
+            for x, t in zip(X, y, strict=True)
+        ]
+        square = min(z) ** 2 / sum(v * v for v in w)
+        assert Fraction(found.margin) ** 2 <= square <= (Fraction(found.margin) * (1 + Fraction(1, 10**8))) ** 2
+
+
+def test_m13_the_intercept_is_named_among_those_without_a_finite_estimate():
+    found = separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert found.infinite == [0, 1]
+    assert found.name(1) == "the intercept"
+    assert separability([[1.0], [2.0]], [0, 1], fit_intercept=False).infinite == []
+
+
+def test_m13_a_proof_of_finite_estimates_that_spans_too_little_is_refused():
+    X, y = quasi_of(np.random.default_rng(10))
+    found = separability(X, y)
+    assert found.infinite == [2]
+    few = dict(support=found.points, support_weights=found.weights, infinite=[0, 1, 2, 3])
+    if len(found.points) < 4:
+        assert not dataclasses.replace(found, **few).verify(X, y)
+    assert not dataclasses.replace(found, support=None, support_weights=None).verify(X, y)
+    assert dataclasses.replace(found, support=None, support_weights=None, infinite=None).verify(X, y)
+
+
+def test_files_of_before_are_read_and_say_no_more_than_they_prove():
+    X, y = quasi_of(np.random.default_rng(11))
+    old = separability(X, y).to_dict() | {"support": None, "support_weights": None, "infinite": [2], "dependencies": []}
+    read = Separability.from_dict(old)
+    assert read.infinite is None
+    assert read.verify(X, y)
+    clear = X @ [1.0, 2.0, 3.0] > 0.5
+    found = separability(X, clear)
+    old = found.to_dict() | {"infinite": [0, 1, 2], "margin": found.margin * (1 + 1e-10)}
+    assert Separability.from_dict(old).infinite == [0, 1, 2, 3]
+    assert Separability.from_dict(old).verify(X, clear)
+    assert not Separability.from_dict(old | {"infinite": [0]}).verify(X, clear)
+
+
 def test_results_read_well_and_travel():
     X, y = [[0.0], [1.0], [2.0]], ["a", "b", "a"]
     found = separability(X, y)
@@ -359,10 +476,11 @@ def test_the_function_and_its_module_live_side_by_side():
 
 def test_separable_data_have_no_finite_optimum_and_the_columns_are_named():
     X, y = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]), [0, 0, 1, 1]
-    assert "the data are separable, so no finite optimum exists: coefficients x0" in explain_no_optimum(X, y)
+    assert "the data are separable, so no finite optimum exists: the estimate of x0 is +∞" in explain_no_optimum(X, y)
     text = explain_no_optimum([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]], [0, 0, 1, 1, 1])
     assert text == (
-        "the data are quasi-separable, so no finite optimum exists: coefficients x1 run to infinity; use a finite C"
+        "the data are quasi-separable, so no finite optimum exists: the estimate of x1 is +∞; the others are finite; "
+        "use a finite C"
     )
     assert explain_no_optimum([[0.0], [1.0], [2.0]], [0, 1, 0], feature_names=["dose"]) is None
 
@@ -370,9 +488,7 @@ def test_separable_data_have_no_finite_optimum_and_the_columns_are_named():
 @pytest.mark.parametrize("model", [LinearClassifier("logistic", C=None), SGDClassifier("logistic", penalty=None)])
 def test_unpenalised_logistic_regression_says_which_coefficients_run_to_infinity(model):
     frame = pd.DataFrame({"dose": [0.0, 1.0, 2.0, 3.0]})
-    with pytest.warns(
-        ConvergenceWarning, match="no finite optimum exists: coefficients dose run to infinity"
-    ) as caught:
+    with pytest.warns(ConvergenceWarning, match=r"no finite optimum exists: the estimate of dose is \+∞") as caught:
         model.set_params(max_iter=20, random_state=0).fit(frame, [0, 0, 1, 1])
     assert not model.converged_
     assert caught[0].filename == __file__

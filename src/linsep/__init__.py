@@ -24,11 +24,13 @@ if TYPE_CHECKING:
         ZeroOneClassifier,
     )
     from .model_file import load, save
+    from .recession import Estimates, estimates
     from .verification import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Estimates",
     "HardMarginSVC",
     "LeastSquaresClassifier",
     "LinearClassifier",
@@ -41,6 +43,7 @@ __all__ = [
     "ZeroOneClassifier",
     "compare",
     "convexity",
+    "estimates",
     "geometry",
     "load",
     "losses",
@@ -55,7 +58,14 @@ __all__ = [
 
 
 #: Where what is imported late lives, if not among the estimators.
-ROOMS = {"compare": "comparison", "load": "model_file", "save": "model_file", "verify": "verification"}
+ROOMS = {
+    "Estimates": "recession",
+    "compare": "comparison",
+    "estimates": "recession",
+    "load": "model_file",
+    "save": "model_file",
+    "verify": "verification",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ Labels are y ∈ {−1, +1}; a row is aᵢ = yᵢ [xᵢ, 1] (without an intercep
   each class, are the same point.
 - If these rows also span all others, nothing separates even weakly (Stiemke): a weak plane would be zero on them,
   hence on all rows.
+- Weights λ ≥ 0 with Σ λᵢ aᵢ = e_j prove that no weak plane has θ_j < 0 (Farkas).
 """
 
 from __future__ import annotations
@@ -34,12 +35,17 @@ __all__ = [
     "Check",
     "Clock",
     "ProofTimeoutError",
+    "check_cone",
+    "check_dependencies",
+    "check_margin",
     "check_overlap",
     "check_plane",
+    "check_rank",
     "check_support",
     "depends",
     "mantissas",
     "margin_bounds",
+    "plane_margin",
     "sides",
 ]
 
@@ -48,6 +54,13 @@ PRIME = 2**31 - 1
 #: How many numbers of X are looked at in one go.
 CHUNK = 2**20
 
+
+#: Rows whose sides floats do not tell are looked at one by one if they are this few, or their numbers longer than this.
+FEW, SHORT = 20, 31
+#: A margin is taken from floats if these enclose it to within this share of it.
+CLOSE = 1e-9
+#: X is multiplied by 2 to this power where its products would overflow.
+SHRINK = -200
 
 #: What any step costs at least, in elementary operations: about twenty microseconds' worth.
 STEP = 2e4
@@ -157,6 +170,12 @@ class _Data:
         """How long θ is."""
         return self.d + self.intercept
 
+    @property
+    def gamma(self) -> float:
+        """The share of |a|·|θ| that a sum a·θ, in any order and with θ rounded, is off by at the most."""
+        longest = int(np.diff(self.X.indptr).max(initial=0)) if self.sparse else self.d
+        return 2.0**-52 * (longest + 9)
+
     def row(self, i: int) -> tuple[list[int], FloatArray]:
         """Return the columns and the values of one row, the intercept's 1 at the end."""
         if self.sparse:
@@ -179,7 +198,7 @@ def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, Int
     """Yield the first row and the signs of aᵢ·θ, part by part: by floats where these prove them, else exactly."""
     rounded, whole = _rounded(theta), None
     # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
-    gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
+    gamma, tiny = data.gamma, 2.0**-1073
     w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
     for first, X in data.chunks():
         clock.check("the sides of the points", 3.0 * X.size)
@@ -189,11 +208,47 @@ def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, Int
             doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
             sure = (np.abs(z) > doubt) & np.isfinite(z)
         sign = np.where(z > 0, 1, -1)
-        for k in np.flatnonzero(~sure):
-            clock.check("the sides of points close to the plane", 5.0 * STEP)
+        unsure = np.flatnonzero(~sure)
+        if len(unsure):
             whole = _whole(theta) if whole is None else whole
-            sign[k] = int(y[k]) * _sign(_dot(data.row(first + int(k)), whole))
+            sign[unsure] = y[unsure].astype(np.int64) * _exact_signs(data, first + unsure, whole, clock)
         yield first, sign
+
+
+def _exact_signs(data: _Data, which: IntArray, whole: Sequence[int], clock: Clock) -> IntArray:
+    """Return the signs of x·θ for some rows: of many at once in whole numbers of 64 bits, where the data are short."""
+    short = _short_rows(data, which) if len(which) > FEW else None
+    if short is None:
+        found = []
+        for i in which.tolist():
+            clock.check("the sides of points close to the plane", 5.0 * STEP)
+            found.append(_sign(_dot(data.row(i), whole)))
+        return np.array(found, dtype=np.int64)
+    rows, one = short
+    bits = 62 - SHORT - data.size.bit_length()  # no sum of products leaves 64 bits
+    total: Any = np.zeros(len(which), dtype=object)
+    sizes, negative = [abs(value) for value in whole], np.array([value < 0 for value in whole])
+    for k in range(0, max(size.bit_length() for size in sizes), bits):
+        clock.check("the sides of points close to the plane", 10.0 * len(which))
+        digit = np.array([(size >> k) & ((1 << bits) - 1) for size in sizes], dtype=np.int64)
+        digit[negative] *= -1
+        part = rows @ digit[: data.d] + (one * digit[data.d] if data.intercept else 0)
+        total += np.asarray(part).astype(object) << k
+    return np.asarray(total > 0, dtype=np.int64) - np.asarray(total < 0, dtype=np.int64)
+
+
+def _short_rows(data: _Data, which: IntArray) -> tuple[Any, int] | None:
+    """Return rows times a power of two, and that power, if this makes all of them whole and short; else None."""
+    part = data.X[which]
+    m, e = mantissas(np.asarray(part.data if data.sparse else part, dtype=np.float64))
+    base = min(0, int(e.min(initial=0)))
+    longest = max(0, int((np.frexp(np.abs(m).astype(np.float64))[1] + e).max(initial=0)))
+    if longest - base > SHORT:
+        return None
+    values = m << (e - base)
+    if data.sparse:
+        return sparse.csr_matrix((values, part.indices, part.indptr), shape=part.shape), 1 << -base
+    return values, 1 << -base
 
 
 def _rounded(theta: Numbers) -> FloatArray:
@@ -209,6 +264,9 @@ def _rounded(theta: Numbers) -> FloatArray:
 
 def _whole(theta: Numbers) -> list[int]:
     """Return θ times a positive number that makes it whole."""
+    if isinstance(theta, np.ndarray):
+        m, e = mantissas(theta)
+        return list(m.astype(object) << (e - e.min(initial=0)).astype(object))
     exact = [Fraction(value) for value in theta]
     scale = lcm(*{v.denominator for v in exact})
     return [v.numerator * (scale // v.denominator) for v in exact]
@@ -274,9 +332,10 @@ def check_plane(
     if len(coef) != data.d:
         return Check(False, f"the plane has {len(coef)} coefficients, the data {data.d} columns")
     theta: Any = [*coef, *b]
-    if not any(isinstance(value, Fraction) for value in theta):
+    if isinstance(coef, np.ndarray) or not any(isinstance(value, Fraction) for value in theta):
         theta = np.array(theta, dtype=np.float64)
-    if not all(np.isfinite(value) for value in theta if isinstance(value, float)):
+    floats = theta if isinstance(theta, np.ndarray) else [value for value in theta if isinstance(value, float)]
+    if not np.isfinite(floats).all():
         return Check(False, "a coefficient of the plane is not a finite number")
     some = False
     for first, signs in _signs(data, theta, clock):
@@ -406,6 +465,101 @@ def _margin_below(data: _Data, w: FloatArray, b: float) -> float:
     return float(lowest / length * (1 - np.sign(lowest) * gamma))
 
 
+def plane_margin(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Clock | None = None) -> float:
+    """Return a number that the distance of no point to a plane that separates them is below, within 1e-9 of the least.
+
+    Examples
+    --------
+    >>> plane_margin([[0.0], [1.0]], [-1, 1], [Fraction(2), Fraction(-1)])
+    0.4999...
+    """
+    data, clock = _Data(X, y, intercept), clock or Clock(None)
+    low, high = _enclosed(data, theta, clock)
+    floor, roof = float(low.min()), float(high.min())
+    length = _length_above(_rounded(theta)[: data.d])
+    if floor > 0 and roof - floor <= CLOSE * floor and length < np.inf:
+        return float(np.nextafter(floor / length, 0.0))
+    square = _squared_margin(data, theta, low, roof)
+    margin = min(_root(square), float(np.finfo(np.float64).max))
+    while Fraction(margin) ** 2 > square:
+        margin = float(np.nextafter(margin, 0.0))
+    return margin
+
+
+def check_margin(
+    X: Any,
+    y: Any,
+    coef: Numbers,
+    intercept: Number | None,
+    margin: float,
+    *,
+    time_limit: float | None = None,
+) -> Check:
+    """Check that every point is on its own side of a plane and no nearer to it than a margin: y(w·x + b) ≥ margin·‖w‖.
+
+    Examples
+    --------
+    >>> bool(check_margin([[0.0], [1.0]], [-1, 1], [2.0], -1.0, 0.5))
+    True
+    >>> check_margin([[0.0], [1.0]], [-1, 1], [2.0], -1.0, 0.5000000000000001).reason
+    'a point is nearer to the plane than 0.5000000000000001: its margin is 0.5'
+    """
+    data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
+    theta: Any = coef if intercept is None else [*coef, intercept]
+    if isinstance(coef, np.ndarray) and not isinstance(intercept, Fraction):
+        theta = np.array(theta, dtype=np.float64)
+    if len(coef) != data.d or not np.any(theta[: data.d]):
+        return Check(False, f"a plane in {data.d} columns needs as many coefficients, not all zero")
+    if not 0 <= margin < np.inf:
+        return Check(False, f"a margin is a finite number, zero or more, not {margin}")
+    low, high = _enclosed(data, theta, clock)
+    if float(np.nextafter(float(low.min()) / _length_above(_rounded(theta)[: data.d]), 0.0)) >= margin > 0:
+        return Check(True, f"no point is nearer to the plane than {margin:.6g}")
+    square = _squared_margin(data, theta, low, float(high.min()))
+    if square < Fraction(margin) ** 2:
+        return Check(False, f"a point is nearer to the plane than {margin!r}: its margin is {_root(square):.12g}")
+    return Check(True, f"no point is nearer to the plane than {margin:.6g}")
+
+
+def _length_above(w: FloatArray) -> float:
+    """Return what ‖w‖ is not above, for w rounded; infinite where it is too short for floats to say."""
+    largest = float(np.abs(w).max(initial=0.0))
+    if largest < 2.0**-900:
+        return np.inf
+    return largest * float(np.sqrt(np.sum((w / largest) ** 2))) * (1.0 + 2.0**-52 * (len(w) + 8))
+
+
+def _enclosed(data: _Data, theta: Numbers, clock: Clock) -> tuple[FloatArray, FloatArray]:
+    """Return numbers between which each aᵢ·θ lies, for θ times the power of two that makes its largest about one."""
+    rounded = _rounded(theta)
+    gamma, tiny, most = data.gamma, 2.0**-1073, float(np.finfo(np.float64).max)
+    w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
+    low, high = np.empty(data.n), np.empty(data.n)
+    for first, X in data.chunks():
+        clock.check("the margin", 3.0 * X.size)
+        part = slice(first, first + X.shape[0])
+        values = X.data if data.sparse else X
+        shift = SHRINK if np.abs(values).max(initial=0.0) > 2.0**900 else 0
+        X, one = X * 2.0**shift, 2.0**shift
+        z = data.y[part] * np.asarray(X @ w + b * one)
+        doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) * one + (data.size + 8) * tiny
+        with np.errstate(over="ignore"):
+            low[part], high[part] = (np.clip(np.ldexp(end, -shift), -most, most) for end in (z - doubt, z + doubt))
+    return low, high
+
+
+def _squared_margin(data: _Data, theta: Numbers, low: FloatArray, roof: float) -> Fraction:
+    """Return the square of the margin exactly, from the rows that may be the nearest; zero where one is not right."""
+    whole = _whole(theta)
+    nearest = Fraction(0)
+    for k, i in enumerate(np.flatnonzero(low <= roof).tolist()):
+        columns, values = data.row(i)
+        base = int(mantissas(values)[1].min(initial=0))
+        z = int(data.y[i]) * _dot((columns, values), whole) * Fraction(2) ** base
+        nearest = z if k == 0 else min(nearest, z)
+    return max(nearest, Fraction(0)) ** 2 / sum(value * value for value in whole[: data.d])
+
+
 def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Numbers, clock: Clock) -> float:
     rows = [int(i) for i in points]
     exact = _whole([Fraction(weight) for weight in weights])
@@ -473,16 +627,109 @@ def check_support(
     combined = _check_weights(data, points, weights, clock)
     if not combined:
         return combined
+    spanned = _check_rank(data, points, dependencies, clock)
+    if not spanned:
+        return spanned
+    return Check(True, f"two convex combinations of {len(points)} points coincide, and they span all rows")
+
+
+def check_rank(
+    X: Any,
+    points: Sequence[int],
+    dependencies: Dependencies | None = None,
+    *,
+    intercept: bool = True,
+    time_limit: float | None = None,
+) -> Check:
+    """Check that some rows span all rows, and that the columns given as dependent are all that depend on others.
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0], [3.0, 6.0], [5.0, 10.0]]
+    >>> bool(check_rank(X, [0, 1], {1: {0: Fraction(2)}}))
+    True
+    >>> check_rank(X, [0, 1]).reason
+    'the points span 2 of 3 dimensions, and 0 columns are given as dependent'
+    """
+    data, clock = _Data(X, np.ones(np.shape(X)[0]), intercept), Clock(time_limit)
+    if len(set(points)) < len(points) or not all(0 <= i < data.n for i in points):
+        return Check(False, f"the points must be different rows, from 0 to {data.n - 1}")
+    return _check_rank(data, points, dependencies or {}, clock)
+
+
+def check_dependencies(
+    X: Any, dependencies: Dependencies, *, intercept: bool = True, time_limit: float | None = None
+) -> Check:
+    """Check that columns are the combinations of further columns that they are said to be, on all rows."""
+    return _check_dependencies(_Data(X, np.ones(np.shape(X)[0]), intercept), dependencies, Clock(time_limit))
+
+
+def _check_dependencies(data: _Data, dependencies: Dependencies, clock: Clock) -> Check:
     for column, others in dependencies.items():
         if not 0 <= column < data.size or any(j in dependencies or not 0 <= j < data.size for j in others):
             return Check(False, f"column {column} is given as a combination of columns that depend on others")
         if not _depends(data, column, others, clock):
             return Check(False, f"column {column} is not the combination of columns that it is said to be")
+    return Check(True, "the columns are the combinations that they are said to be")
+
+
+def _check_rank(data: _Data, points: Sequence[int], dependencies: Dependencies, clock: Clock) -> Check:
+    depend = _check_dependencies(data, dependencies, clock)
+    if not depend:
+        return depend
     rank = _rank(data, points, [j for j in range(data.size) if j not in dependencies], clock)
     if rank + len(dependencies) < data.size:
         counted = f"the points span {rank} of {data.size} dimensions"
         return Check(False, f"{counted}, and {len(dependencies)} columns are given as dependent")
-    return Check(True, f"two convex combinations of {len(points)} points coincide, and they span all rows")
+    return Check(True, f"{len(points)} rows span all rows, in {rank} dimensions")
+
+
+def check_cone(
+    X: Any,
+    y: Any,
+    points: Sequence[int],
+    weights: Sequence[Fraction],
+    column: int,
+    sign: int,
+    *,
+    intercept: bool = True,
+    time_limit: float | None = None,
+) -> Check:
+    """Check that Σ λᵢ aᵢ = ±e_j with positive λ: no plane without a point on its wrong side has ±θ_j < 0 (Farkas).
+
+    Parameters
+    ----------
+    X, y, intercept, time_limit
+        As for `check_overlap`.
+    points, weights
+        Rows, and positive weights.
+    column, sign
+        j (d is the intercept), and +1 or −1.
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> bool(check_cone([[0.0], [1.0]], [-1, 1], [0, 1], [one, one], 0, 1))
+    True
+    >>> check_cone([[0.0], [1.0]], [-1, 1], [0, 1], [one, one], 0, -1).reason
+    'the combination is not the coefficient itself in column 0'
+    """
+    data, clock = _Data(X, y, intercept), Clock(time_limit)
+    if len(points) != len(weights) or not len(points):
+        return Check(False, f"{len(points)} points with {len(weights)} weights are no proof")
+    if len(set(points)) < len(points) or not all(0 <= i < data.n for i in points):
+        return Check(False, f"the points must be different rows, from 0 to {data.n - 1}")
+    if not all(isinstance(w, Fraction | int) and w > 0 for w in weights):
+        return Check(False, "a weight is not a positive rational number")
+    whole = _whole(weights)
+    scale = Fraction(whole[0]) / weights[0]
+    base = min(int(mantissas(data.row(int(i))[1])[1].min(initial=0)) for i in points)
+    total = _combination(data, points, whole, clock)
+    unit = sign * scale / Fraction(2) ** base
+    wrong = [j for j in {*total, column} if total.get(j, 0) != (unit if j == column else 0)]
+    if wrong:
+        return Check(False, f"the combination is not the coefficient itself in column {min(wrong)}")
+    return Check(True, f"a combination of {len(points)} points is the coefficient itself")
 
 
 def depends(

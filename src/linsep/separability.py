@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import index
@@ -14,8 +14,20 @@ from scipy import sparse
 
 from . import reading
 from ._core import is_sparse
-from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support, sides
-from .separation import Search, safe_margin
+from .exact import (
+    Check,
+    Clock,
+    ProofTimeoutError,
+    check_dependencies,
+    check_margin,
+    check_overlap,
+    check_plane,
+    check_support,
+    plane_margin,
+    sides,
+)
+from .face import unbounded
+from .separation import Search, rounded
 
 FloatArray = NDArray[np.float64]
 
@@ -23,14 +35,37 @@ __all__ = [
     "NotSeparableError",
     "ProofTimeoutError",
     "Separability",
+    "columns_of",
+    "counted_rows",
     "decided",
-    "explain_no_optimum",
-    "explain_no_softmax_optimum",
+    "judged",
+    "matrix_of",
     "of_plane",
+    "phrase",
+    "read_fraction",
     "separability",
+    "short_fraction",
+    "written_fraction",
 ]
 
 TIME_LIMIT = 60.0
+
+#: What a verdict stands on, besides what depends on the data.
+EXPECTED = {
+    "separable": ("coef", "intercept", "margin"),
+    "quasi": ("coef", "intercept", "margin", "points", "weights", "support", "support_weights"),
+    "overlap": ("points", "weights", "support", "support_weights"),
+    "inseparable": ("points", "weights"),
+}
+_KIND = {
+    "coef": "coefficients",
+    "intercept": "coefficients",
+    "margin": "margins",
+    "points": "points that coincide",
+    "weights": "points that coincide",
+    "support": "rows that span others",
+    "support_weights": "rows that span others",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +83,21 @@ class Separability:
     plane : tuple of Fraction, or None
         The same plane [w, b] exactly, where `coef` and `intercept` round it and the rounded one proves less.
     margin : float or None
-        The smallest distance of a point to the plane: a lower bound on the largest possible margin.
+        No point is nearer to the plane than this, which is therefore below the largest possible margin, too. It is the
+        smallest distance rounded down, to nine digits and more.
     points, weights : lists of int and Fraction, or None
         Unless separable: at most d + 2 rows, and weights that sum to one in each class, such that the two convex
         combinations are the same point. (Without an intercept: weights that sum to one over both, Σ λᵢ yᵢ xᵢ = 0.)
     support, support_weights : lists of int and Fraction, or None
-        For an overlap: the same on rows that span all others, which excludes a quasi-separation.
+        For an overlap: the same on rows that span all others, which excludes a quasi-separation. For one of these: on
+        rows that span those on the plane, which are then on every weak plane.
     dependencies : dict
-        For an overlap: columns that are combinations {column: Fraction} of others on all rows (column d is constant).
-    infinite : list of int
-        Columns whose coefficients run to infinity in unpenalised logistic regression: those with a weight in the plane.
+        Unless separable: columns that are combinations {column: Fraction} of others on all rows (column d is constant).
+    infinite : list of int, or None
+        Columns without a finite estimate in unpenalised logistic regression; column d is the intercept. If the classes
+        are separable these are all; if quasi-separable, those whose e_j is no combination of the rows on the plane; if
+        they overlap there are none. None where that was not decided (in time). `linsep.estimates` tells in which
+        direction each of them runs, and `aliased` which of them depend on each other.
     on_plane : int
         How many points lie on the plane.
     classes : tuple
@@ -85,7 +125,7 @@ class Separability:
     support: list[int] | None = None
     support_weights: list[Fraction] | None = None
     dependencies: dict[int, dict[int, Fraction]] = field(default_factory=dict)
-    infinite: list[int] = field(default_factory=list)
+    infinite: list[int] | None = None
     on_plane: int = 0
     feature_names: list[str] | None = None
     fit_intercept: bool = True
@@ -95,74 +135,165 @@ class Separability:
         """Whether a plane has every point strictly on its own side."""
         return self.verdict == "separable"
 
-    def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
+    @property
+    def aliased(self) -> list[int]:
+        """Columns that depend on each other on all rows, so that their coefficients are not determined one by one."""
+        return sorted({*self.dependencies, *(j for others in self.dependencies.values() for j in others if others[j])})
+
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None
+    ) -> Check:
         """Check the proof on the data, in exact rational arithmetic and without the solver that found it.
+
+        Parameters
+        ----------
+        X, y : the data
+        sample_weight : array of shape (n,), optional
+            Rows without weight are left out, and no proof may name them.
+        time_limit : float, optional
+            Seconds after which `ProofTimeoutError` is raised.
 
         Returns
         -------
         Check
-            True or false, with a `reason`. Raises `ProofTimeoutError` after `time_limit` seconds.
+            True or false, with a `reason`.
         """
-        X, labels = _matrix(X), np.asarray(y)
-        known = np.isin(labels, np.array(self.classes))
-        if labels.shape != (X.shape[0],) or not known.all():
+        matrix, labels = matrix_of(X), np.asarray(y)
+        if labels.shape != (matrix.shape[0],):
+            return Check(False, f"y must hold a label {self.classes[0]!r} or {self.classes[1]!r} for each row of X")
+        if sample_weight is not None:
+            counted = counted_rows(sample_weight, matrix.shape[0])
+            named = np.array([*(self.points or []), *(self.support or [])], dtype=np.int64)
+            place = np.full(matrix.shape[0], -1)
+            place[counted] = np.arange(len(counted))
+            if not all(0 <= i < len(place) and place[i] >= 0 for i in named.tolist()):
+                return Check(False, "the proof names a row that the data do not have, or that has no weight")
+            return self.in_rows(place.tolist()).verify(matrix[counted], labels[counted], time_limit=time_limit)
+        if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y must hold a label {self.classes[0]!r} or {self.classes[1]!r} for each row of X")
         signs = np.where(labels == self.classes[1], 1.0, -1.0)
-        clock: Any = dict(time_limit=time_limit)
-        if self.verdict not in ("separable", "quasi", "overlap", "inseparable"):
+        fields = self._check_fields(matrix.shape[1])
+        return self._check(matrix, signs, Clock(time_limit)) if fields else fields
+
+    def _check_fields(self, d: int) -> Check:
+        """Check that everything which goes with the verdict is there, in the right number, and nothing else."""
+        if self.verdict not in EXPECTED:
             return Check(False, f"{self.verdict!r} is no verdict that could be checked")
-        has_plane = self.verdict in ("separable", "quasi")
-        if not has_plane and any(said is not None for said in (self.coef, self.intercept, self.plane, self.margin)):
-            return Check(False, f"a plane and a margin do not go with the verdict {self.verdict!r}")
+        for name in ("coef", "intercept", "margin", "points", "weights", "support", "support_weights"):
+            there, expected = getattr(self, name) is not None, name in EXPECTED[self.verdict]
+            if there != expected and not (self.verdict == "quasi" and name in ("support", "support_weights")):
+                return Check(False, f"{_KIND[name]} {'do not go' if there else 'must go'} with {self.verdict!r}")
+        if self.verdict not in ("separable", "quasi") and self.plane is not None:
+            return Check(False, f"a plane does not go with {self.verdict!r}")
+        if self.dependencies and self.verdict not in ("overlap", "quasi"):
+            return Check(False, f"columns that depend on others do not go with {self.verdict!r}")
         if self.on_plane != 0 and self.verdict != "quasi":
-            return Check(False, f"points on a plane do not go with the verdict {self.verdict!r}")
-        if has_plane:
-            if self.coef is None or self.intercept is None:
-                return Check(False, "there is no plane to check")
-            if self.plane is not None and len(self.plane) != len(self.coef) + 1:
-                return Check(False, f"the plane has {len(self.plane)} numbers for {len(self.coef)} coefficients")
-            coef: Any = self.coef if self.plane is None else self.plane[: len(self.coef)]
-            b: Any = self.intercept if self.plane is None else self.plane[-1]
-            plane = check_plane(X, signs, coef, b if self.fit_intercept else None, strict=self.separable, **clock)
-            said = self._check_numbers(X, signs, coef) if plane else plane
-            if self.separable or not said:
-                return plane if said else said
-        if self.points is None or self.weights is None:
-            return Check(False, "there are no points to check")
+            return Check(False, f"points on a plane do not go with {self.verdict!r}")
+        expected_infinite = {"separable": list(range(d + self.fit_intercept)), "overlap": [], "inseparable": None}
+        if self.verdict in expected_infinite and self.infinite != expected_infinite[self.verdict]:
+            return Check(False, f"other coefficients are without a finite estimate if data are {self.verdict!r}")
+        if self.feature_names is not None and len(self.feature_names) != d:
+            return Check(False, f"there are {len(self.feature_names)} names for {d} columns")
+        return self._check_sizes(d)
+
+    def _check_sizes(self, d: int) -> Check:
+        """Check that there are as many coefficients as columns, and that the plane in floats is the exact one's."""
+        if self.coef is None or self.intercept is None:
+            return Check(True, "")
+        if np.shape(self.coef) != (d,):
+            return Check(False, f"the plane has {len(self.coef)} coefficients, the data {d} columns")
+        if not self.fit_intercept and self.intercept != 0:
+            return Check(False, f"a plane through the origin has no intercept, not {self.intercept}")
+        if self.plane is None:
+            return Check(True, "")
+        if len(self.plane) != d + 1 or (not self.fit_intercept and self.plane[-1] != 0):
+            return Check(False, f"the plane has {len(self.plane)} numbers for {d} coefficients, or one too many")
+        if not np.array_equal(rounded(self.plane), [*self.coef, self.intercept]):
+            return Check(False, "the coefficients are not those of the plane, rounded")
+        return Check(True, "")
+
+    def _check(self, X: Any, signs: FloatArray, clock: Clock) -> Check:
+        """Check the proof itself."""
+        if self.verdict in ("separable", "quasi"):
+            plane = self._check_plane(X, signs, clock)
+            if self.separable or not plane:
+                return plane
+        assert self.points is not None
+        assert self.weights is not None
+        intercept: Any = dict(intercept=self.fit_intercept)
         if self.verdict == "overlap" and self.points == self.support and self.weights == self.support_weights:
             touching = Check(True, "the same combinations are checked below")
         else:
-            touching = check_overlap(X, signs, self.points, self.weights, intercept=self.fit_intercept, **clock)
-        if not touching or self.verdict != "overlap":
+            touching = check_overlap(X, signs, self.points, self.weights, **intercept, time_limit=clock.left())
+        if not touching or self.verdict == "inseparable":
             return touching
-        if self.support is None or self.support_weights is None:
-            return Check(False, "there is no proof that excludes a quasi-separation")
+        if self.verdict == "quasi":
+            held = self._check_infinite(X, signs, clock)
+            return touching if held else held
+        assert self.support is not None
+        assert self.support_weights is not None
         proof = self.support, self.support_weights, self.dependencies
-        return check_support(X, signs, *proof, intercept=self.fit_intercept, **clock)
+        return check_support(X, signs, *proof, **intercept, time_limit=clock.left())
 
-    def _check_numbers(self, X: Any, signs: FloatArray, coef: Sequence[float | Fraction]) -> Check:
-        """Check what is said of the plane besides that it separates."""
+    def _check_plane(self, X: Any, signs: FloatArray, clock: Clock) -> Check:
+        """Check that the plane separates, its margin, and how many points are on it."""
         assert self.coef is not None
         assert self.intercept is not None
-        if self.infinite != [j for j, value in enumerate(coef) if value != 0]:
-            return Check(False, "the coefficients said to run to infinity are not those of the plane")
-        width = safe_margin(X, signs, self.coef, self.intercept) if self.coef.any() else np.inf
-        limit = max(0.0, width) * (1 + 1e-9) + 1e-12 * float(abs(X).max()) if self.separable else 0.0
-        if self.margin is None or not self.margin <= limit:
-            return Check(False, f"the plane keeps a margin of {width:.6g}, not of {self.margin}")
-        if not self.separable and self.plane is not None:
-            zeros = int((sides(X, signs, self._theta(), intercept=self.fit_intercept) == 0).sum())
+        assert self.margin is not None
+        coef: Any = self.coef if self.plane is None else self.plane[:-1]
+        b: Any = self.intercept if self.plane is None else self.plane[-1]
+        b = b if self.fit_intercept else None
+        found = check_plane(X, signs, coef, b, strict=self.separable, time_limit=clock.left())
+        if not found:
+            return found
+        if not self.separable:
+            zeros = len(self._on_plane(X, signs, clock))
             if self.on_plane != zeros:
                 return Check(False, f"{zeros} points lie on the plane, not {self.on_plane}")
+            return found if self.margin == 0 else Check(False, f"a weak plane has no margin, not {self.margin}")
+        if not np.any(coef):  # of one class
+            return found if self.margin == np.inf else Check(False, "a plane without weights is infinitely far away")
+        kept = check_margin(X, signs, coef, b, self.margin, time_limit=clock.left())
+        return found if kept else kept
+
+    def _check_infinite(self, X: Any, signs: FloatArray, clock: Clock) -> Check:
+        """Check which coefficients are said to have no finite estimate, and so that the others have one."""
+        size, intercept = X.shape[1] + self.fit_intercept, self.fit_intercept
+        depend = check_dependencies(X, self.dependencies, intercept=intercept, time_limit=clock.left())
+        if not depend:
+            return depend
+        if self.infinite is None:
+            return Check(self.support is None, "rows that hold coefficients go with saying which ones")
+        if self.support is None or self.support_weights is None:
+            return Check(False, "there is no proof that some coefficients have a finite estimate")
+        weights = check_overlap(
+            X, signs, self.support, self.support_weights, intercept=intercept, time_limit=clock.left()
+        )
+        if not weights:
+            return weights
+        on_plane = self._on_plane(X, signs, clock)
+        found = unbounded(X, signs, self.support, on_plane, intercept=intercept, clock=clock)
+        if found is None:
+            return Check(False, "the rows of the proof do not span all points on the plane")
+        if found != self.infinite:
+            return Check(False, f"{len(found)} of {size} coefficients are without a finite estimate, or others")
         return Check(True, "")
 
-    def _theta(self) -> Sequence[Fraction]:
-        assert self.plane is not None
-        return self.plane if self.fit_intercept else self.plane[:-1]
+    def _on_plane(self, X: Any, signs: FloatArray, clock: Clock) -> NDArray[np.int64]:
+        """Return the rows on the plane."""
+        exact: Any = self.plane
+        if exact is None:
+            assert self.coef is not None
+            assert self.intercept is not None
+            exact = np.append(self.coef, self.intercept)
+        theta = exact if self.fit_intercept else exact[:-1]
+        return np.flatnonzero(sides(X, signs, theta, intercept=self.fit_intercept, clock=clock) == 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON; a Fraction is "p/q" in base 16, in which Python reads any number of digits."""
-        dependencies = [[j, [[k, _written(c)] for k, c in others.items()]] for j, others in self.dependencies.items()]
+        dependencies = [
+            [j, [[k, written_fraction(c)] for k, c in others.items()]] for j, others in self.dependencies.items()
+        ]
         return {
             "verdict": self.verdict,
             "classes": list(self.classes),
@@ -175,7 +306,8 @@ class Separability:
             "support": None if self.support is None else [int(i) for i in self.support],
             "support_weights": _all_written(self.support_weights),
             "dependencies": dependencies,
-            "infinite": [int(j) for j in self.infinite],
+            # of separable classes they are all
+            "infinite": None if self.infinite is None or self.separable else [int(j) for j in self.infinite],
             "on_plane": int(self.on_plane),
             "feature_names": self.feature_names,
             "fit_intercept": bool(self.fit_intercept),
@@ -193,13 +325,13 @@ class Separability:
             intercept=None if data["intercept"] is None else float(data["intercept"]),
             plane=None if plane is None else tuple(plane),
             # the margin of a plane without weights is infinite, which JSON cannot say
-            margin=_margin_read(data["margin"], str(data["verdict"])),
+            margin=_margin_read(data),
             points=None if data["points"] is None else [index(i) for i in data["points"]],
             weights=_all_read(data["weights"]),
             support=None if data["support"] is None else [index(i) for i in data["support"]],
             support_weights=_all_read(data["support_weights"]),
-            dependencies={int(j): {int(k): _read(c) for k, c in others} for j, others in data["dependencies"]},
-            infinite=[index(j) for j in data["infinite"]],
+            dependencies={int(j): {int(k): read_fraction(c) for k, c in others} for j, others in data["dependencies"]},
+            infinite=_infinite_read(data),
             on_plane=index(data["on_plane"]),
             feature_names=None if names is None else [str(name) for name in names],
             fit_intercept=bool(data["fit_intercept"]),
@@ -212,12 +344,14 @@ class Separability:
         return replace(self, points=points, support=support)
 
     def name(self, column: int) -> str:
-        """Return what a column is called."""
+        """Return what a column is called; the one after the last is the intercept's."""
+        if self.coef is not None and column == len(self.coef):
+            return "the intercept"
         return f"x{column}" if self.feature_names is None else self.feature_names[column]
 
-    def _names(self, columns: Sequence[int], most: int = 8) -> str:
-        shown = ", ".join(self.name(j) for j in columns[:most])
-        return shown + (f" and {len(columns) - most} more" if len(columns) > most else "")
+    def names(self, columns: Sequence[int]) -> str:
+        """Return what some columns are called, in a phrase."""
+        return phrase([self.name(j) for j in columns])
 
     def _common_point(self) -> str:
         """The overlap proof in words."""
@@ -225,7 +359,7 @@ class Separability:
         assert self.weights is not None
         if len(self.points) == 2 and self.fit_intercept:
             return f"rows {self.points[0]} and {self.points[1]} are the same point with different labels"
-        shown = [f"{_short(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
+        shown = [f"{short_fraction(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
         more = f" + {len(self.points) - 6} more" if len(self.points) > 6 else ""
         if not self.fit_intercept:
             return f"zero is a convex combination of the points y·x: {' + '.join(shown)}{more}"
@@ -240,38 +374,78 @@ class Separability:
             return f"inseparable: no plane separates (weakly was not asked); {self._common_point()}"
         return (
             f"quasi-separable: a plane has no point on the wrong side and {self.on_plane} on it, and no plane "
-            f"separates strictly; {self._common_point()}. Coefficients that run to infinity without a penalty: "
-            f"{self._names(self.infinite) or 'the intercept'}"
+            f"separates strictly; {self._common_point()}. {self._unbounded()}"
         )
+
+    def _unbounded(self) -> str:
+        """Which coefficients have no finite estimate, in words."""
+        if self.infinite is None:
+            return "Which coefficients have no finite estimate without a penalty was not determined in time"
+        alone = [j for j in self.infinite if j not in set(self.aliased)]
+        said = f"Coefficients without a finite estimate unless penalised: {self.names(alone)}" if alone else ""
+        if not self.aliased:
+            return said
+        others = f"columns that depend on each other, whose coefficients are not determined: {self.names(self.aliased)}"
+        return f"{said}; {others}" if said else others.capitalize()
 
     __repr__ = __str__
 
 
-def _written(value: Fraction) -> str:
+def phrase(names: Sequence[str], most: int = 8) -> str:
+    """Return names as they are listed in a sentence; of many, the first.
+
+    Examples
+    --------
+    >>> phrase(["age", "height", "the intercept"])
+    'age, height and the intercept'
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def written_fraction(value: Fraction) -> str:
+    """Return "p/q" in base 16, in which Python reads any number of digits."""
     value = Fraction(value)
     return f"{value.numerator:x}/{value.denominator:x}"
 
 
-def _read(text: str) -> Fraction:
+def read_fraction(text: str) -> Fraction:
+    """Read what `written_fraction` wrote."""
     numerator, denominator = text.split("/")
     return Fraction(int(numerator, 16), int(denominator, 16))
 
 
-def _margin_read(margin: float | None, verdict: str) -> float | None:
+def _margin_read(data: Mapping[str, Any]) -> float | None:
+    margin, separable = data["margin"], data["verdict"] == "separable"
     if margin is None:
-        return np.inf if verdict == "separable" else None
-    return float(margin)
+        return np.inf if separable else None
+    older = separable and data["infinite"] is not None  # whose margins were rounded, but not down
+    return float(margin) * (1.0 - 1e-9) if older else float(margin)
+
+
+def _infinite_read(data: Mapping[str, Any]) -> list[int] | None:
+    """Return the columns without a finite estimate; older files name those of one plane, without a proof."""
+    verdict, said = str(data["verdict"]), data["infinite"]
+    if verdict == "separable":
+        coef = list(data["coef"] or [])
+        named = [j for j, value in enumerate(_all_read(data["plane"]) or coef) if value and j < len(coef)]
+        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (None, named) else said
+    if said is None or verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
+        return None
+    return [index(j) for j in said]
 
 
 def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
-    return None if values is None else [_written(value) for value in values]
+    return None if values is None else [written_fraction(value) for value in values]
 
 
 def _all_read(texts: Sequence[str] | None) -> list[Fraction] | None:
-    return None if texts is None else [_read(text) for text in texts]
+    return None if texts is None else [read_fraction(text) for text in texts]
 
 
-def _short(value: Fraction) -> str:
+def short_fraction(value: Fraction) -> str:
+    """Return a fraction, or six digits of a long one."""
     return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
 
 
@@ -304,6 +478,7 @@ def separability(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     fit_intercept: bool = True,
     time_limit: float | None = TIME_LIMIT,
     budget: float | None = None,
@@ -317,6 +492,8 @@ def separability(
         Finite numbers. The verdict is on these floats, exactly.
     y : array of shape (n,)
         Labels of two classes.
+    sample_weight : array of shape (n,), optional
+        Rows of weight zero are left out; how much the others weigh does not matter.
     fit_intercept : bool, default=True
         Whether planes may miss the origin.
     time_limit : float or None, default=60
@@ -337,26 +514,61 @@ def separability(
     separable: a plane has all points strictly on their own side, with margin ...
     >>> print(separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]))
     quasi-separable: a plane has no point on the wrong side and 2 on it, and no plane separates strictly; rows 1 and 2
-    are the same point with different labels. Coefficients that run to infinity without a penalty: x0
+    are the same point with different labels. Coefficients without a finite estimate unless penalised: x0 and the
+    intercept
     """
-    clock = Clock(time_limit, budget)
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    X = _matrix(X)
+    return judged(X, y, sample_weight, fit_intercept=fit_intercept, clock=Clock(time_limit, budget), seed=seed)
+
+
+def judged(
+    X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, fit_intercept: bool, clock: Clock, seed: int = 0
+) -> Separability:
+    """Return what `separability` does, within the time and the work of a clock."""
+    names = columns_of(X)
+    X = matrix_of(X)
     labels = np.asarray(y)
     if labels.shape != (X.shape[0],):
         raise ValueError(f"y has shape {labels.shape}; it needs one label for each of the {X.shape[0]} rows of X")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y has a label that is not a finite number")
+    rows = None if sample_weight is None else counted_rows(sample_weight, X.shape[0])
+    if rows is not None and len(rows) < X.shape[0]:
+        X, labels = X[rows], labels[rows]
+    else:
+        rows = None
     classes = np.unique(labels)
     if len(classes) != 2:
+        where = "" if rows is None else " among the rows with weight"
         raise ValueError(
-            f"y has {len(classes)} class{'es' * (len(classes) != 1)}; separability is a question about two. "
+            f"y has {len(classes)} class{'es' * (len(classes) != 1)}{where}; separability is a question about two. "
             "Of more, ask for each one against the rest: separability(X, y == label)"
         )
     signs = np.where(labels == classes[1], 1.0, -1.0)
     found = decided(X, signs, fit_intercept=fit_intercept, clock=clock, seed=seed)
     pair = (classes[0].item(), classes[1].item()) if hasattr(classes[0], "item") else (classes[0], classes[1])
+    found = found if rows is None else found.in_rows(rows.tolist())
     return replace(found, classes=pair, feature_names=names)
+
+
+def columns_of(X: Any) -> list[str] | None:
+    """Return what a table calls its columns, or None for what is no table."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
+
+
+def counted_rows(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Return the rows that have weight; raise for weights that are none.
+
+    Examples
+    --------
+    >>> counted_rows([1.0, 0.0, 2.5], 3)
+    array([0, 2])
+    """
+    weight = np.asarray(sample_weight)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; it needs one weight for each of the {n} rows of X")
+    if weight.dtype.kind not in "fiub" or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight has a weight that is negative or not a finite number")
+    return np.flatnonzero(weight > 0)
 
 
 def decided(
@@ -388,104 +600,14 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     """Return the verdict that a plane in floats gives on labels ±1, or None where it does not separate exactly."""
     if not check_plane(X, y, coef, intercept if fit_intercept else None):
         return None
-    width = safe_margin(X, y, coef, intercept) if coef.any() else np.inf
-    infinite = np.flatnonzero(coef).tolist()
-    return Separability(
-        "separable", (-1, 1), coef, intercept, margin=width, infinite=infinite, fit_intercept=fit_intercept
-    )
+    theta = np.append(coef, intercept) if fit_intercept else coef
+    width = plane_margin(X, y, theta, intercept=fit_intercept) if coef.any() else np.inf
+    infinite = list(range(len(theta)))
+    b = intercept if fit_intercept else 0.0
+    return Separability("separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept)
 
 
-def explain_no_optimum(
-    X: Any,
-    y: ArrayLike,
-    *,
-    fit_intercept: bool = True,
-    feature_names: Iterable[Any] | None = None,
-    time_limit: float | None = TIME_LIMIT,
-    budget: float | None = None,
-) -> str | None:
-    """Say why unpenalised logistic regression has no finite optimum on these data, or None where it has one.
-
-    The likelihood has a maximum if and only if the classes overlap; on others some coefficients run to infinity.
-
-    Examples
-    --------
-    >>> print(explain_no_optimum([[0.0], [1.0], [2.0]], [0, 0, 1]))
-    the data are separable, so no finite optimum exists: coefficients x0 run to infinity; use a finite C
-    >>> explain_no_optimum([[0.0], [1.0], [2.0]], [0, 1, 0]) is None
-    True
-    """
-    found = separability(X, y, fit_intercept=fit_intercept, time_limit=time_limit, budget=budget)
-    if feature_names is not None:
-        found = replace(found, feature_names=[str(name) for name in feature_names])
-    if found.verdict == "overlap":
-        return None
-    kind = "separable" if found.separable else "quasi-separable"
-    which = f"coefficients {found._names(found.infinite)} run" if found.infinite else "the intercept runs"
-    return f"the data are {kind}, so no finite optimum exists: {which} to infinity; use a finite C"
-
-
-#: Beyond this many numbers the pairs of `explain_no_softmax_optimum` are not written down.
-MOST_PAIRED = 2 * 10**7
-
-
-def explain_no_softmax_optimum(
-    X: Any,
-    codes: NDArray[np.int64],
-    classes: Sequence[Any],
-    *,
-    fit_intercept: bool = True,
-    feature_names: Iterable[Any] | None = None,
-    time_limit: float | None = None,
-    budget: float | None = None,
-) -> str | None:
-    """Say why the softmax without a penalty has no finite optimum on these data, or None where it has one.
-
-    It has one if and only if no planes, that are not all the same, give every example a score for its own class that is
-    nowhere less than for another: (w_y − w_k)·x ≥ 0 for all, and > 0 for some. That is one question of a plane through
-    the origin, about the points (e_y − e_k) ⊗ x; the last class's plane may be held at zero. Where that would be more
-    numbers than can be looked at the answer is None, too.
-
-    Examples
-    --------
-    >>> X, codes = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], np.array([0, 0, 1, 1, 2, 2])
-    >>> print(explain_no_softmax_optimum(X, codes, "abc"))
-    the data are separable, so no finite optimum exists: coefficients x0 (a against c), ... run to infinity; use ...
-    >>> explain_no_softmax_optimum(X, np.array([0, 1, 2, 2, 1, 0]), "abc") is None
-    True
-    """
-    matrix: Any = sparse.csr_matrix(_matrix(X), dtype=np.float64)
-    K = len(classes)
-    names = (
-        [f"x{j}" for j in range(matrix.shape[1])] if feature_names is None else [str(name) for name in feature_names]
-    )
-    if fit_intercept:
-        ones: Any = sparse.csr_matrix(np.ones((matrix.shape[0], 1)))
-        matrix, names = sparse.hstack([matrix, ones], format="csr"), [*names, "the intercept"]
-    if 2 * (K - 1) * matrix.nnz > MOST_PAIRED:
-        return None
-    pairs = [(k, m) for k in range(K) for m in range(K) if k != m]
-    selected = [sparse.kron(_difference(k, m, K), matrix[codes == k]) for k, m in pairs]
-    points = sparse.vstack(selected, format="csr")
-    # All on one side; a point turned about the origin is on the other.
-    y = np.where(np.arange(points.shape[0]) % 2 == 0, 1.0, -1.0)
-    found = separability(sparse.diags_array(y) @ points, y, fit_intercept=False, time_limit=time_limit, budget=budget)
-    if found.verdict == "overlap":
-        return None
-    kind = "separable" if found.separable else "quasi-separable"
-    d = len(names)
-    which = ", ".join(f"{names[c % d]} ({classes[c // d]} against {classes[-1]})" for c in found.infinite)
-    return f"the data are {kind}, so no finite optimum exists: coefficients {which} run to infinity; use a finite C"
-
-
-def _difference(k: int, m: int, K: int) -> Any:
-    """Return e_k − e_m as a row, without its last entry."""
-    row = np.zeros((1, K))
-    row[0, k], row[0, m] = 1.0, -1.0
-    return sparse.csr_matrix(row[:, :-1])
-
-
-def _matrix(X: Any) -> Any:
+def matrix_of(X: Any) -> Any:
     """Return X as a float matrix, dense or CSR; raise for what is not finite."""
     if is_sparse(X):
         matrix: Any = sparse.csr_matrix(X)

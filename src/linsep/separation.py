@@ -9,13 +9,16 @@ Floats search, whole numbers decide. A row is aᵢ = yᵢ [xᵢ, 1], a plane θ 
 3. Where floats do not resolve it, an exact dual simplex method goes on from where they ended.
 4. Rows with such a λ lie on every weak plane. Modulo the space V that they span the same question is asked again: a
    plane that is strict there is a quasi-separation, and if V holds all rows there is none.
+
+The same search, asked with a row −e_j beside the others, tells whether some weak plane has a negative θ_j, and else
+gives the λ ≥ 0 with Σ λᵢ aᵢ = e_j that excludes one (`Search.beyond`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -27,8 +30,9 @@ from scipy import sparse
 from . import rational
 from ._core import Rows, is_sparse
 from .common_point import common_point
-from .exact import Clock, check_plane, depends, sides
-from .geometry import augment, margin
+from .exact import Clock, ProofTimeoutError, check_plane, depends, plane_margin, sides
+from .face import Face, signed_rows, unbounded
+from .geometry import augment
 from .nearest import nearest_points
 from .separation_floats import Perceptron, View, filled, partition, pivot_columns, program, scaled
 
@@ -37,7 +41,7 @@ IntArray = NDArray[np.int64]
 Weights = dict[int, Fraction]  # row: λ
 Plane = Any  # floats in an array, or a list of Fractions
 
-__all__ = ["Search", "safe_margin"]
+__all__ = ["Search", "rounded"]
 
 FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
@@ -45,7 +49,6 @@ NEGLIGIBLE = 1e-9  # the share of a row's length outside V below which floats sa
 BROAD = 100  # columns from which on linear programs are slower than the maximum of a likelihood
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
 QUICK = 5e10  # operations of which a share goes into the perceptron's passes
-SHRUNK = 2.0**-100  # times any float, and summed up over all columns, it stays one
 GRAIN = 24  # bits of the weights that may be chosen freely
 
 
@@ -80,6 +83,7 @@ class Search:
         self.ranking, self.is_ranked = np.zeros(self.n) if ranking is None else ranking, ranking is not None
         self.inside: set[int] = set()  # rows in V
         self.working = np.empty(0, dtype=np.int64)
+        self.dependencies: dict[int, dict[int, Fraction]] = {}  # columns that are combinations of others on all rows
 
     def decide(self, *, weakly: bool = True) -> dict[str, Any]:
         """Return the fields of a `Separability`; if no plane separates, say whether one does weakly only if asked."""
@@ -104,10 +108,48 @@ class Search:
                 if not len(strangers):
                     return self._overlapping(dependencies)
                 found = self._exactly(view, strangers)
+            if not isinstance(found, _Relation) and self.points:
+                found = self._strict(view, found)
             if isinstance(found, _Relation):
                 self._absorb(found)
             else:
                 return self._separating(found)
+
+    def beyond(self, basis: Sequence[int]) -> Plane | Weights:
+        """Return a plane that is zero on these rows and strict on others, or λ with Σ λᵢ aᵢ = 0, positive on others.
+
+        Examples
+        --------
+        >>> rows = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]])
+        >>> search = Search(rows, np.ones(3), False, Clock(None), 0)
+        >>> sorted(search.beyond([]))  # the first and the last are opposite
+        [0, 2]
+        """
+        self.basis, self.inside = list(basis), set(basis)
+        view = self._quotient() if self.basis else self._whole_space()
+        live = np.setdiff1d(np.arange(self.n), self.basis)
+        found = self._round(replace(view, live=live))
+        return found.weights if isinstance(found, _Relation) else found
+
+    def _strict(self, view: View, theta: Plane) -> _Relation | Plane:
+        """Return a weak plane that is zero on the rows of V only, or a relation that takes more rows into V.
+
+        Floats may have taken a row for one of V that is not quite in it, and left it on the plane.
+        """
+        while not isinstance(theta, _Relation):
+            try:
+                signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+                on = np.flatnonzero(signs == 0)
+                face = Face(self.X, self.y, self.basis, intercept=self.intercept, clock=self.clock)
+                off = sides(self.X[on], self.y[on], face.direction(), intercept=self.intercept, clock=self.clock) != 0
+            except ProofTimeoutError:  # that it separates weakly is known
+                return theta
+            strangers = on[off]
+            if not len(strangers):
+                return theta
+            view = replace(view, live=np.union1d(view.live, strangers))
+            theta = self._exactly(view, np.union1d(self.working, strangers))
+        return theta
 
     # -- views ----------------------------------------------------------------------------------------------------
 
@@ -160,13 +202,7 @@ class Search:
         return reduced, lift
 
     def _augmented(self, X: Any, which: Sequence[int]) -> Any:
-        """Return the rows aᵢ = yᵢ [xᵢ, 1]."""
-        index = np.asarray(which, dtype=np.int64)
-        part = X[index].astype(np.float64)
-        part = augment(part) if self.intercept else part
-        if is_sparse(part):
-            return sparse.csr_matrix(sparse.diags(self.y[index]) @ part)
-        return part * self.y[index, None]
+        return signed_rows(X, self.y, which, intercept=self.intercept)
 
     # -- the search in floats -------------------------------------------------------------------------------------
 
@@ -510,16 +546,23 @@ class Search:
             return {}, np.flatnonzero(signs)[: max(50, 2 * self.size)]
         return found, np.empty(0, dtype=np.int64)
 
+    def aliases(self, spanning: list[int]) -> tuple[dict[int, dict[int, Fraction]], list[int]]:
+        """Return columns that are combinations of others on all rows, and rows that span all, beginning with some."""
+        while True:
+            dependencies, strangers = self._dependencies(spanning)
+            if not len(strangers):
+                return dependencies, spanning
+            spanning = [*spanning, *strangers.tolist()]
+
     def _without_aliases(self, theta: list[Fraction]) -> list[Fraction]:
         """Return the same plane with no weight on columns that are combinations of others on all rows."""
         if self.size > WIDE:
             return theta
-        spanning = [*self.basis, *self.working.tolist()]
-        while True:
-            dependencies, strangers = self._dependencies(spanning)
-            if not len(strangers):
-                break
-            spanning += strangers.tolist()
+        try:
+            dependencies, _ = self.aliases([*self.basis, *self.working.tolist()])
+        except ProofTimeoutError:  # it is a plane all the same
+            return theta
+        self.dependencies = dependencies
         for column, others in dependencies.items():
             weight, theta[column] = theta[column], Fraction(0)
             for j, factor in others.items():
@@ -530,30 +573,46 @@ class Search:
 
     def _separating(self, theta: Plane) -> dict[str, Any]:
         """Return the fields for a plane; strict where V is nothing."""
-        exact = None if isinstance(theta, np.ndarray) and not self.points else [Fraction(value) for value in theta]
-        if exact is not None and self.points:
-            exact = theta = self._without_aliases(exact)
-        rounded = theta if exact is None else _rounded(exact)
-        coef: Any = np.asarray(rounded[: self.d])
-        b = float(rounded[self.d]) if self.intercept else 0.0
-        strict = not self.points
-        if exact is not None:
-            check = check_plane(self.X, self.y, coef, b if self.intercept else None, strict=strict)
-            exact = None if check and strict else exact
-        fields: dict[str, Any] = dict(verdict="separable" if strict else "quasi", coef=coef, intercept=b)
-        if exact is not None:
-            fields["plane"] = tuple(exact) if self.intercept else (*exact, Fraction(0))
-        source = coef if exact is None else exact[: self.d]
-        fields["infinite"] = [j for j, value in enumerate(source) if value != 0]
-        if coef.any():
-            fields["margin"] = max(0.0, safe_margin(self.X, self.y, coef, b)) if strict else 0.0
-        else:
-            fields["margin"] = np.inf if strict else 0.0
-        if not strict:
-            signs = sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
-            fields["on_plane"] = int((signs == 0).sum())
-            fields["points"], fields["weights"] = self._normalised(self.points)
+        return self._strictly_separating(theta) if not self.points else self._weakly_separating(theta)
+
+    def _strictly_separating(self, theta: Plane) -> dict[str, Any]:
+        fields = self._plane(theta)
+        if fields["plane"] is not None and check_plane(
+            self.X, self.y, fields["coef"], fields["intercept"] if self.intercept else None
+        ):
+            fields["plane"], theta = None, self._rounded_plane(fields)
+        width = np.inf
+        if fields["coef"].any():
+            width = plane_margin(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+        return fields | dict(verdict="separable", margin=width, infinite=list(range(self.size)))
+
+    def _weakly_separating(self, theta: Plane) -> dict[str, Any]:
+        theta = self._without_aliases([Fraction(value) for value in theta])
+        signs = sides(self.X, self.y, theta, intercept=self.intercept)
+        fields = self._plane(theta)
+        fields["points"], fields["weights"] = self._normalised(self.points)
+        fields |= dict(verdict="quasi", margin=0.0, on_plane=int((signs == 0).sum()), infinite=None)
+        rows, weights = self._normalised(self.total)
+        try:
+            unheld = unbounded(
+                self.X, self.y, rows, np.flatnonzero(signs == 0), intercept=self.intercept, clock=self.clock
+            )
+        except ProofTimeoutError:  # the verdict stands; which coefficients it concerns is left open
+            return fields
+        if unheld is not None:
+            fields |= dict(support=rows, support_weights=weights, infinite=unheld, dependencies=self.dependencies)
         return fields
+
+    def _plane(self, theta: Plane) -> dict[str, Any]:
+        """Return a plane in floats, and exactly unless it is one of floats."""
+        exact = None if isinstance(theta, np.ndarray) else theta
+        near = theta if exact is None else rounded(exact)
+        b = float(near[self.d]) if self.intercept else 0.0
+        whole = None if exact is None else tuple(exact) if self.intercept else (*exact, Fraction(0))
+        return dict(coef=np.asarray(near[: self.d]), intercept=b, plane=whole)
+
+    def _rounded_plane(self, fields: dict[str, Any]) -> FloatArray:
+        return np.append(fields["coef"], fields["intercept"]) if self.intercept else fields["coef"]
 
     def _inseparable(self) -> dict[str, Any]:
         points, weights = self._normalised(self.points)
@@ -570,6 +629,7 @@ class Search:
             support=support,
             support_weights=support_weights,
             dependencies=dependencies,
+            infinite=[],
         )
 
     def _normalised(self, weights: Weights) -> tuple[list[int], list[Fraction]]:
@@ -581,16 +641,7 @@ class Search:
         return rows, [Fraction(value, total) for value in whole]
 
 
-def safe_margin(X: Any, y: FloatArray, w: FloatArray, b: float) -> float:
-    """Return the margin of a plane, also where the products of huge numbers overflow; at most the largest float."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = margin(X, y, w, b)
-        if not np.isfinite(found):
-            found = margin(X.astype(np.float64) * SHRUNK, y, w, b * SHRUNK) / SHRUNK
-        return min(found, float(np.finfo(np.float64).max))
-
-
-def _rounded(exact: Sequence[Fraction]) -> FloatArray:
+def rounded(exact: Sequence[Fraction]) -> FloatArray:
     """Return θ in floats, times a power of two where it would not fit."""
     bits = max((abs(v.numerator).bit_length() - v.denominator.bit_length() for v in exact if v), default=0)
     factor = Fraction(2) ** -bits

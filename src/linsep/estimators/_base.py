@@ -30,7 +30,8 @@ from ..duality import share
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
-from ..separability import ProofTimeoutError, explain_no_optimum
+from ..recession import explain_no_optimum
+from ..separability import ProofTimeoutError
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.centring import CENTRING, find_centre
 from ..solvers.prover import MOST_WORK

@@ -16,7 +16,8 @@ from ..certificate import Certificate, Certificates
 from ..duality import Bound
 from ..losses import Loss
 from ..penalties import Penalty
-from ..separability import ProofTimeoutError, explain_no_softmax_optimum
+from ..recession import explain_no_softmax_optimum
+from ..separability import ProofTimeoutError
 from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice

@@ -94,7 +94,7 @@ def told(found: Separability, names: Sequence[str], n: int) -> str:
     Examples
     --------
     >>> told(separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]), ["age"], 4)  # doctest: +ELLIPSIS
-    'quasi-separable: ... rows 2 and 3 are the same point ...: age (rows are counted from 1)'
+    'quasi-separable: ... rows 2 and 3 are the same point ...: age and the intercept (rows are counted from 1)'
     """
     words = str(replace(found.in_rows(range(1, n + 1)), feature_names=list(names)))
     return words if found.points is None else f"{words} (rows are counted from 1)"
