@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocked import BlockedMatrix
-from .duality import share
-from .enclosure import Interval
+from .enclosure import Interval, relative_gap
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -54,7 +53,7 @@ class Verification:
         """The largest share of the objective that the optimum can lie below it; infinite where nothing is known."""
         if self.primal is None or self.dual is None:
             return np.inf
-        return share(self.primal.high - self.dual.low, self.primal.low)
+        return relative_gap(self.primal, self.dual)
 
     def __bool__(self) -> bool:
         return self.ok

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .checking import ClaimError, Verification, codes_of, read_data, verdict_in_words, within
 from .duality import share
-from .enclosure import ULPS, Interval
+from .enclosure import ULPS, Interval, out_of_range, relative_gap
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -208,11 +208,13 @@ class GapCheck(ABC, Generic[P]):
         ):
             if not low - slack <= claimed <= high + slack:
                 raise ClaimError(f"the {name} claimed is {claimed:.12g}, the data give {high:.12g}")
-        tol, relative_gap = self._claimed.tol, share(primal.high - dual.low, primal.low)
-        if self._proven and not relative_gap <= tol:
-            raise ClaimError(f"tol={tol:g} is claimed, the data prove {relative_gap:.1e}")
-        asked = "as was asked for" if relative_gap <= tol else f"not tol={tol:g}, and it does not claim to be"
-        return f"the {self.planes} {self.are} within {relative_gap:.1e} of the optimum, {asked}"
+        tol, gap = self._claimed.tol, relative_gap(primal, dual)
+        if self._proven and not gap <= tol:
+            raise ClaimError(f"tol={tol:g} is claimed, the data prove {gap:.1e}")
+        if unknown := out_of_range(primal, dual):
+            return f"how near the optimum the {self.planes} {self.are} is not proven: {unknown}"
+        asked = "as was asked for" if gap <= tol else f"not tol={tol:g}, and it does not claim to be"
+        return f"the {self.planes} {self.are} within {gap:.1e} of the optimum, {asked}"
 
 
 def _class_weights(statement: Statement, codes: IntArray, classes: Sequence[Any], s: FloatArray | None) -> FloatArray:
