@@ -24,7 +24,18 @@ from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Bound", "balanced", "bound", "class_scales", "dual_bound", "penalised", "scaled_dual", "share", "weighed", "weights"]
+__all__ = [
+    "Bound",
+    "balanced",
+    "bound",
+    "class_scales",
+    "dual_bound",
+    "penalised",
+    "scaled_dual",
+    "share",
+    "weighed",
+    "weights",
+]
 
 
 class HasPenalty(Protocol):

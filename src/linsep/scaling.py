@@ -2,8 +2,8 @@
 
     P(w, b) = l2 · ½‖w‖² + l1 · ‖w‖₁ + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))
 
-is 2⁻ᵐ times the same expression of X·2ᵏ, w·2⁻ᵏ, l2·2²ᵏ⁺ᵐ, l1·2ᵏ⁺ᵐ, s·2ᵃ and C·2ᵐ⁻ᵃ, and a bound on one is a bound on the
-other. Nothing is rounded as long as no number leaves the range; whether one did is told.
+is 2⁻ᵐ times the same expression of X·2ᵏ, w·2⁻ᵏ, l2·2²ᵏ⁺ᵐ, l1·2ᵏ⁺ᵐ, s·2ᵃ and C·2ᵐ⁻ᵃ, and a bound on one is a bound on
+the other. Nothing is rounded as long as no number leaves the range; whether one did is told.
 """
 
 from __future__ import annotations
