@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import decimal_enclosure as decimals
 from ._core import length
 from .checking import ClaimError
 from .curvature import gap_below
+from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
     SLIGHT,
@@ -29,7 +32,7 @@ from .enclosure import (
     sharpened,
 )
 from .problem import Problem
-from .scaling import tightest
+from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -123,7 +126,10 @@ def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPo
 
     Where sizes are out of the ordinary, the problem is looked at in the middle of the range of floats.
     """
-    return tightest(problem, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, dual_point.times(m)))
+    found = tightest(problem, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, dual_point.times(m)))
+    if is_tight(*found) or not (few_numbers(problem.rows.X) and knows(problem.loss)) or ordinary(problem, w, b):
+        return found
+    return better_of(found, _enclosed_in_decimals(problem, w, b, dual_point))
 
 
 def _enclosed(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
@@ -143,3 +149,44 @@ def _fall(problem: Problem, c: FloatArray, z: FloatArray, radius: FloatArray) ->
     if ((c > 0) & (c < SLIGHT)).any():
         return np.inf
     return gap_below(problem.loss, problem.rows.X, problem.y, c, z, radius, intercept=problem.fit_intercept)
+
+
+def _enclosed_in_decimals(
+    problem: Problem, w: FloatArray, b: float, dual_point: DualPoint
+) -> tuple[Interval, Interval]:
+    """Enclose the same in arithmetic without a range; without a penalty there is no better bound than zero here."""
+    rows = decimals.DecimalRows(problem.rows.X)
+    z = decimals.agreements_exactly(rows, problem.y, w, b)
+    c = decimals.weights_exactly(problem.weight_of_loss, problem.sample_weight, problem.rows.n)
+    penalty = decimals.penalty_value(problem.penalty, decimals.exactly(w))
+    primal = decimals.to_interval(decimals.add(penalty, decimals.loss_sum(problem.loss, z, c)))
+    if not penalised(problem):
+        return primal, Interval(0.0, 0.0)
+    return primal, _dual_in_decimals(problem, rows, w, np.array([float(t) for t in z]), c, dual_point)
+
+
+def _dual_in_decimals(
+    problem: Problem,
+    rows: decimals.DecimalRows,
+    w: FloatArray,
+    z: FloatArray,
+    c: list[Decimal],
+    dual_point: DualPoint,
+) -> Interval:
+    """Enclose D of a point that is feasible exactly; it is guessed in the middle of the range of floats."""
+    scaled = middle_of_range(problem, w)
+    limits = np.array([float(t) for t in decimals.scale_exactly(c, decimals.power_of_two(scaled.m))])
+    with np.errstate(all="ignore"):
+        alpha = dual_point.times(scaled.m).expand(scaled.problem, np.clip(z, -1e300, 1e300))
+    back = decimals.power_of_two(-scaled.m)
+    for attempt in range(8):
+        alpha = feasible(problem.loss, alpha, problem.y, limits, balance=problem.fit_intercept)
+        v = rows.combination(decimals.scale_exactly(decimals.exactly(alpha * problem.y), back))
+        shrink = 1.0 if problem.penalty.l2 > 0 else decimals.shrinking(problem.penalty, v, attempt)
+        if shrink == 1:
+            break
+        alpha = alpha * shrink
+    exact = decimals.scale_exactly(decimals.exactly(alpha), back)
+    conjugates = decimals.conjugate_sum(problem.loss, exact, c)
+    penalty = decimals.penalty_conjugate(problem.penalty, v)
+    return decimals.to_interval(decimals.minus(decimals.add(penalty, conjugates)))

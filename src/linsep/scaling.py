@@ -23,7 +23,16 @@ from .penalties import Penalty
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Scaled", "in_range", "middle_of_range", "ordinary", "ordinary_in_parts", "tightest"]
+__all__ = [
+    "Scaled",
+    "better_of",
+    "in_range",
+    "is_tight",
+    "middle_of_range",
+    "ordinary",
+    "ordinary_in_parts",
+    "tightest",
+]
 
 #: Sizes between these need no scaling: products of five of them are floats with all their digits.
 LEAST, MOST = 2.0**-200, 2.0**200
@@ -198,9 +207,13 @@ def tightest(
     primal, dual = (end.shifted(-scaled.m) for end in enclose(scaled.problem, scaled.W, scaled.m))
     if is_tight(primal, dual):
         return primal, dual
-    other, other_dual = enclose(problem, W, 0)
-    both = Interval(max(primal.low, other.low), min(primal.high, other.high))
-    return both, dual if dual.low >= other_dual.low else other_dual
+    return better_of((primal, dual), enclose(problem, W, 0))
+
+
+def better_of(one: tuple[Interval, Interval], other: tuple[Interval, Interval]) -> tuple[Interval, Interval]:
+    """Return what two enclosures of P say together, and the higher of two bounds."""
+    primal = Interval(max(one[0].low, other[0].low), min(one[0].high, other[0].high))
+    return primal, one[1] if one[1].low >= other[1].low else other[1]
 
 
 def is_tight(primal: Interval, dual: Interval) -> bool:
