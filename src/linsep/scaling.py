@@ -201,6 +201,13 @@ def tightest(
     """
     if ordinary(problem, W, b):
         return enclose(problem, W, 0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite proves nothing
+        return _tightest(problem, W, enclose)
+
+
+def _tightest(
+    problem: Any, W: FloatArray, enclose: Callable[[Any, FloatArray, int], tuple[Interval, Interval]]
+) -> tuple[Interval, Interval]:
     scaled = middle_of_range(problem, W)
     if not scaled.exact:
         return enclose(problem, W, 0)
