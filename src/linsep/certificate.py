@@ -248,7 +248,7 @@ class _Check(GapCheck[Problem]):
 
     def slack(self, problem: Problem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        slack = 2 * rounding(problem, self.w, self.b, Bound(primal.high, dual.low))
+        slack = 2 * rounding(problem, self.w, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
         # A loss of the user's own may not say how steep or bent it is.
         return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
 

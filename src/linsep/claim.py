@@ -194,15 +194,17 @@ def rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: B
     if not scaled.exact:
         return np.inf
     ends = Interval(found.dual, found.primal).shifted(scaled.m)
-    off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
-    return Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
+    return np.inf if np.isnan(off) else Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
 
 
 def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: Bound) -> float:
     """Return the same where no product leaves the range of floats.
 
     With A ≥ Σ αᵢ ‖xᵢ‖ and a ≥ Σ αᵢ, each sum of the fit is off by at most γ_(n+d) times its terms' sizes:
-    P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ.
+    P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ. The penalty's conjugate is quadratic in v, so that the square
+    of v's own error comes on top: of huge columns that is all there is.
     """
     loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
     squares = problem.weighted_squares
@@ -218,7 +220,9 @@ def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: 
     sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + abs(b))
     if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
         sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
-    return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + ULPS * U * C * W)
+    off = gamma(problem.rows.n + problem.rows.d + 40)
+    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
+    return float(off * sizes + quadratic + ULPS * U * C * W)
 
 
 def certify(
@@ -296,7 +300,8 @@ QUICK = 2 * 10**7
 
 def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""
-    if proof is not None and proof.dual > 0:
+    # Of a quadratic it comes from its factor; another one's would be of sums that happen to be zero.
+    if proof is not None and proof.dual > 0 and problem.loss.quadratic:
         return proof, rounding(problem, w, b, proof)
     rows = problem.rows
     found = Bound(problem.objective(w, b), 0.0)

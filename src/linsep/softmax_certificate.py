@@ -134,8 +134,9 @@ def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound
     if not scaled.exact:
         return np.inf
     ends = Interval(found.dual, found.primal).shifted(scaled.m)
-    off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
-    return Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
+    return np.inf if np.isnan(off) else Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
 
 
 def _usual(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> bool:
@@ -157,7 +158,9 @@ def _rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Boun
         # p went towards the labels until v fitted into its box, by a share that is off by A/l1; going all the way costs
         # no more than the losses and the entropy.
         sizes += 8.0 * A / problem.penalty.l1 * abs(found.primal)
-    return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + (ULPS + K) * U * C * N)
+    off = gamma(problem.rows.n + problem.rows.d + 40)
+    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
+    return float(off * sizes + quadratic + (ULPS + K) * U * C * N)
 
 
 def certify_softmax(
@@ -307,7 +310,8 @@ class _Check(GapCheck[SoftmaxProblem]):
 
     def slack(self, problem: SoftmaxProblem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        return 2 * rounding(problem, self.W, self.b, Bound(primal.high, dual.low))
+        slack = 2 * rounding(problem, self.W, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
+        return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
 
     def may_prove_more(self, problem: SoftmaxProblem) -> bool:
         """Without a penalty the proof takes longer than a fit may; into the box of L1 more digits find a better way."""

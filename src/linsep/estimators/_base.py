@@ -345,7 +345,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if middle is None:
             return self._solve_here(solver, reason, problem, start, seed, observer)
         start, observer = middle.start(start), middle.observer(observer)
-        return middle.back(self._solve_here(solver, reason, middle.scaled.problem, start, seed, observer))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
+            return middle.back(self._solve_here(solver, reason, middle.scaled.problem, start, seed, observer))
 
     def _solve_here(
         self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None

@@ -198,7 +198,8 @@ class LogisticRegression(CertifiedEstimator):
         if middle is None:
             return self._solve_centred(solver, problem, start, observer)
         start = None if start is None else (np.ldexp(start[0], -middle.scaled.k), start[1])
-        found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
+            found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
         found.history.reason = middle.reason(found.history.reason)
         return replace(found, W=middle.plane(found.W), proof=middle.proof(found.proof))
 
