@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._core import Rows
 from .blocked import BlockedMatrix, rows_of
-from .duality import share
-from .enclosure import Interval
+from .enclosure import Interval, relative_gap
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -73,7 +72,7 @@ class Verification:
         """The largest share of the objective that the optimum can lie below it; infinite where nothing is known."""
         if self.primal is None or self.dual is None:
             return np.inf
-        return share(self.primal.high - self.dual.low, self.primal.low)
+        return relative_gap(self.primal, self.dual)
 
     def __bool__(self) -> bool:
         return self.ok

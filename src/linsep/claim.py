@@ -14,9 +14,10 @@ from . import reading
 from ._core import length
 from .dual_point import DualPoint, enclosed_bound, largest_shares
 from .duality import Bound, balanced, bound, dual_bound, penalised, share, weights
-from .enclosure import ULPS, Interval, U, gamma
+from .enclosure import SLIGHT, SMALLEST, ULPS, Interval, U, gamma
 from .parted import PartedProblem
 from .problem import Problem
+from .scaling import middle_of_range, ordinary, ordinary_in_parts
 from .statement import Statement, plain
 
 FloatArray = NDArray[np.float64]
@@ -26,6 +27,7 @@ __all__ = [
     "Claim",
     "Fingerprint",
     "Seal",
+    "as_enclosed",
     "balancing_shift",
     "certify",
     "digest",
@@ -185,8 +187,29 @@ def digest(w: FloatArray, b: float) -> str:
 def rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: Bound) -> float:
     """Return what rounding may have added to P − D, from the sizes of things: no pass over the data.
 
+    Sizes that are out of the ordinary are brought into the middle of the range of floats first, for which the data are
+    looked at; where that cannot be done, nothing is known.
+    """
+    if isinstance(problem, PartedProblem):
+        usual = ordinary_in_parts(problem, problem.class_weight, w, b)
+        return _rounding(problem, w, b, found) if usual else np.inf
+    if ordinary(problem, w, b):
+        return _rounding(problem, w, b, found)
+    scaled = middle_of_range(problem, w)
+    if not scaled.exact:
+        return np.inf
+    ends = Interval(found.dual, found.primal).shifted(scaled.m)
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
+    return np.inf if np.isnan(off) else Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
+
+
+def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: Bound) -> float:
+    """Return the same where no product leaves the range of floats.
+
     With A ≥ Σ αᵢ ‖xᵢ‖ and a ≥ Σ αᵢ, each sum of the fit is off by at most γ_(n+d) times its terms' sizes:
-    P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ.
+    P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ. The penalty's conjugate is quadratic in v, so that the square
+    of v's own error comes on top: of huge columns that is all there is.
     """
     loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
     squares = problem.weighted_squares
@@ -202,7 +225,9 @@ def rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: B
     sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + abs(b))
     if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
         sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
-    return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + ULPS * U * C * W)
+    off = gamma(problem.rows.n + problem.rows.d + 40)
+    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
+    return float(off * sizes + quadratic + ULPS * U * C * W)
 
 
 def certify(
@@ -225,13 +250,15 @@ def certify(
         The relative gap that was asked for.
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), float(result.b)
-    if penalised(problem):
+    if not ordinary(problem, w, b):
+        found, error, dual_point = _out_of_the_ordinary(problem, w, b, result)
+    elif penalised(problem):
         found, dual_point = _strongest(problem, w, b, result, tol)
         if found.dual < 0 <= dual_bound(problem, np.zeros(problem.rows.n)):
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
         error = rounding(problem, w, b, found)
-        if found.primal == 0:  # no share of nothing is small: look closely
-            error = enclosed_bound(problem, w, b, dual_point)[0].high
+        if abs(found.primal) < SLIGHT:  # no share of nothing is small: look closely
+            found, error = as_enclosed(*enclosed_bound(problem, w, b, dual_point))
         elif hidden(found, error, tol):
             found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point))
     else:
@@ -242,13 +269,44 @@ def certify(
     return Claim(statement, labels, positive, primal, dual, float(error), tol, digest(w, b), fingerprint, dual_point)
 
 
+def _out_of_the_ordinary(
+    problem: Problem, w: FloatArray, b: float, result: Any
+) -> tuple[Bound, float, DualPoint]:
+    """Return the bound, what rounding may have added, and the dual point, where a solver's own sums are not to be used.
+
+    The dual points that suggest themselves are found in the middle of the range of floats, and the best one is kept.
+    """
+    scaled = middle_of_range(problem, w)
+    points = [DualPoint(0.0, 0.0)]
+    with np.errstate(all="ignore"):  # these are guesses: what they prove is looked at below
+        if penalised(problem):
+            points += [DualPoint(), DualPoint(shift=_finite(balancing_shift(scaled.problem, scaled.W, b)))]
+            if result.alpha is not None:
+                alpha = np.ldexp(np.asarray(result.alpha, dtype=np.float64), scaled.m)
+                points += [DualPoint.of(scaled.problem, alpha, scaled.W, b).times(-scaled.m)]
+    outcomes = [(*enclosed_bound(problem, w, b, point), point) for point in points]
+    primal, dual, dual_point = max(outcomes, key=lambda outcome: outcome[1].low)
+    return *as_enclosed(primal, dual), dual_point
+
+
+def _finite(value: float) -> float:
+    return value if np.isfinite(value) else 0.0
+
+
+def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
+    """Return what is proven as a bound, and what another machine's rounding may add: as much again."""
+    found = Bound(primal.high, dual.low)
+    return found, primal.width + max(primal.width, dual.width) if np.isfinite(found.gap) else np.inf
+
+
 #: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
 QUICK = 2 * 10**7
 
 
 def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""
-    if proof is not None and proof.dual > 0:
+    # Of a quadratic it comes from its factor; another one's would be of sums that happen to be zero.
+    if proof is not None and proof.dual > 0 and problem.loss.quadratic:
         return proof, rounding(problem, w, b, proof)
     rows = problem.rows
     found = Bound(problem.objective(w, b), 0.0)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import decimal_enclosure as decimals
 from ._core import length
 from .checking import ClaimError
 from .curvature import gap_below
+from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
+    SLIGHT,
     Interval,
     U,
     agreements,
@@ -28,6 +32,7 @@ from .enclosure import (
     sharpened,
 )
 from .problem import Problem
+from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -74,6 +79,11 @@ class DualPoint:
         rows = np.flatnonzero(~sure | (np.abs(alpha - expected) > 4 * U * c))
         return cls(positive, negative, rows, alpha[rows])
 
+    def times(self, m: int) -> Self:
+        """Return the dual point of the objective times 2ᵐ."""
+        with np.errstate(over="ignore"):
+            return self if m == 0 else replace(self, values=np.ldexp(self.values, m))
+
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         scalars = {"positive": self.positive, "negative": self.negative, "shift": self.shift}
@@ -90,7 +100,8 @@ class DualPoint:
 
 def largest_shares(problem: Problem, alpha: FloatArray, c: FloatArray) -> tuple[float, float]:
     """Return the largest αᵢ/cᵢ of each class: one, unless the class was scaled down."""
-    shares = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+    with np.errstate(over="ignore"):
+        shares = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
     positive, negative = (np.where(side, shares, 0.0).max(initial=0.0) for side in (problem.y > 0, problem.y < 0))
     return float(positive), float(negative)
 
@@ -111,13 +122,71 @@ def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Inte
 
 
 def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
-    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown."""
+    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown.
+
+    Where sizes are out of the ordinary, the problem is looked at in the middle of the range of floats.
+    """
+    found = tightest(problem, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, dual_point.times(m)))
+    if is_tight(*found) or not (few_numbers(problem.rows.X) and knows(problem.loss)) or ordinary(problem, w, b):
+        return found
+    return better_of(found, _enclosed_in_decimals(problem, w, b, dual_point))
+
+
+def _enclosed(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
     c, X, y = weights(problem), problem.rows.X, problem.y
     z, radius = agreements(X, y, w, b)
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     if not penalised(problem):
         # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
         _, zero = feasible_dual(problem, np.zeros(len(y)))
-        low = primal.low - gap_below(problem.loss, X, y, c, z, radius, intercept=problem.fit_intercept)
+        low = primal.low - _fall(problem, c, z, radius) if np.isfinite(primal.high) else -np.inf
         return primal, zero if zero.low >= low else Interval(low, low)
     return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
+
+
+def _fall(problem: Problem, c: FloatArray, z: FloatArray, radius: FloatArray) -> float:
+    """Return how far below P(w, b) the optimum can lie; infinite where weights have lost digits."""
+    if ((c > 0) & (c < SLIGHT)).any():
+        return np.inf
+    return gap_below(problem.loss, problem.rows.X, problem.y, c, z, radius, intercept=problem.fit_intercept)
+
+
+def _enclosed_in_decimals(
+    problem: Problem, w: FloatArray, b: float, dual_point: DualPoint
+) -> tuple[Interval, Interval]:
+    """Enclose the same in arithmetic without a range; without a penalty there is no better bound than zero here."""
+    rows = decimals.DecimalRows(problem.rows.X)
+    z = decimals.agreements_exactly(rows, problem.y, w, b)
+    c = decimals.weights_exactly(problem.weight_of_loss, problem.sample_weight, problem.rows.n)
+    penalty = decimals.penalty_value(problem.penalty, decimals.exactly(w))
+    primal = decimals.to_interval(decimals.add(penalty, decimals.loss_sum(problem.loss, z, c)))
+    if not penalised(problem):
+        return primal, Interval(0.0, 0.0)
+    return primal, _dual_in_decimals(problem, rows, w, np.array([float(t) for t in z]), c, dual_point)
+
+
+def _dual_in_decimals(
+    problem: Problem,
+    rows: decimals.DecimalRows,
+    w: FloatArray,
+    z: FloatArray,
+    c: list[Decimal],
+    dual_point: DualPoint,
+) -> Interval:
+    """Enclose D of a point that is feasible exactly; it is guessed in the middle of the range of floats."""
+    scaled = middle_of_range(problem, w)
+    limits = np.array([float(t) for t in decimals.scale_exactly(c, decimals.power_of_two(scaled.m))])
+    with np.errstate(all="ignore"):
+        alpha = dual_point.times(scaled.m).expand(scaled.problem, np.clip(z, -1e300, 1e300))
+    back = decimals.power_of_two(-scaled.m)
+    for attempt in range(8):
+        alpha = feasible(problem.loss, alpha, problem.y, limits, balance=problem.fit_intercept)
+        v = rows.combination(decimals.scale_exactly(decimals.exactly(alpha * problem.y), back))
+        shrink = 1.0 if problem.penalty.l2 > 0 else decimals.shrinking(problem.penalty, v, attempt)
+        if shrink == 1:
+            break
+        alpha = alpha * shrink
+    exact = decimals.scale_exactly(decimals.exactly(alpha), back)
+    conjugates = decimals.conjugate_sum(problem.loss, exact, c)
+    penalty = decimals.penalty_conjugate(problem.penalty, v)
+    return decimals.to_interval(decimals.minus(decimals.add(penalty, conjugates)))

@@ -10,6 +10,7 @@ P − D is therefore known at every iterate, whatever found it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,12 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import conjugate_sum
+from .enclosure import SMALLEST
 from .penalties import Penalty
 from .problem import Point, Problem
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Bound", "balanced", "bound", "class_scales", "dual_bound", "penalised", "scaled_dual", "share", "weights"]
+__all__ = [
+    "Bound",
+    "balanced",
+    "bound",
+    "class_scales",
+    "dual_bound",
+    "penalised",
+    "scaled_dual",
+    "share",
+    "weighed",
+    "weights",
+]
 
 
 class HasPenalty(Protocol):
@@ -49,7 +62,7 @@ class Bound:
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal value."""
-        return self.gap / max(abs(self.primal), np.finfo(float).tiny)
+        return signed_share(self.gap, self.primal)
 
 
 def bound(point: Point) -> Bound:
@@ -118,9 +131,16 @@ def class_scales(positive: float, negative: float) -> tuple[float, float]:
 
 
 def weights(problem: Problem) -> FloatArray:
-    """cᵢ = C sᵢ."""
-    s = np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight
-    return problem.weight_of_loss * s
+    """cᵢ = C sᵢ, zero only where sᵢ is: a product below the range of floats is the smallest of them."""
+    if problem.sample_weight is None:
+        return np.full(problem.rows.n, problem.weight_of_loss)
+    return weighed(problem.weight_of_loss, problem.sample_weight)
+
+
+def weighed(C: float, s: FloatArray) -> FloatArray:
+    """C sᵢ, zero only where sᵢ is."""
+    with np.errstate(over="ignore"):  # whoever uses it looks
+        return np.maximum(C * s, np.where(s > 0, SMALLEST, 0.0))
 
 
 def penalised(problem: HasPenalty) -> bool:
@@ -129,5 +149,19 @@ def penalised(problem: HasPenalty) -> bool:
 
 
 def share(gap: float, objective: float) -> float:
-    """Return the gap as a share of the objective: 0 where both are."""
-    return max(float(gap), 0.0) / max(abs(float(objective)), float(np.finfo(float).tiny))
+    """Return the gap as a share of the objective: 0 where both are, infinite where only the objective is.
+
+    Examples
+    --------
+    >>> share(1e-310, 2e-310), share(0.0, 0.0), share(1e-310, 0.0)
+    (0.5, 0.0, inf)
+    """
+    return signed_share(max(float(gap), 0.0), objective)
+
+
+def signed_share(gap: float, objective: float) -> float:
+    """Return the same of a gap that rounding may have made negative."""
+    gap, size = float(gap), abs(float(objective))
+    if size > 0:
+        return gap / size
+    return gap if gap == 0 or math.isnan(gap) else math.copysign(math.inf, gap)

@@ -5,7 +5,9 @@ Conventions
 The data, w, b, C and the weights are read as the exact numbers that their floats are. u = 2⁻⁵³ is the unit of
 rounding; a sum of k products, in whatever order it is taken, is off by at most γ_k Σ |terms| with γ_k = k u/(1 − k u)
 (Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1). An array with a `radius` stands for all numbers that
-near to it. What is taken on trust is IEEE arithmetic, and `ULPS`.
+near to it. A product that falls below the range of floats is off by `SMALLEST` at the most, whatever its size; one that
+exceeds the range makes the interval unbounded. What is taken on trust is IEEE arithmetic (subnormal numbers included),
+and `ULPS`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from .penalties import Penalty
 FloatArray = NDArray[np.float64]
 
 __all__ = [
+    "EVERYTHING",
+    "SLIGHT",
+    "SMALLEST",
     "ULPS",
     "Interval",
     "U",
@@ -38,7 +43,9 @@ __all__ = [
     "fits",
     "gamma",
     "into_box",
+    "out_of_range",
     "primal_value",
+    "relative_gap",
     "sharpened",
 ]
 
@@ -48,6 +55,10 @@ U = 2.0**-53
 ULPS = 32
 #: The smallest positive float: what a product may lose by falling below the range.
 SMALLEST = 5e-324
+#: A weight below this may have lost digits to the end of the range; it gets no say in a dual point.
+SLIGHT = 2.0**-960
+#: Sums beyond this are not taken: on the way they might exceed the largest float.
+HUGE = 2.0**1000
 #: Longer sums are taken in pieces of this many numbers.
 CHUNK = 2048
 #: A sum whose error could change a bound by more than this share of it is taken again, with more digits.
@@ -57,8 +68,8 @@ GRID = 52
 
 
 def gamma(k: int) -> float:
-    """γ_k = k u/(1 − k u), rounded up: the relative error of a sum of k products."""
-    return k * U / (1.0 - k * U) * (1.0 + 8 * U)
+    """γ_k = k u/(1 − k u), rounded up: the relative error of a sum of k products; infinite where nothing is known."""
+    return k * U / (1.0 - k * U) * (1.0 + 8 * U) if k * U < 0.5 else math.inf
 
 
 @dataclass(frozen=True)
@@ -85,26 +96,98 @@ class Interval:
     def __sub__(self, other: Interval) -> Interval:
         return self + -other
 
+    def times(self, factor: float) -> Interval:
+        """Return the products with a number that is zero or more."""
+        if factor == 0 or self == Interval(0.0, 0.0):
+            return Interval(0.0, 0.0)
+        return outward(self.low * factor, self.high * factor)
+
+    def over(self, divisor: float) -> Interval:
+        """Return the quotients by a positive number."""
+        if self == Interval(0.0, 0.0):
+            return self
+        return outward(self.low / divisor, self.high / divisor)
+
+    def shifted(self, exponent: int) -> Interval:
+        """Return the products with a power of two: exact but at the ends of the range of floats."""
+        low, high = (_shifted(end, exponent) for end in (self.low, self.high))
+        exact = _shifted(low, -exponent) == self.low and _shifted(high, -exponent) == self.high
+        return Interval(low, high) if exact else outward(low, high)
+
     @property
     def width(self) -> float:
         """The distance between the ends."""
         return self.high - self.low
 
 
+def _shifted(value: float, exponent: int) -> float:
+    """Return value · 2^exponent, infinite beyond the largest float."""
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+#: What is known of a number of which nothing is.
+EVERYTHING = Interval(-math.inf, math.inf)
+
+
 def outward(low: float, high: float) -> Interval:
-    """Return the interval, a float wider on both sides: for ends that have just been rounded."""
-    return Interval(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
+    """Return the interval, a float wider on both sides: for ends that have just been rounded, each once."""
+    low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    return Interval(-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
+
+
+def relative_gap(primal: Interval, dual: Interval) -> float:
+    """Return a number that (P − D)/P does not exceed, rounded up: infinite where P may be zero, unless D is P there.
+
+    Examples
+    --------
+    >>> relative_gap(Interval(2.0, 2.0), Interval(1.0, 1.5))
+    0.5000000000000...
+    >>> relative_gap(Interval(0.0, 5e-324), Interval(0.0, 0.0)), relative_gap(Interval(0.0, 0.0), Interval(0.0, 0.0))
+    (inf, 0.0)
+    """
+    if primal.high <= dual.low:
+        return 0.0
+    if not (primal.low > 0 and math.isfinite(primal.high) and math.isfinite(dual.low)):
+        return math.inf
+    gap = math.nextafter(primal.high - dual.low, math.inf)
+    return math.nextafter(gap / primal.low, math.inf)
+
+
+def out_of_range(primal: Interval, dual: Interval) -> str:
+    """Return why nothing is known of (P − D)/P, in words; nothing where that is known.
+
+    Examples
+    --------
+    >>> out_of_range(Interval(0.0, 5e-324), Interval(0.0, 0.0))
+    'the objective is too small for floating-point numbers to tell it from zero'
+    """
+    if math.isfinite(relative_gap(primal, dual)):
+        return ""
+    if primal.high < SLIGHT:
+        return "the objective is too small for floating-point numbers to tell it from zero"
+    if math.isinf(primal.high):
+        return "the objective, or a number on the way to it, is too large for floating-point numbers"
+    if math.isinf(dual.low):
+        return "the lower bound, or a number on the way to it, is too large for floating-point numbers"
+    return "the objective cannot be told from zero: rounding takes as much"
 
 
 def total(values: FloatArray, radius: FloatArray) -> Interval:
     """Σ vᵢ of numbers that are known to within a radius each."""
     if not (values.any() or radius.any()):
         return Interval(0.0, 0.0)
+    if not float(np.abs(values).max() + radius.max()) * len(values) < HUGE:
+        return EVERYTHING
     # fsum returns the float nearest to the exact sum; of many numbers, it is given the sums of short pieces.
     pieces = np.arange(0, len(values), CHUNK if len(values) > CHUNK else 1)
     error = gamma(CHUNK) if len(values) > CHUNK else 0.0
     middle = math.fsum(np.add.reduceat(values, pieces).tolist())
     reach = math.fsum(np.add.reduceat(radius + error * np.abs(values), pieces).tolist()) * (1.0 + gamma(CHUNK + 8))
+    # The products with error and gamma may have fallen below the range: one SMALLEST for each and two for the sum.
+    reach += (len(values) + 2) * SMALLEST if error else 2 * SMALLEST * (reach > 0)
     return outward(middle - reach, middle + reach)
 
 
@@ -129,22 +212,27 @@ def sizes(X: Any) -> Any:
 def agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[FloatArray, FloatArray]:
     """zᵢ = yᵢ (w·xᵢ + b), and how far each may be off: γ_(d+2) (|xᵢ|·|w| + |b|)."""
     z, size = np.empty(len(y)), np.empty(len(y))
-    for part, block in blocks(X):
-        z[part] = block @ w
-        size[part] = sizes(block) @ np.abs(w)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite makes the interval unbounded
+        for part, block in blocks(X):
+            z[part] = block @ w
+            size[part] = sizes(block) @ np.abs(w)
+        z, size = z + b, size + abs(b)
     longest = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1]
-    return y * (z + b), gamma(longest + 8) * (size + abs(b)) + (longest + 2) * SMALLEST
+    return y * z, gamma(longest + 8) * size + (longest + 2) * SMALLEST
 
 
 def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Σ uᵢ xᵢ, and how far each entry may be off: γ Σ |uᵢ||xᵢ|."""
     v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0
-    for part, block in blocks(X):
-        v += block.T @ u[part]
-        size += sizes(block).T @ np.abs(u[part])
-        longest, count = max(longest, block.shape[0]), count + 1
+    if not u.any():
+        return v, size
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite makes the interval unbounded
+        for part, block in blocks(X):
+            v += block.T @ u[part]
+            size += sizes(block).T @ np.abs(u[part])
+            longest, count = max(longest, block.shape[0]), count + 1
     k = longest + count + 8
-    return v, gamma(k) * (1.0 + gamma(k)) * size + np.count_nonzero(u) * SMALLEST
+    return v, gamma(k) * (1.0 + gamma(k)) * size + (np.count_nonzero(u) + 4) * SMALLEST
 
 
 def sharpened(
@@ -155,7 +243,8 @@ def sharpened(
     Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
     larger they are.
     """
-    harm = (np.abs(v) + radius) * radius / penalty.l2 if penalty.l2 > 0 else radius / (penalty.l1 or 1.0) * size
+    with np.errstate(over="ignore", invalid="ignore"):  # then that column is worth a closer look, or nothing helps
+        harm = (np.abs(v) + radius) * radius / penalty.l2 if penalty.l2 > 0 else radius / (penalty.l1 or 1.0) * size
     if not harm.sum() > SHARP * size:
         return v, radius
     columns = np.flatnonzero(harm > SHARP * size / (2 * len(v)))
@@ -166,7 +255,7 @@ def sharpened(
         with np.errstate(over="ignore", invalid="ignore"):  # of what is next to the largest float the halves overflow
             sums, errors = column_sums(blocks(X), u, some)
         # The radius is γ_k Σ |uᵢ xᵢⱼ| with k ≥ 1, so that this is no less than u² Σ |uᵢ xᵢⱼ| for each rounding.
-        off = 2 * U * np.abs(sums) + 2 * errors * U * radius[some] + 4 * np.count_nonzero(u) * SMALLEST
+        off = 2 * U * np.abs(sums) + 2 * errors * U * radius[some] + 16 * np.count_nonzero(u) * SMALLEST
         better = off < radius[some]
         v[some[better]], radius[some[better]] = sums[better], off[better]
     return v, radius
@@ -179,23 +268,37 @@ def penalty_value(penalty: Penalty, w: FloatArray) -> Interval:
     """l2 · ½‖w‖² + l1 · ‖w‖₁."""
     if penalty.l2 == penalty.l1 == 0 or not w.any():
         return Interval(0.0, 0.0)
-    squares, lengths = math.fsum((w * w).tolist()), math.fsum(np.abs(w).tolist())
-    value = penalty.l2 * 0.5 * squares + penalty.l1 * lengths
-    slack = 8 * U * value + (len(w) + 4) * SMALLEST
-    return outward(value - slack, value + slack)
+    with np.errstate(over="ignore"):
+        squares = w * w
+    size = np.abs(w)
+    quadratic = total(squares, U * squares + SMALLEST * (size > 0)).times(penalty.l2).times(0.5)
+    found = quadratic + total(size, np.zeros_like(size)).times(penalty.l1)
+    return Interval(max(found.low, 0.0), found.high)
 
 
 def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
-    """Σ cᵢ ℓ(zᵢ): a convex ℓ is highest at an end of [z − r, z + r], and never below its tangent at z."""
-    radius = radius + 4 * U * np.abs(z)  # the ends are rounded too
+    """Σ cᵢ ℓ(zᵢ): a convex ℓ is highest at an end of [z − r, z + r], and never below its tangent at z.
+
+    c = C s has been rounded: it may be off by u of itself, or by `SMALLEST`; where it is zero, so was s.
+    """
+    if not (np.isfinite(z).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
+        return EVERYTHING
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _loss_sum(loss, z, radius + 4 * U * np.abs(z), c)  # the ends are rounded too
+
+
+def _loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
     left, middle, right = (loss.value(at) for at in (z - radius, z, z + radius))
     high = np.maximum(left, right)
-    low = middle - np.abs(loss.slope(z)) * radius if loss.convex else np.minimum(left, right)
+    slope = np.abs(loss.slope(z)) + ULPS * SMALLEST if loss.is_likelihood else np.abs(loss.slope(z))
+    low = middle - slope * radius if loss.convex else np.minimum(left, right)
     spread = np.maximum(high - middle, middle - low)
     rounding = ULPS * U * (np.abs(left) + np.abs(middle) + np.abs(right) + spread)
     # Exactly zero, where the loss is flat; a likelihood's is not, however small.
-    flat = (left == 0) & (middle == 0) & (right == 0) & (not loss.is_likelihood)
-    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + np.where(flat, 0.0, SMALLEST))
+    flat = (left == 0) & (middle == 0) & (right == 0) & (not loss.is_likelihood) | (c == 0)
+    off = np.where(flat, 0.0, spread + rounding + ULPS * SMALLEST)
+    lost = np.where(flat, 0.0, 4.0 + np.abs(middle) + off) * SMALLEST
+    return total(np.where(flat, 0.0, c * middle), c * off * (1.0 + 8 * U) + lost)
 
 
 def primal_value(
@@ -232,12 +335,13 @@ def feasible(loss: Loss, alpha: FloatArray, y: FloatArray, c: FloatArray, *, bal
     np.True_
     """
     lowest, highest = loss.slopes
-    below = np.nextafter(c, 0.0)  # c = C s was rounded, perhaps up
+    below = np.nextafter(np.nextafter(c, 0.0), 0.0)  # c = C s was rounded, perhaps up
+    below[c < SLIGHT] = 0.0
     with np.errstate(invalid="ignore"):
         ends = [np.where(below > 0, -end * below, 0.0) for end in (highest, lowest)]
-    alpha = np.where(c > 0, np.clip(alpha, *ends), 0.0)
+    alpha = np.where(below > 0, np.clip(alpha, *ends), 0.0)
     largest = float(np.abs(alpha).max(initial=0.0))
-    if not (np.isfinite(largest) and largest > 1e-280):
+    if not SLIGHT < largest < np.inf:  # whole multiples of a power of two that is itself in the range
         return np.zeros_like(alpha)
     step = math.ldexp(1.0, math.frexp(largest)[1] - GRID)
     units = np.trunc(alpha / step).astype(np.int64)
@@ -270,17 +374,24 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
     used = c > 0
     if loss.conjugate(np.zeros(1))[0] == 0:
-        used &= alpha != 0  # the others add nothing
+        used = alpha != 0  # the others add nothing
     alpha, c = alpha[used], c[used]
+    if not (np.isfinite(c).all() and (c > 0).all()):
+        return EVERYTHING
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _conjugate_sum(loss, alpha, c)
+
+
+def _conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     a = np.clip(-alpha / c, *loss.slopes)
     # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
     # highest at an end.
-    off = 4 * U * np.abs(a) + 1e-300
+    off = (4 * U + 2 * (SMALLEST / c)) * np.abs(a) + 2 * SMALLEST
     ends = [loss.conjugate(np.clip(end, *loss.slopes)) for end in (a - off, a + off)]
     middle = loss.conjugate(a)
     spread = np.maximum(*(np.abs(end - middle) for end in ends))
-    rounding = ULPS * U * (np.abs(middle) + np.abs(a) + spread)
-    return total(c * middle, c * (spread + rounding) * (1.0 + 8 * U) + SMALLEST)
+    off = spread + ULPS * U * (np.abs(middle) + np.abs(a) + spread) + ULPS * SMALLEST
+    return total(c * middle, c * off * (1.0 + 8 * U) + (4.0 + np.abs(middle) + off) * SMALLEST)
 
 
 def fits(penalty: Penalty, v: FloatArray, radius: FloatArray) -> bool:
@@ -305,10 +416,15 @@ def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> In
         return Interval(0.0, 0.0)
     if penalty.l2 == 0:
         return Interval(0.0, 0.0 if fits(penalty, v, radius) else math.inf)
+    if not (np.isfinite(v).all() and np.isfinite(radius).all()):
+        return Interval(0.0, math.inf)
     spread = radius + 4 * U * (size + penalty.l1)
-    low, high = (np.maximum(0.0, size - penalty.l1 + sign * spread) for sign in (-1.0, 1.0))
-    ends = [math.fsum((end * end).tolist()) / (2.0 * penalty.l2) for end in (low, high)]
-    return outward(ends[0] * (1.0 - 8 * U), ends[1] * (1.0 + 8 * U) + len(v) * SMALLEST)
+    with np.errstate(over="ignore"):
+        ends = [np.maximum(0.0, size - penalty.l1 + sign * spread) for sign in (-1.0, 1.0)]
+        squares = [end * end for end in ends]
+    low, high = (total(square, U * square + SMALLEST * (end > 0)) for square, end in zip(squares, ends, strict=True))
+    found = Interval(max(low.low, 0.0), high.high).over(penalty.l2).times(0.5)
+    return Interval(max(found.low, 0.0), found.high)
 
 
 def dual_value(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .checking import ClaimError, Examples, Verification, verdict_in_words, within
 from .duality import share
-from .enclosure import ULPS, Interval
+from .enclosure import ULPS, Interval, out_of_range, relative_gap
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -233,13 +233,15 @@ class GapCheck(ABC, Generic[P]):
             if not low - slack <= claimed <= found.high + slack:
                 called = "objective" if name == "primal" else "lower bound"
                 raise ClaimError(f"the {called} claimed is {claimed:.12g}, the data give {found.high:.12g}")
-            if not abs(claimed - found.high) <= CLOSE * abs(found.high):
+            if not abs(claimed - found.high) <= CLOSE * abs(found.high) < np.inf:
                 self.unchecked.append(f"certificate_.{name}")
-        relative_gap = share(primal.high - dual.low, primal.low)
-        if self._proven and not relative_gap <= self.tol:
-            raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {relative_gap:.1e}")
+        gap = relative_gap(primal, dual)
+        if self._proven and not gap <= self.tol:
+            raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {gap:.1e}")
         objective = f"the objective {problem.formula} of {self.are} on these {n} rows"
-        return f"{objective} lies within {relative_gap:.1e} of the optimum, {self._beside_tol(relative_gap)}"
+        if unknown := out_of_range(primal, dual):
+            return f"how near the optimum {objective} is, is not proven: {unknown}"
+        return f"{objective} lies within {gap:.1e} of the optimum, {self._beside_tol(gap)}"
 
     def _beside_tol(self, relative_gap: float) -> str:
         """Return whether that is as near as `tol`, and who says what that is."""

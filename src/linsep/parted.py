@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Rows, conjugate_sum
+from .blocked import BlockedMatrix, rows_of
 from .duality import Bound, class_scales
 from .losses import Loss
 from .penalties import L2, NoPenalty, Penalty
@@ -24,7 +25,7 @@ from .problem import Problem, formula
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Block", "Blocks", "Part", "PartedPoint", "PartedProblem"]
+__all__ = ["Block", "Blocks", "Part", "PartedPoint", "PartedProblem", "in_one"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Blocks(Protocol):
     squares: FloatArray  # Σ ‖x‖² over the examples of each class
 
     def __iter__(self) -> Iterator[Block]: ...
+
+
+def in_one(blocks: Blocks) -> tuple[Rows, IntArray]:
+    """Return the examples as one matrix that is read block by block, and the class of each: for a check, not a fit."""
+    codes = np.concatenate([np.array(block.codes, dtype=np.int64) for block in blocks])
+    return rows_of(BlockedMatrix(lambda: (block.rows.X for block in blocks), blocks.n, blocks.d)), codes
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import length
-from .claim import Claim, Fingerprint, digest, rounding
-from .dual_point import DualPoint
+from .claim import Claim, Fingerprint, as_enclosed, digest, rounding
+from .dual_point import DualPoint, enclosed_bound
 from .duality import Bound, class_scales, penalised, weights
-from .enclosure import U, gamma
-from .parted import PartedProblem
+from .enclosure import SLIGHT, U, gamma
+from .parted import PartedProblem, in_one
+from .scaling import ordinary_in_parts
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -55,7 +56,10 @@ def certify_parts(
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
     elif not problem.loss.quadratic:
         found = Bound(found.primal, 0.0)  # the proof by curvature takes n d² steps and is left to `verify`
-    error = rounding(problem, w, b, found)
+    if ordinary_in_parts(problem, problem.class_weight, w, b) and abs(found.primal) >= SLIGHT:
+        error = rounding(problem, w, b, found)
+    else:  # the solver's sums are not to be used: every example is looked at, with a number kept for each
+        found, error = as_enclosed(*enclosed_bound(problem.on(*in_one(problem.rows)), w, b, dual_point))
     labels = tuple(np.asarray(classes).tolist())
     primal, dual = float(found.primal), float(min(found.dual, found.primal))
     sealed = digest(w, b), Fingerprint.of_parts(problem)

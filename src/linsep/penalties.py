@@ -49,7 +49,8 @@ class Penalty:
         excess = np.maximum(np.abs(u) - self.l1, 0.0) if self.l1 else u
         if self.l2 == 0:
             return np.inf if excess.any() else 0.0
-        return float(np.einsum("i,i->", excess, excess) / (2.0 * self.l2))
+        square, divisor = float(np.einsum("i,i->", excess, excess)), 2.0 * self.l2
+        return square / divisor if divisor > 0 else np.inf  # beyond the largest float
 
     @property
     def formula(self) -> str:

@@ -96,7 +96,9 @@ class Problem:
     @property
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
-        return 0.0 if np.isinf(self.C) else 1.0 / (self.C * self.total_weight)
+        if np.isinf(self.C):
+            return 0.0
+        return min(1.0 / self.C / self.total_weight, 1e300)  # the product may fall below the range of floats
 
     def lean(self) -> Problem:
         """Return the same problem on sparse rows, if these are dense and mostly zeros; else itself."""

@@ -23,11 +23,13 @@ from scipy.special import entr
 
 from . import reading
 from .checking import ClaimError, Examples, Verification
-from .claim import QUICK, hidden, looked_at_closely, widened
+from .claim import QUICK, as_enclosed, hidden, looked_at_closely, widened
 from .curvature import softmax_gap_below
-from .duality import Bound, penalised
+from .duality import Bound, penalised, weighed
 from .enclosure import (
+    EVERYTHING,
     GRID,
+    SLIGHT,
     SMALLEST,
     ULPS,
     Interval,
@@ -44,6 +46,8 @@ from .enclosure import (
     total,
 )
 from .gap_proof import GapCheck, GapProof
+from .parted import in_one
+from .scaling import middle_of_range, ordinary, ordinary_in_parts, tightest
 from .softmax import SoftmaxPoint, SoftmaxProblem, repaired
 from .statement import Statement, plain
 
@@ -125,6 +129,27 @@ def _digest(W: FloatArray, b: FloatArray) -> str:
 
 def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound) -> float:
     """Return what rounding may have added to P − D, from the sizes of things: see `linsep.claim.rounding`."""
+    if _usual(problem, W, b):
+        return _rounding(problem, W, b, found)
+    if not isinstance(problem, SoftmaxProblem):
+        return np.inf
+    scaled = middle_of_range(problem, W)
+    if not scaled.exact:
+        return np.inf
+    ends = Interval(found.dual, found.primal).shifted(scaled.m)
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = _rounding(scaled.problem, scaled.W, b, Bound(ends.high, ends.low))
+    return np.inf if np.isnan(off) else Interval(0.0, off).shifted(-scaled.m).high + SMALLEST
+
+
+def _usual(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> bool:
+    """Whether sizes are ordinary, of a problem in memory or in parts."""
+    if isinstance(problem, SoftmaxProblem):
+        return ordinary(problem, W, b)
+    return ordinary_in_parts(problem, problem.by_class, W, b)
+
+
+def _rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound) -> float:
     C, N, K = problem.weight_of_loss, problem.total_weight, problem.classes
     # Σₖ |Aᵢₖ| = 2 C sᵢ (1 − p) with p that of the own class, and (1 − p)² ≤ 1 − p ≤ −log p; then Cauchy and Schwarz.
     most = 2.0 * np.sqrt(C * min(C * N, max(found.primal, 0.0)))
@@ -136,7 +161,9 @@ def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound
         # p went towards the labels until v fitted into its box, by a share that is off by A/l1; going all the way costs
         # no more than the losses and the entropy.
         sizes += 8.0 * A / problem.penalty.l1 * abs(found.primal)
-    return float(gamma(problem.rows.n + problem.rows.d + 40) * sizes + (ULPS + K) * U * C * N)
+    off = gamma(problem.rows.n + problem.rows.d + 40)
+    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
+    return float(off * sizes + quadratic + (ULPS + K) * U * C * N)
 
 
 def certify_softmax(
@@ -150,7 +177,12 @@ def certify_softmax(
 ) -> SoftmaxClaim:
     """Return what a fit with planes W, of shape (d, K), and b may claim."""
     labels = tuple(np.asarray(classes).tolist())
-    proof, error = _penalised(problem, W, b, proof, tol) if penalised(problem) else _unpenalised(problem, W, b, proof)
+    if not _usual(problem, W, b):
+        proof, error = as_enclosed(*enclosed_bound(problem, W, b))
+    elif penalised(problem):
+        proof, error = _penalised(problem, W, b, proof, tol)
+    else:
+        proof, error = _unpenalised(problem, W, b, proof)
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = min(max(proof.dual, 0.0), proof.primal)
@@ -159,6 +191,8 @@ def certify_softmax(
 
 def _penalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound, tol: float) -> tuple[Bound, float]:
     """Return the bound, and how far its arithmetic may be off: looked at closely where an estimate does not do."""
+    if abs(proof.primal) < SLIGHT:  # no share of nothing is small: look closely
+        return as_enclosed(*enclosed_bound(problem, W, b))
     error = rounding(problem, W, b, proof)
     if not hidden(proof, error, tol):
         return proof, error
@@ -287,7 +321,8 @@ class _Check(GapCheck[SoftmaxProblem]):
 
     def slack(self, problem: SoftmaxProblem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        return 2 * rounding(problem, self.W, self.b, Bound(primal.high, dual.low))
+        slack = 2 * rounding(problem, self.W, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
+        return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
 
     def may_prove_more(self, problem: SoftmaxProblem) -> bool:
         """Without a penalty the proof takes longer than a fit may; into the box of L1 more digits find a better way."""
@@ -295,14 +330,33 @@ class _Check(GapCheck[SoftmaxProblem]):
 
 
 def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
-    """Enclose P(W, b), and D(p) or, without a penalty, the best bound that can be shown."""
+    """Enclose P(W, b), and D(p) or, without a penalty, the best bound that can be shown.
+
+    Where sizes are out of the ordinary, the problem is looked at in the middle of the range of floats.
+    """
+    whole = problem if isinstance(problem, SoftmaxProblem) else _in_one(problem)
+    return tightest(whole, W, b, lambda scaled, V, _: _enclosed(scaled, V, b))
+
+
+def _in_one(problem: Any) -> SoftmaxProblem:
+    """Return a problem in parts as one whose rows are read block by block."""
+    rows, codes = in_one(problem.rows)
+    s = None if problem.by_class is None else problem.by_class[codes]
+    return SoftmaxProblem(rows, codes, problem.classes, problem.penalty, problem.C, s, problem.fit_intercept)
+
+
+def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
     scores, radius = _scores(problem, W, b)
     primal = _primal(problem, W, scores, radius)
     if penalised(problem):
-        return primal, enclosed_dual(problem.evaluate(W, b))
+        with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
+            return primal, enclosed_dual(problem.evaluate(W, b))
+    c = _weights(problem)
+    if ((c > 0) & (c < SLIGHT)).any() or not np.isfinite(primal.high):
+        return primal, Interval(0.0, 0.0)
     # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
     low = primal.low - softmax_gap_below(
-        problem.rows.X, problem.codes, problem.s, scores, radius.max(axis=1), intercept=problem.fit_intercept
+        problem.rows.X, problem.codes, c, scores, radius.max(axis=1), intercept=problem.fit_intercept
     )
     return primal, Interval(low, low) if low > 0 else Interval(0.0, 0.0)
 
@@ -310,6 +364,11 @@ def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tup
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
     """Enclose P(W, b)."""
     return _primal(problem, W, *_scores(problem, W, b))
+
+
+def _weights(problem: SoftmaxProblem) -> FloatArray:
+    """cᵢ = C sᵢ."""
+    return weighed(problem.weight_of_loss, problem.s)
 
 
 def _scores(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -326,7 +385,15 @@ def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: 
     Scores that are off by r move it by no more than (1 − p) (e^(2r) − 1) with p the own class's probability, and each
     difference that is rounded by its share of that.
     """
-    each = np.arange(problem.rows.n)
+    c = _weights(problem)
+    if not (np.isfinite(scores).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
+        return EVERYTHING
+    with np.errstate(over="ignore", invalid="ignore"):
+        return penalty_value(problem.penalty, W.ravel()) + _loss_sum(problem, scores, radius, c)
+
+
+def _loss_sum(problem: SoftmaxProblem, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    each, K = np.arange(problem.rows.n), problem.classes
     difference = scores - scores[each, problem.codes][:, None]
     difference[each, problem.codes] = -np.inf
     highest = np.maximum(difference.max(axis=1), 0.0)
@@ -334,12 +401,12 @@ def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: 
     one, rest = np.exp(-highest), others.sum(axis=1)
     loss = np.where(highest > 0, highest + np.log(one + rest), np.log1p(rest))
     difference[each, problem.codes] = 0.0
-    share = others / (one + rest)[:, None]
+    share = others / (one + rest)[:, None] + ULPS * SMALLEST  # what is below the range of floats is not nothing
     moved = share.sum(axis=1) * np.expm1(2.0 * radius.max(axis=1)) + 4 * U * (share * np.abs(difference)).sum(axis=1)
-    arithmetic = (ULPS + problem.classes) * U * (loss + np.where(highest > 0, 1.0 + highest, 0.0))
-    c = problem.weight_of_loss * problem.s
-    error = c * (1.01 * moved + arithmetic) * (1.0 + 8 * U) + SMALLEST
-    return penalty_value(problem.penalty, W.ravel()) + total(c * loss, error)
+    arithmetic = (ULPS + K) * U * (loss + np.where(highest > 0, 1.0 + highest, 0.0)) + (ULPS + 4) * K * SMALLEST
+    off = 1.01 * moved + arithmetic
+    error = np.where(c > 0, c * off * (1.0 + 8 * U) + (4.0 + loss + off) * SMALLEST, 0.0)
+    return total(np.where(c > 0, c * loss, 0.0), error)
 
 
 def enclosed_dual(point: SoftmaxPoint) -> Interval:
@@ -347,7 +414,7 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
     problem, scale = point.problem, 1.0
     if not penalised(problem):
         return Interval(0.0, 0.0)
-    c = problem.weight_of_loss * problem.s
+    c = _weights(problem)
     p, _ = repaired(point)
     for attempt in range(8):
         units, step = _off_class_units(problem, scale * p, c)
@@ -383,12 +450,15 @@ def _off_class_units(problem: SoftmaxProblem, p: FloatArray, c: FloatArray) -> t
     mass[np.arange(problem.rows.n), problem.codes] = 0.0
     # c = C s was rounded, perhaps up, and so were the products: stay a little below what each row has to give.
     mass *= 1.0 - 16 * U * problem.classes
+    mass[c < SLIGHT] = 0.0
     largest = float(mass.max(initial=0.0))
-    if not largest > 1e-280:
+    if not SLIGHT < largest < np.inf:
         return np.zeros(mass.shape, dtype=np.int64), 1.0
     # Units so coarse that those of a whole row add up to a float without rounding.
     step = math.ldexp(1.0, math.frexp(largest)[1] - GRID + problem.classes.bit_length())
-    return np.trunc(mass / step).astype(np.int64), step
+    units = np.trunc(np.maximum(mass, 0.0) / step).astype(np.int64)
+    units[units.sum(axis=1) * step > np.nextafter(c, 0.0)] = 0  # no row gives more than it has
+    return units, step
 
 
 def _balance(units: Units, codes: Units, K: int) -> None:
@@ -419,8 +489,10 @@ def _take(units: Units, rows: Units, column: int, amount: int) -> None:
 
 def _entropy(problem: SoftmaxProblem, mass: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ Σₖ −πᵢₖ log πᵢₖ with π = a/c off the class, and what is left of 1 on it."""
-    used = c > 0
+    used = mass.any(axis=1)  # the others have all of their mass on the own class
     mass, c = mass[used], c[used]
+    if not np.isfinite(c).all():
+        return EVERYTHING
     pi = mass / c[:, None]
     away = np.minimum(pi.sum(axis=1), 1.0)
     terms = entr(pi)
@@ -431,5 +503,5 @@ def _entropy(problem: SoftmaxProblem, mass: FloatArray, c: FloatArray) -> Interv
     e = (problem.classes + 8) * U * away
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.where(1.0 - away > 4 * e, e * (1.0 + np.abs(np.log(1.0 - away - 2 * e))), entr(8 * e) + 8 * e)
-    off = ULPS * U * ((terms + pi).sum(axis=1) + own) + moved
-    return total(c * (terms.sum(axis=1) + own), c * off * (1.0 + 8 * U) + SMALLEST)
+    off = ULPS * U * ((terms + pi).sum(axis=1) + own) + moved + ULPS * problem.classes * SMALLEST
+    return total(c * (terms.sum(axis=1) + own), c * off * (1.0 + 8 * U) + 8 * SMALLEST)

@@ -34,6 +34,7 @@ from ..recession import explain_no_optimum
 from ..separability import ProofTimeoutError
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.centring import CENTRING, find_centre
+from ..solvers.in_range import find_middle
 from ..solvers.prover import MOST_WORK
 from ..solvers.second_try import second_try
 from ..statement import Statement
@@ -341,7 +342,18 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _solve(
         self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None
     ) -> Result:
-        """Solve one problem; where the method is ours to choose and did not arrive, by another."""
+        """Solve one problem, in the middle of the range of floats."""
+        middle = find_middle(problem, solver.name)
+        if middle is None:
+            return self._solve_here(solver, reason, problem, start, seed, observer)
+        start, observer = middle.start(start), middle.observer(observer)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
+            return middle.back(self._solve_here(solver, reason, middle.scaled.problem, start, seed, observer))
+
+    def _solve_here(
+        self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None
+    ) -> Result:
+        """Solve one problem as it is; where the method is ours to choose and did not arrive, by another."""
         found = solver.solve(problem, start=start, seed=seed, observer=observer)
         if reason == ASKED_FOR or getattr(self, "max_iter", None) is not None:
             return found

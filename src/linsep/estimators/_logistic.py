@@ -22,6 +22,7 @@ from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.centring import find_centre
+from ..solvers.in_range import find_middle
 from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
@@ -187,6 +188,23 @@ class LogisticRegression(CertifiedEstimator):
         return results
 
     def _solve_softmax(
+        self,
+        solver: SoftmaxNewton | SoftmaxProximalNewton,
+        problem: SoftmaxProblem,
+        start: tuple[FloatArray, FloatArray] | None,
+        observer: Observer | None,
+    ) -> SoftmaxResult:
+        """Solve the problem of all classes, in the middle of the range of floats."""
+        middle = find_middle(problem, solver.name)
+        if middle is None:
+            return self._solve_centred(solver, problem, start, observer)
+        start = None if start is None else (np.ldexp(start[0], -middle.scaled.k), start[1])
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
+            found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
+        found.history.reason = middle.reason(found.history.reason)
+        return replace(found, W=middle.plane(found.W), proof=middle.proof(found.proof))
+
+    def _solve_centred(
         self,
         solver: SoftmaxNewton | SoftmaxProximalNewton,
         problem: SoftmaxProblem,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..claim import Fingerprint
+from ..duality import weights
 from ..problem import Problem
 from ..solvers import Result, Start
 
@@ -96,8 +97,9 @@ def _agreements(problem: Problem, result: Result) -> FloatArray:
 
 def _dual(problem: Problem, result: Result, z: FloatArray) -> FloatArray | None:
     """Return yᵢαᵢ: of a smooth loss αᵢ = −cᵢ ℓ'(zᵢ), of another the solver's; None where that has none."""
-    c = problem.weight_of_loss * (np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight)
-    alpha = -c * problem.loss.slope(z) if problem.loss.smooth else result.alpha
+    c = weights(problem)
+    with np.errstate(over="ignore", invalid="ignore"):  # where C s exceeds the largest float
+        alpha = -c * problem.loss.slope(z) if problem.loss.smooth else result.alpha
     return None if alpha is None else np.where(alpha > NEGLIGIBLE * c, alpha, 0.0) * problem.y
 
 

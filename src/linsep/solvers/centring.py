@@ -100,7 +100,8 @@ def find_centre(rows: Rows, *, fit_intercept: bool) -> Centre | None:
     if not fit_intercept or rows.is_sparse or rows.n < 2:
         return None
     sample = np.asarray(rows.X[:: max(1, rows.n // TOLD_BY)], dtype=np.float64)
-    middle, spread = sample.mean(axis=0), sample.std(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # then they are not told to be far
+        middle, spread = sample.mean(axis=0), sample.std(axis=0)
     far = np.abs(middle) > FAR * spread
     # A column that hardly changes is nearly the intercept's; one that does not change at all does no harm.
     if not (far & (spread > 0)).any():

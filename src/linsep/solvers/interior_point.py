@@ -120,7 +120,9 @@ class _Run(GapRun):
                 if self.steps:
                     self.tell(self.steps, *self.best[1:], self.best[0], join=self._joined)
                 self.end_if_exhausted(self.steps)
-                if waited >= PATIENCE or not self._step():
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # no such step is taken
+                    moved = waited < PATIENCE and self._step()
+                if not moved:
                     raise no_step_lowers("gap")
                 before, proof = proof.relative_gap * self.mu, self._note()
                 waited = 0 if proof.relative_gap * self._centrality() < 0.9 * before else waited + 1
@@ -183,6 +185,8 @@ class _Run(GapRun):
         size = self._longest(look)
         after = float((self.alpha + size * d_alpha) @ (self.s + size * d_s))
         after += float((room - size * d_alpha) @ (self.t + size * d_t)) if self.bounded else 0.0
+        if not self.mu > 0:  # it fell below the range of floats
+            return False
         aim = self.mu * min(1.0, max(after / (pairs * self.mu), 0.0)) ** 3
         step = self._direction(system, divisor, room, aim - d_alpha * d_s, aim + d_alpha * d_t)
         size = min(1.0, SHORT_OF_IT * self._longest(step))

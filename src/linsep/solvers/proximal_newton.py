@@ -44,6 +44,8 @@ FEW = 256
 FIRST = 128
 #: Where the steepest slope at w = 0 is LEAP times the penalty's, the run comes by way of a C that is less, by STRONGER.
 LEAP, STRONGER = 60.0, 10.0
+#: Where it is so many times the penalty's there is as good as none, and the way would have no end.
+NO_PENALTY = 1e30
 #: Newton steps on one working set at the most, before all features are looked at again.
 STEPS = 2
 #: Up to this many features the model's Hessian is written down; of sparse data it is more work than it saves.
@@ -124,7 +126,7 @@ class _Run(GapRun):
         elif self.problem.fit_intercept:
             shift = balancing_shift(self.problem, self.w, 0.0)
             self.b = shift if np.isfinite(shift) else 0.0
-        if start is None and self._press() > LEAP:
+        if start is None and LEAP < self._press() < NO_PENALTY:
             # Far from w = 0 the slopes there say little of which features count: come by way of a stronger penalty.
             nearer = replace(self.problem, C=self.problem.C / STRONGER)
             found = ProximalNewton(tol=0.1, max_iter=50).solve(nearer)

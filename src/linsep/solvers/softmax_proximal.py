@@ -22,7 +22,7 @@ from ..duality import Bound
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
 from .metric import ScaledFactor
-from .proximal_newton import FEW, FIRST, LEAP, STEPS, STRONGER, quadratic_model, violation
+from .proximal_newton import FEW, FIRST, LEAP, NO_PENALTY, STEPS, STRONGER, quadratic_model, violation
 from .result import Observer
 from .run import GapRun, no_step_lowers
 from .softmax import SoftmaxResult
@@ -118,7 +118,7 @@ class _Run(GapRun):
             self.b = np.log(np.maximum(problem.class_weight / problem.total_weight, 1e-300))
             self.b = np.maximum(self.b, -30.0) - self.b.max()
         steepest = np.abs(self._evaluate().smooth_gradient[: problem.rows.d]).max(initial=0.0)
-        if steepest > LEAP * problem.penalty.l1:
+        if LEAP < float(steepest) / problem.penalty.l1 < NO_PENALTY:
             # Far from W = 0 the slopes there say little of which features count: come by way of a stronger penalty.
             found = SoftmaxProximalNewton(tol=0.1, max_iter=50).solve(replace(problem, C=problem.C / STRONGER))
             self.W, self.b = found.W, found.b
