@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .blocked import BlockedMatrix
 from .duality import share
 from .enclosure import Interval
+from .exact_input import refuse_inexact
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -69,10 +70,15 @@ class Verification:
         return [("Checked", self.checked), ("Taken on trust", self.trusted)]
 
 
-def read_data(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[Any], FloatArray | None]:
-    """Return the data as a fit reads them."""
+def read_data(
+    X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, exact: bool = False
+) -> tuple[Any, NDArray[Any], FloatArray | None]:
+    """Return the data as a fit reads them, in doubles; `exact` refuses numbers that are none, instead of rounding."""
     from sklearn.utils import check_array, column_or_1d  # here, because a certificate is no reason to load all of it
 
+    if exact:
+        refuse_inexact(X)
+        refuse_inexact(sample_weight, "sample_weight")
     if not isinstance(X, BlockedMatrix):  # whoever wrote its blocks has looked at them
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     labels = column_or_1d(np.asarray(y), dtype=None)

@@ -1,7 +1,8 @@
 """The checker: planes and proofs of overlap, tested in exact arithmetic on the floats as given.
 
 A float is a whole number times a power of two, so every sum below is a sum of whole numbers and no rounding enters a
-verdict. This file imports nothing else of linsep: whatever found a proof, these few lines are all one has to trust.
+verdict. This file imports nothing of linsep but `exact_input`: whatever found a proof, these lines are all one has to
+trust.
 
 Labels are y ∈ {−1, +1}; a row is aᵢ = yᵢ [xᵢ, 1] (without an intercept, yᵢ xᵢ) and a plane is θ = [w, b].
 
@@ -24,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .exact_input import refuse_inexact
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -132,6 +135,7 @@ class _Data:
     """X and y, dense or sparse, as rows of numbers of which each is a finite double."""
 
     def __init__(self, X: Any, y: Any, intercept: bool) -> None:
+        refuse_inexact(X)
         self.sparse = sparse.issparse(X)
         matrix: Any = sparse.csr_matrix(X) if self.sparse else np.asarray(X)
         if matrix.ndim != 2:
@@ -139,14 +143,12 @@ class _Data:
         if self.sparse and not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        self.X = matrix
+        self.X = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
         self.n, self.d = (int(size) for size in matrix.shape)
         self.y, self.intercept = np.asarray(y, dtype=np.float64), intercept
         if self.y.shape != (self.n,) or not np.isin(self.y, (-1.0, 1.0)).all():
             raise ValueError(f"y needs a label −1 or +1 for each of the {self.n} rows of X")
         values: Any = self.X.data if self.sparse else self.X
-        if values.dtype.kind in "iu" and values.size and max(abs(int(values.max())), abs(int(values.min()))) > 2**53:
-            raise ValueError("X has whole numbers above 2**53, which floats cannot hold; give them as floats")
         if values.dtype.kind not in "fiub":
             raise ValueError(f"X has dtype {values.dtype}; it needs numbers")
         if not np.isfinite(values).all():

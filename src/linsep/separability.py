@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ._core import is_sparse
 from .exact import Check, Clock, ProofTimeoutError, check_overlap, check_plane, check_support, sides
+from .exact_input import refuse_inexact
 from .separation import Search, safe_margin
 
 FloatArray = NDArray[np.float64]
@@ -313,7 +314,8 @@ def separability(
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, d)
-        Finite numbers. The verdict is on these floats, exactly.
+        Finite numbers, each of which is a 64-bit float exactly; others are refused by name. The verdict is on these
+        numbers, exactly.
     y : array of shape (n,)
         Labels of two classes.
     fit_intercept : bool, default=True
@@ -485,7 +487,8 @@ def _difference(k: int, m: int, K: int) -> Any:
 
 
 def _matrix(X: Any) -> Any:
-    """Return X as a float matrix, dense or CSR; raise for what is not finite."""
+    """Return X as a float matrix, dense or CSR; raise for what is not finite, or not a double exactly."""
+    refuse_inexact(X)
     if is_sparse(X):
         matrix: Any = sparse.csr_matrix(X)
         if not matrix.has_canonical_format:
@@ -502,9 +505,6 @@ def _matrix(X: Any) -> Any:
     if 0 in matrix.shape:
         raise ValueError(f"X has shape {matrix.shape}: there is nothing to separate, or nothing to do it by")
     if matrix.dtype not in (np.float32, np.float64):
-        whole = matrix.data if is_sparse(matrix) else matrix
-        if matrix.dtype.kind in "iu" and whole.size and max(int(whole.max()), -int(whole.min())) > 2**53:
-            raise ValueError("X has whole numbers above 2**53, which floats cannot hold; give them as floats")
         matrix = matrix.astype(np.float64)
     values = matrix.data if is_sparse(matrix) else matrix
     if not np.isfinite(values).all():

@@ -206,9 +206,11 @@ def _problem(
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
+    *,
+    exact: bool = True,
 ) -> Problem:
-    """Encode labels and weigh examples anew."""
-    X, labels, s = read_data(X, y, sample_weight)
+    """Encode labels and weigh examples anew; what is proven exactly is not proven of numbers that are no doubles."""
+    X, labels, s = read_data(X, y, sample_weight, exact=exact)
     codes = codes_of(labels, classes)
     if statement.class_weight is not None:
         by_class = statement.class_weights(codes, classes, s)[codes]
@@ -309,7 +311,7 @@ def _novikoff(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None)
     proofs = model.separability_ if isinstance(model.separability_, list) else [model.separability_]
     try:
         for k, (w, b) in enumerate(zip(model.coef_, np.ravel(model.intercept_), strict=True)):
-            problem = _problem(statement, classes, 1 if planes == 1 else k, X, y, sample_weight)
+            problem = _problem(statement, classes, 1 if planes == 1 else k, X, y, sample_weight, exact=False)
             if problem.rows.d != len(w):
                 raise ClaimError(f"the data have {problem.rows.d} columns, the planes {len(w)} coefficients")
             R = float(np.sqrt((problem.rows.squared_norms() + problem.fit_intercept).max()))

@@ -18,7 +18,8 @@ from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
 from ..solvers.zero_one import Progress
-from ._base import LinearEstimator, thread_count
+from ._base import thread_count
+from ._exact import ExactEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ __all__ = ["ZeroOneClassifier"]
 LONG = 2.0
 
 
-class ZeroOneClassifier(LinearEstimator):
+class ZeroOneClassifier(ExactEstimator):
     """The plane with the fewest mistakes on the training data: the zero-one risk, minimised exactly.
 
     It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are on the wrong side of the plane, or on it. That is NP-hard, and
