@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import isqrt, lcm
 from typing import Any
 
 import numpy as np
@@ -179,23 +179,33 @@ class _Data:
 
 def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, IntArray]]:
     """Yield the first row and the signs of aᵢ·θ, part by part: by floats where these prove them, else exactly."""
-    rounded, whole = _rounded(theta), None
-    # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
-    gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
-    w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
+    (w, b), whole = _split(_rounded(theta), data), None
     for first, X in data.chunks():
         clock.check("the sides of the points", 3.0 * X.size)
         y = data.y[first : first + X.shape[0]]
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = np.asarray(y * (X @ w + b))
-            doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
-            sure = (np.abs(z) > doubt) & np.isfinite(z)
+        z, doubt = _products(X, y, w, b, data.size)
+        sure = (np.abs(z) > doubt) & np.isfinite(z)
         sign = np.where(z > 0, 1, -1)
         for k in np.flatnonzero(~sure):
             clock.check("the sides of points close to the plane", 5.0 * STEP)
             whole = _whole(theta) if whole is None else whole
             sign[k] = int(y[k]) * _sign(_dot(data.row(first + int(k)), whole))
         yield first, sign
+
+
+def _split(theta: FloatArray, data: _Data) -> tuple[FloatArray, float]:
+    """Return w and b of θ."""
+    return theta[: data.d], float(theta[data.d]) if data.intercept else 0.0
+
+
+def _products(X: Any, y: FloatArray, w: FloatArray, b: float, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return aᵢ·θ in floats and how far off they can be: not at all less than infinitely where they overflow."""
+    # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
+    gamma, tiny = 2.0**-52 * (size + 8), 2.0**-1073
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.asarray(y * (X @ w + b))
+        doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (size + 8) * tiny
+    return z, doubt
 
 
 def _rounded(theta: Numbers) -> FloatArray:
@@ -371,8 +381,8 @@ def margin_bounds(
     """Return bounds on the largest margin: what this plane keeps at least, and what no plane can exceed.
 
     The plane keeps min yᵢ(w·xᵢ + b)/‖w‖. Convex combinations p and q of the classes' points are no nearer to each other
-    than twice the margin of any plane, so ½‖p − q‖ is above it (through the origin: ‖Σ βᵢ yᵢ xᵢ‖ with Σ βᵢ = 1). The
-    lower bound has rounding taken off, the upper one is exact up to its last digit.
+    than twice the margin of any plane, so ½‖p − q‖ is above it (through the origin: ‖Σ βᵢ yᵢ xᵢ‖ with Σ βᵢ = 1). Both
+    numbers are those of exact arithmetic, the lower one rounded down and the upper one rounded up.
 
     Parameters
     ----------
@@ -388,28 +398,43 @@ def margin_bounds(
     (1.0, 1.0)
     """
     data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
-    if coef.shape != (data.d,) or not np.isfinite(coef).all() or not coef.any():
+    theta = coef if intercept is None else np.append(coef, intercept)
+    if coef.shape != (data.d,) or not np.isfinite(theta).all() or not coef.any():
         raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
-    return _margin_below(data, coef, 0.0 if intercept is None else intercept), _margin_above(
-        data, points, weights, clock
-    )
+    return _margin_below(data, theta, clock), _margin_above(data, points, weights, clock)
 
 
-def _margin_below(data: _Data, w: FloatArray, b: float) -> float:
-    gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
-    lowest = np.inf
+def _margin_below(data: _Data, theta: FloatArray, clock: Clock) -> float:
+    """min yᵢ(w·xᵢ + b)/‖w‖ of the plane θ, rounded down: floats say which points can be the nearest, they are no part."""
+    rows = _nearest_rows(data, theta, clock)
+    whole, nearest = _whole(theta), []
+    for i in rows.tolist():
+        clock.check("the margin of the plane", 5.0 * STEP)
+        row = data.row(i)
+        power = Fraction(2) ** int(mantissas(row[1])[1].min(initial=0))
+        nearest.append(int(data.y[i]) * _dot(row, whole) * power)
+    z, length = min(nearest), sum(value**2 for value in whole[: data.d])
+    return _root(z**2 / length, up=False) if z >= 0 else -_root(z**2 / length, up=True)
+
+
+def _nearest_rows(data: _Data, theta: FloatArray, clock: Clock) -> IntArray:
+    """Return the rows that can have the least aᵢ·θ, as far as floats tell: those within their rounding of it."""
+    w, b = _split(_rounded(theta), data)
+    lowest, highest = np.empty(data.n), np.empty(data.n)
     for first, X in data.chunks():
+        clock.check("the distances of the points", 3.0 * X.size)
+        part = slice(first, first + X.shape[0])
+        z, doubt = _products(X, data.y[part], w, b, data.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            z = data.y[first : first + X.shape[0]] * np.asarray(X @ w + b)
-            doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
-            lowest = min(lowest, float(np.where(np.isfinite(z - doubt), z - doubt, -np.inf).min()))
-    largest = float(np.abs(w).max())
-    length = largest * float(np.sqrt(np.sum((w / largest) ** 2)))
-    return float(lowest / length * (1 - np.sign(lowest) * gamma))
+            sure = np.isfinite(z) & np.isfinite(doubt)
+            lowest[part], highest[part] = np.where(sure, z - doubt, -np.inf), np.where(sure, z + doubt, np.inf)
+    return np.flatnonzero(lowest <= highest.min())  # what these two sums round is within what doubt allows for
 
 
 def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Numbers, clock: Clock) -> float:
     rows = [int(i) for i in points]
+    if not all(isinstance(weight, Fraction) or np.isfinite(weight) for weight in weights):
+        raise ValueError("the weights of a bound must be finite numbers")
     exact = _whole([Fraction(weight) for weight in weights])
     if len(set(rows)) < len(rows) or not all(0 <= i < data.n for i in rows) or not all(w > 0 for w in exact):
         raise ValueError("the weights of a bound must be positive, on different rows of X")
@@ -425,14 +450,31 @@ def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Number
     difference = _combination(data, rows, shares, clock)
     base = min(int(mantissas(data.row(i)[1])[1].min(initial=0)) for i in rows)
     square = Fraction(sum(value**2 for j, value in difference.items() if j < data.d), scale**2) * Fraction(4) ** base
-    half = 0.5 if data.intercept else 1.0
-    return half * float(np.nextafter(_root(square), np.inf))
+    return _root(square / 4 if data.intercept else square, up=True)
 
 
-def _root(square: Fraction) -> float:
-    """√square up to one rounding, also where the square itself does not fit into a float."""
-    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return float(np.ldexp(np.sqrt(float(square / Fraction(4) ** shift)), shift))
+def _root(square: Fraction, *, up: bool) -> float:
+    """√square as a float, rounded up or down: exactly, whatever its size.
+
+    Examples
+    --------
+    >>> _root(Fraction(2), up=False) < 2**0.5 <= _root(Fraction(2), up=True), _root(Fraction(9, 4), up=True)
+    (True, 1.5)
+    """
+    if square == 0:
+        return 0.0
+    # r/2ᵏ ≤ √square < (r + 1)/2ᵏ with an r of more bits than a float has
+    k = 70 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    shifted = square * Fraction(4) ** k
+    r = isqrt(shifted.numerator // shifted.denominator)
+    root = Fraction(r + (up and r * r != shifted)) / Fraction(2) ** k
+    try:
+        nearest = root.numerator / root.denominator
+    except OverflowError:
+        return np.inf if up else float(np.finfo(np.float64).max)
+    if (Fraction(nearest) < root) if up else (Fraction(nearest) > root):
+        return float(np.nextafter(nearest, np.inf if up else 0.0))
+    return nearest
 
 
 Dependencies = Mapping[int, Mapping[int, Fraction]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import index
 from typing import Any, Self
 
@@ -49,12 +50,12 @@ class MarginCertificate:
     @property
     def primal(self) -> float:
         """½‖w‖² of the plane, scaled until min z = 1."""
-        return 0.5 / self.low**2 if self.low > 0 else np.inf
+        return 0.5 / self.low / self.low if self.low > 0 else np.inf
 
     @property
     def dual(self) -> float:
         """The lower bound on ½‖w‖² of any plane with z ≥ 1."""
-        return 0.5 / self.high**2 if self.high > 0 else np.inf
+        return 0.5 / self.high / self.high if self.high > 0 else np.inf
 
     @property
     def gap(self) -> float:
@@ -64,12 +65,18 @@ class MarginCertificate:
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal value."""
-        return 1.0 - (self.low / self.high) ** 2 if self.low > 0 and self.high > 0 else np.inf
+        if not (self.low > 0 and self.high > 0):
+            return np.inf
+        ratio = self.low / self.high
+        return 1.0 - ratio * ratio
 
     @property
     def proven(self) -> bool:
         """Whether the relative gap is at most `tol`."""
-        return self.relative_gap <= self.tol
+        if not (0 < self.low <= self.high < np.inf):
+            return False
+        ratio = Fraction(self.low) / Fraction(self.high)  # a gap as small as tol can be is one of rounding
+        return bool(self.tol > 0) and (self.tol >= 1 or 1 - ratio**2 <= Fraction(self.tol))
 
     def __str__(self) -> str:
         kept = f"The margin is {self.low:.10g}; no plane has one above {self.high:.10g}"
@@ -77,7 +84,7 @@ class MarginCertificate:
         return f"{kept}: within {self.relative_gap:.1e} of the optimum, {verdict} tol={self.tol:g}."
 
     def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
-        """Check both bounds on the data, with all rounding accounted for and without the solver."""
+        """Check both bounds on the data, in exact arithmetic and without the solver."""
         labels = np.asarray(y)
         if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
@@ -89,12 +96,11 @@ class MarginCertificate:
             found = margin_bounds(X, signs, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
         except ValueError as error:
             return Check(False, str(error))
-        slack = 1e-12  # of the claimed bounds, which were rounded when they were made
-        if not found[0] >= self.low - slack * abs(self.low):  # nor is NaN a bound
-            return Check(False, f"the plane keeps a margin of {found[0]:.12g}, not of {self.low:.12g}")
-        if not found[1] <= self.high * (1 + slack):
-            return Check(False, f"the dual point allows a margin of {found[1]:.12g}, more than {self.high:.12g}")
-        return Check(True, f"the largest margin lies between {found[0]:.12g} and {found[1]:.12g}")
+        if not found[0] >= self.low:  # nor is NaN a bound
+            return Check(False, f"the plane keeps a margin of {found[0]!r}, not of {self.low!r}")
+        if not found[1] <= self.high:
+            return Check(False, f"the dual point allows a margin of {found[1]!r}, more than {self.high!r}")
+        return Check(True, f"the largest margin lies between {found[0]!r} and {found[1]!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate in terms of JSON; infinite bounds are None."""

@@ -270,7 +270,7 @@ def _margin(
         return Verification(False, f"{sealed.who}{found.reason}", checked=sealed.checked)
     checked = (
         *sealed.checked,
-        "the margin that the plane keeps, with rounding taken off",
+        "the margin that the plane keeps, in exact arithmetic",
         "the distance of two points of the classes' hulls, in exact arithmetic, which no margin exceeds",
     )
     trusted = ("IEEE arithmetic", EXACT)
