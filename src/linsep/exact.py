@@ -405,7 +405,7 @@ def margin_bounds(
 
 
 def _margin_below(data: _Data, theta: FloatArray, clock: Clock) -> float:
-    """min yᵢ(w·xᵢ + b)/‖w‖ of the plane θ, rounded down: floats say which points can be the nearest, they are no part."""
+    """Return min yᵢ(w·xᵢ + b)/‖w‖ of the plane θ, rounded down; floats only say which points can be the nearest."""
     rows = _nearest_rows(data, theta, clock)
     whole, nearest = _whole(theta), []
     for i in rows.tolist():
