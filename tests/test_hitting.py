@@ -31,7 +31,9 @@ def test_it_agrees_with_brute_force(sets, s, divisor):
 
 #: Floats that no sum of floats adds up: mantissas of 53 bits, and sizes as far apart as there are.
 spread = st.builds(
-    lambda m, e: Fraction(ldexp(m, e)), st.integers(2**52, 2**53), st.sampled_from([-1120, -300, -110, -55, -52, -50, 900])
+    lambda m, e: Fraction(ldexp(m, e)),
+    st.integers(2**52, 2**53),
+    st.sampled_from([-1120, -300, -110, -55, -52, -50, 900]),
 )
 
 

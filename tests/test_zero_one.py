@@ -29,6 +29,7 @@ from linsep.problem import Problem
 from linsep.solvers import ZeroOne
 from linsep.solvers.zero_one_cells import CellSearch
 from linsep.solvers.zero_one_cover import Cover
+from linsep.whole_weights import WholeWeights
 
 # -- brute force ------------------------------------------------------------------------------------------------------
 
@@ -389,15 +390,16 @@ def test_m18_branch_and_cut_finds_the_optimum_from_nothing(whole):
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(30) > 0.5, 1, -1)
     s = rng.integers(1, 4, 30).astype(float) if whole else rng.uniform(0.5, 2.0, 30)
     A = y[:, None] * np.c_[X, np.ones(30)]
-    cover, upper = Cover(A, A, s, rng, lambda call: call(np.inf)), float(s.sum())
+    weights = WholeWeights.of(s)
+    cover, upper = Cover(A, A, weights, rng, lambda call: call(np.inf)), weights.total
     while cover.open:
         rest = cover.step(upper)
         if rest is not None:  # the other points are a hitting set of all conflicts there are
-            upper = min(upper, float(s[~rest].sum()))
+            upper = min(upper, weights.where(~rest))
     cover.conclude(upper)
-    least = CellSearch(A, s, lambda: None, lambda right, cost: None).run(A.mean(axis=0))
-    assert upper == pytest.approx(least)
-    assert cover.bound == pytest.approx(least)
+    least = CellSearch(A, weights.numbers, lambda: None, lambda right, cost: None).run(A.mean(axis=0))
+    assert upper == least
+    assert cover.bound == least
 
 
 @given(seed=st.integers(0, 10**6), D=st.integers(1, 5))

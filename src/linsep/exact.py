@@ -44,6 +44,7 @@ __all__ = [
     "mantissas",
     "margin_bounds",
     "sides",
+    "unsettled",
 ]
 
 #: A rank found modulo this prime is never above the true one.
@@ -248,6 +249,24 @@ def sides(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Cloc
     """
     parts = _signs(_Data(X, y, intercept), theta, clock or Clock(None))
     return np.concatenate([np.empty(0, dtype=np.int64), *(signs for _, signs in parts)])
+
+
+def unsettled(X: Any, y: Any, theta: FloatArray, *, intercept: bool = True) -> NDArray[np.bool_]:
+    """Return which rows lie so near a plane, or on it, that w·x + b in floats may have another sign than it truly has.
+
+    Examples
+    --------
+    >>> unsettled([[0.1], [0.3]], [-1, 1], np.array([1.0, -0.1]))
+    array([ True, False])
+    """
+    data = _Data(X, y, intercept)
+    w, b = _split(theta, data)
+    settled = np.empty(data.n, dtype=bool)
+    for first, part in data.chunks():
+        rows = slice(first, first + part.shape[0])
+        z, doubt = _products(part, data.y[rows], w, b, data.size)
+        settled[rows] = (np.abs(z) > doubt) & np.isfinite(z)
+    return ~settled
 
 
 # -- the checks -------------------------------------------------------------------------------------------------------

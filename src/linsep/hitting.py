@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from time import monotonic
 from typing import Any
@@ -101,6 +102,8 @@ class Packing:
     Examples
     --------
     >>> packing = Packing([frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})], [1, 1, 1])
+    >>> packing.propose()
+    {0: 0.5, 1: 0.5, 2: 0.5}
     >>> packing.proves(2)
     2
     """
@@ -110,13 +113,17 @@ class Packing:
         self.points = sorted(set().union(*sets))
         place = {i: k for k, i in enumerate(self.points)}
         self.members = [[place[i] for i in one] for one in self.sets]
-        rows = [k for one in self.members for k in one]
-        columns = [c for c, one in enumerate(self.members) for _ in one]
-        self.M: Any = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(self.points), len(sets)))
-        self.largest = max((weights[i] for i in self.points), default=0)
-        self.scale = self.largest << FINE  # how coarse the next linear program is
+        self.scale = max(weights[i] for i in self.points) << FINE  # how coarse the next linear program is
         self.left = [weights[i] << FINE for i in self.points]
         self.shares = [0] * len(sets)
+
+    @cached_property
+    def _loads(self) -> Any:
+        """The matrix that adds up the shares at each point."""
+        rows = [k for one in self.members for k in one]
+        columns = [c for c, one in enumerate(self.members) for _ in one]
+        shape = len(self.points), len(self.sets)
+        return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
     @property
     def proven(self) -> int:
@@ -129,11 +136,11 @@ class Packing:
         self.scale >>= CLOSER
 
     def propose(self) -> dict[int, float]:
-        """Let a linear program propose all shares; return how much of each point it takes into a set that meets them."""
+        """Let a linear program propose all shares; return how much of each point is in the set it meets them with."""
         limits = np.array([left / self.scale for left in self.left])
         from scipy.optimize import linprog  # takes longer to import than all of linsep
 
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self.M, b_ub=limits, method="highs")
+        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, method="highs")
         if solved.x is None:
             return dict.fromkeys(self.points, 0.5)
         self._move(np.asarray(solved.x), self.scale)
@@ -141,7 +148,7 @@ class Packing:
         return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
 
     def proves(self, needed: int) -> int:
-        """Return what is proven, looking closer as long as it may yet be as much as is needed."""
+        """Return what the proposed shares prove, looking closer as long as it may yet be as much as is needed."""
         while self.proven < needed and self.scale:
             missing = (needed << FINE) - sum(self.shares)
             if missing * DOUBT > len(self.sets) * self.scale << CLOSER:
@@ -156,7 +163,7 @@ class Packing:
 
         limits = np.array([min(left, self.scale) / self.scale for left in self.left])
         bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self.M, b_ub=limits, bounds=bounds, method="highs")
+        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, bounds=bounds, method="highs")
         if solved.x is not None:
             self._move(np.asarray(solved.x), self.scale)
         self.scale >>= CLOSER

@@ -232,14 +232,12 @@ def _mistakes(
         check = MistakeCheck(sealed.problem, time_limit, checked, trusted)
         check.mistakes(sealed.w, sealed.b, claimed)
         check.bound(proof, lower)
-        optimal = claimed <= lower
-        if len(model._seals) == 1 and bool(model.proven_) != optimal:
-            raise ClaimError(f"proven_ is {model.proven_}, but {claimed:g} mistakes are made and {lower:g} proven")
+        if bool(model.proven_) != check.optimal and (len(model._seals) == 1 or model.proven_):
+            raise ClaimError(f"proven_ is {model.proven_}, but {claimed!r} mistakes are made and {lower!r} proven")
     except ClaimError as failure:
         return Verification(False, f"{who}{failure}", checked=tuple(checked), trusted=tuple(trusted))
-    best = "no plane makes fewer" if optimal else f"no plane makes fewer than {lower:g}"
-    reason = f"{who}the plane makes {claimed:g} mistakes, and {best}"
-    return Verification(True, reason, proven=optimal, checked=tuple(checked), trusted=tuple(trusted))
+    reason = f"{who}{check.sentence()}"
+    return Verification(True, reason, proven=check.proven, checked=tuple(checked), trusted=tuple(trusted))
 
 
 def _margin(

@@ -76,10 +76,15 @@ class WholeWeights:
         """Return a sum of weights as it is."""
         return units * self.unit
 
-    def about(self) -> FloatArray:
-        """Return them in floats, up to a power of two that makes the largest about one: for hints, not for proofs."""
+    @property
+    def scale(self) -> int:
+        """The power of two that makes the largest about one, in units."""
         most = int(self.numbers.max()) if len(self.numbers) else 1
-        scale = 1 << max(0, most.bit_length() - 1)
+        return 1 << max(0, most.bit_length() - 1)
+
+    def about(self) -> FloatArray:
+        """Return them divided by the scale, each to the nearest float: for hints, not for proofs."""
+        scale = self.scale
         return np.array([number / scale for number in self.numbers.tolist()])
 
 
