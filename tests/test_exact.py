@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import linsep
-from linsep import exact, separability
+from linsep import exact, exact_input, separability
 from linsep.exact import (
     Clock,
     ProofTimeoutError,
@@ -29,11 +29,12 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-100, 100)
 
 
-def test_the_checker_imports_nothing_of_linsep():
-    tree = ast.parse(Path(exact.__file__).read_text())
+@pytest.mark.parametrize(("module", "needed"), [(exact, {"exact_input"}), (exact_input, set())])
+def test_the_checker_imports_nothing_of_linsep_but_the_refusal_of_inexact_numbers(module, needed):
+    tree = ast.parse(Path(module.__file__).read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0
+            assert node.level == 0 or node.module in needed
             assert not (node.module or "").startswith("linsep")
         if isinstance(node, ast.Import):
             assert all(not name.name.startswith("linsep") for name in node.names)
@@ -195,7 +196,7 @@ def test_bad_data_are_an_error():
         sides([[np.nan]], [1], [1.0], intercept=False)
     with pytest.raises(ValueError, match="label −1 or \\+1"):
         sides([[1.0]], [2], [1.0], intercept=False)
-    with pytest.raises(ValueError, match=r"2\*\*53"):
+    with pytest.raises(ValueError, match="9007199254740993 in row 0, column x0"):
         sides(np.array([[2**53 + 1]]), [1], [1.0], intercept=False)
     with pytest.raises(ValueError, match="rows and columns"):
         sides([1.0], [1], [1.0])
@@ -212,3 +213,56 @@ def test_time_is_bounded_and_the_message_says_so():
         proof.verify(X, y, time_limit=0.0)
     with pytest.raises(ProofTimeoutError, match="undecided within time_limit=0 s"):
         separability(X, y, time_limit=0.0)
+
+
+# -- margins at any scale ---------------------------------------------------------------------------------------------
+
+scales = st.sampled_from([2.0**-1074, 1e-300, 1e-160, 1e-8, 1.0, 1e8, 1e150, 1e300])
+
+
+def exact_squares(X, y, w, b, beta):
+    """The least yᵢ(w·xᵢ + b), ‖w‖² and ‖p − q‖², in fractions."""
+    rows = [[Fraction(x) for x in row] for row in X.tolist()]
+    w, b = [Fraction(c) for c in w.tolist()], Fraction(b)
+    z = [int(t) * (sum(a * c for a, c in zip(x, w, strict=True)) + b) for x, t in zip(rows, y, strict=True)]
+    total = {t: sum(Fraction(c) for c, label in zip(beta, y, strict=True) if label == t) for t in (1.0, -1.0)}
+    shares = [Fraction(c) * int(t) / total[t] for c, t in zip(beta, y, strict=True)]
+    apart = [sum(share * row[j] for share, row in zip(shares, rows, strict=True)) for j in range(X.shape[1])]
+    return min(z), sum(c**2 for c in w), sum(c**2 for c in apart)
+
+
+@given(seed=st.integers(0, 1000), d=st.integers(1, 3), of_X=scales, of_w=scales, of_b=scales)
+@settings(max_examples=80, deadline=None)
+def test_m14_margin_bounds_hold_at_any_scale_and_are_the_nearest_floats(seed, d, of_X, of_w, of_b):
+    rng = np.random.default_rng(seed)
+    X, w = np.round(rng.standard_normal((6, d)), 2) * of_X, (1 + rng.random(d)) * of_w
+    y, b, beta = rng.permutation([1.0] * 3 + [-1.0] * 3), rng.standard_normal() * of_b, rng.uniform(0.1, 1.0, 6)
+    z, length, apart = exact_squares(X, y, w, b, beta)
+    low, high = margin_bounds(X, y, w, b, range(6), beta)
+
+    def above(value, square):  # whether value > ±√square
+        return value > 0 and Fraction(value) ** 2 > square
+
+    if z >= 0:
+        assert not above(low, z**2 / length)
+        assert low == np.finfo(float).max or above(float(np.nextafter(low, np.inf)), z**2 / length)
+    else:
+        assert low == -np.inf or Fraction(low) ** 2 * length >= z**2
+    assert high == np.inf or Fraction(high) ** 2 * 4 >= apart
+    assert high == 0 or Fraction(float(np.nextafter(high, 0.0))) ** 2 * 4 < apart
+
+
+def test_m14_the_length_of_a_tiny_plane_does_not_round_its_margin_up():
+    tiny = 2.0**-1074  # times √2 it rounds to itself
+    X, w = np.array([[-1.0, -1.0], [1.0, 1.0]]), np.array([tiny, tiny])
+    low, high = margin_bounds(X, [-1, 1], w, 0.0, [0, 1], [1.0, 1.0])
+    assert low <= np.sqrt(2.0) <= high
+    assert high - low <= 2.0**-51
+
+
+def test_m14_planes_and_weights_that_are_no_numbers_bound_nothing():
+    X, y, w = [[0.0], [2.0]], [-1, 1], np.array([1.0])
+    with pytest.raises(ValueError, match="finite"):
+        margin_bounds(X, y, w, np.inf, [0, 1], [1.0, 1.0])
+    with pytest.raises(ValueError, match="finite"):
+        margin_bounds(X, y, w, -1.0, [0, 1], [1.0, np.nan])

@@ -1,5 +1,9 @@
 """The checker of zero-one bounds: the least weight of mistakes, against every pattern of signs that is possible."""
 
+import itertools
+from fractions import Fraction
+from math import ldexp
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,13 +46,45 @@ def test_m18_the_checker_agrees_with_all_patterns_of_signs(seed, D, exhaustive):
     A = rng.integers(-2, 3, (int(rng.integers(1, 9)), D)).astype(float)
     A = A[A.any(axis=1)]
     s = rng.choice([1.0, 2.0, 0.5], len(A))
-    before = facets.EXHAUSTIVE
-    facets.EXHAUSTIVE = before if exhaustive else 0
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(facets, "EXHAUSTIVE", 8000 if exhaustive else 0)
         found = least_weight_of_mistakes(A, s, rng.standard_normal(D))
-    finally:
-        facets.EXHAUSTIVE = before
     assert found == (fewest(A, s) if len(A) else 0.0)
+
+
+def fewest_exactly(A, s):
+    """All patterns of signs that a generic direction can have, in fractions: brute force over sets of right rows."""
+    n, best = len(A), sum(s)
+    for size in range(n, -1, -1):
+        for right in map(list, itertools.combinations(range(n), size)):
+            cost = sum((s[i] for i in range(n) if i not in right), Fraction(0))
+            if cost < best and (
+                not right or linprog(np.zeros(A.shape[1]), -A[right], -np.ones(size), bounds=(None, None)).status == 0
+            ):
+                best = cost
+    return best
+
+
+#: Mantissas of 53 bits, and sizes that no sum of floats can hold together.
+spread = st.builds(ldexp, st.integers(2**52, 2**53), st.sampled_from([-1120, -105, -55, -52, -50, 900]) | st.just(-52))
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    D=st.integers(1, 4),
+    exhaustive=st.booleans(),
+    s=st.lists(spread, min_size=6, max_size=6),
+)
+@settings(max_examples=30, deadline=None)
+def test_m18_weights_of_any_span_are_added_up_exactly(seed, D, exhaustive, s):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, (6, D)).astype(float)
+    live = A.any(axis=1)
+    A, s = A[live], [weight for weight, alive in zip(s, live, strict=True) if alive]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(facets, "EXHAUSTIVE", 8000 if exhaustive else 0)
+        found = least_weight_of_mistakes(A, s, rng.standard_normal(D))
+    assert found == (fewest_exactly(A, [Fraction(weight) for weight in s]) if len(A) else 0)
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -75,3 +111,15 @@ def test_the_checker_keeps_to_its_time():
     A = np.random.default_rng(0).standard_normal((40, 8))
     with pytest.raises(ProofTimeoutError, match="facets"):
         least_weight_of_mistakes(A, np.ones(40), np.ones(8), Clock(0.2))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_m18_where_it_begins_may_be_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    y = np.where(X[:, 0] + rng.standard_normal(12) > 0, 1.0, -1.0)
+    A = y[:, None] * np.c_[X, np.ones(12)] * [scale, 1.0, 1.0, 1.0]
+    expected = least_weight_of_mistakes(A, np.ones(12), np.ones(4))
+    v = np.array([scale, 1.0, -1.0, 0.5])  # its product with the column is no float
+    assert least_weight_of_mistakes(A, np.ones(12), v) == expected
+    assert CellSearch(A, np.ones(12), lambda: None, lambda right, cost: None).run(v) == expected

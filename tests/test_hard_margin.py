@@ -235,3 +235,28 @@ def test_m14_a_dual_point_bounds_every_plane_that_separates(seed):
     kept = geometry.margin(X, y, w, b)
     assume(kept > 0)
     assert kept <= model.certificate_.high * (1 + 1e-12)
+
+
+def test_m14_no_tolerance_is_left_in_the_check_of_a_margin():
+    X, y = separable_blobs(0)
+    proof = HardMarginSVC().fit(X, y).certificate_
+    assert proof.verify(X, y)
+    assert not replace(proof, low=float(np.nextafter(proof.low, np.inf))).verify(X, y)
+    assert not replace(proof, high=float(np.nextafter(proof.high, 0.0))).verify(X, y)
+    assert replace(proof, low=float(np.nextafter(proof.low, 0.0))).verify(X, y)
+
+
+@pytest.mark.parametrize("low", [1e-320, 1e-200, 1e200])
+def test_m14_bounds_of_any_size_are_no_error(low):
+    proof = replace(HardMarginSVC().fit([[0.0], [2.0]], [0, 1]).certificate_, low=low)
+    assert proof.primal >= 0
+    assert not replace(proof, high=low / 2).proven
+    assert isinstance(proof.relative_gap, float)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-60, 1.0, 1e60, 1e140])
+def test_m14_honest_margins_hold_at_any_scale(scale):
+    X, y = separable_blobs(1)
+    model = HardMarginSVC().fit(X * scale, y)
+    assert model.converged_
+    assert model.certificate_.verify(X * scale, y)

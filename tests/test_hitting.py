@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from math import ldexp
 
 import numpy as np
 from hypothesis import given, settings
@@ -24,8 +25,24 @@ def lightest(sets, s):
 def test_it_agrees_with_brute_force(sets, s, divisor):
     s = [weight / divisor for weight in s]
     least = lightest(sets, s)
-    assert hits_weigh_at_least(sets, s, least * (1 - Fraction(1, 10**9))) is True
-    assert hits_weigh_at_least(sets, s, least + Fraction(1, 10**6)) is False
+    assert hits_weigh_at_least(sets, s, least) is True
+    assert hits_weigh_at_least(sets, s, least + Fraction(1, 10**30)) is False
+
+
+#: Floats that no sum of floats adds up: mantissas of 53 bits, and sizes as far apart as there are.
+spread = st.builds(
+    lambda m, e: Fraction(ldexp(m, e)),
+    st.integers(2**52, 2**53),
+    st.sampled_from([-1120, -300, -110, -55, -52, -50, 900]),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(conflicts, st.lists(spread, min_size=POINTS, max_size=POINTS))
+def test_m18_weights_of_any_span_are_added_up_exactly(sets, s):
+    least = lightest(sets, s)
+    assert hits_weigh_at_least(sets, s, least) is True
+    assert hits_weigh_at_least(sets, s, least + Fraction(1, 2**1200)) is False
 
 
 def test_whole_weights_are_rounded_up():

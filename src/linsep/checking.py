@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._core import Rows
 from .blocked import BlockedMatrix, rows_of
 from .enclosure import Interval, relative_gap
+from .exact_input import refuse_inexact
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -91,10 +92,15 @@ class Verification:
         ]
 
 
-def read_data(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[Any], FloatArray | None]:
-    """Return the data as a fit reads them."""
+def read_data(
+    X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, exact: bool = False
+) -> tuple[Any, NDArray[Any], FloatArray | None]:
+    """Return the data as a fit reads them, in doubles; `exact` refuses numbers that are none, instead of rounding."""
     from sklearn.utils import check_array, column_or_1d  # here, because a certificate is no reason to load all of it
 
+    if exact:
+        refuse_inexact(X)
+        refuse_inexact(sample_weight, "sample_weight")
     if not isinstance(X, BlockedMatrix):  # whoever wrote its blocks has looked at them
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     labels = column_or_1d(np.asarray(y), dtype=None)
@@ -118,10 +124,12 @@ class Examples:
     (2, array([1, 0]))
     """
 
-    def __init__(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
+    def __init__(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, exact: bool = False
+    ) -> None:
         names = getattr(X, "columns", None)  # of a table; as scikit-learn, which knows columns by text alone
         self.names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
-        self.X, self.labels, self.sample_weight = read_data(X, y, sample_weight)
+        self.X, self.labels, self.sample_weight = read_data(X, y, sample_weight, exact=exact)
         self._codes: dict[tuple[Any, ...], IntArray] = {}
 
     @cached_property

@@ -1,7 +1,8 @@
 """The checker: planes and proofs of overlap, tested in exact arithmetic on the floats as given.
 
 A float is a whole number times a power of two, so every sum below is a sum of whole numbers and no rounding enters a
-verdict. This file imports nothing else of linsep: whatever found a proof, these few lines are all one has to trust.
+verdict. This file imports nothing of linsep but `exact_input`: whatever found a proof, these lines are all one has to
+trust.
 
 Labels are y ∈ {−1, +1}; a row is aᵢ = yᵢ [xᵢ, 1] (without an intercept, yᵢ xᵢ) and a plane is θ = [w, b].
 
@@ -19,12 +20,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import isqrt, lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .exact_input import refuse_inexact
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -47,6 +50,7 @@ __all__ = [
     "margin_bounds",
     "plane_margin",
     "sides",
+    "unsettled",
 ]
 
 #: A rank found modulo this prime is never above the true one.
@@ -57,10 +61,6 @@ CHUNK = 2**20
 
 #: Rows whose sides floats do not tell are looked at one by one if they are this few, or their numbers longer than this.
 FEW, SHORT = 20, 31
-#: A margin is taken from floats if these enclose it to within this share of it.
-CLOSE = 1e-9
-#: X is multiplied by 2 to this power where its products would overflow.
-SHRINK = -200
 
 #: What any step costs at least, in elementary operations: about twenty microseconds' worth.
 STEP = 2e4
@@ -145,6 +145,7 @@ class _Data:
     """X and y, dense or sparse, as rows of numbers of which each is a finite double."""
 
     def __init__(self, X: Any, y: Any, intercept: bool) -> None:
+        refuse_inexact(X)
         self.sparse = sparse.issparse(X)
         matrix: Any = sparse.csr_matrix(X) if self.sparse else np.asarray(X)
         if matrix.ndim != 2:
@@ -152,14 +153,12 @@ class _Data:
         if self.sparse and not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        self.X = matrix
+        self.X = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
         self.n, self.d = (int(size) for size in matrix.shape)
         self.y, self.intercept = np.asarray(y, dtype=np.float64), intercept
         if self.y.shape != (self.n,) or not np.isin(self.y, (-1.0, 1.0)).all():
             raise ValueError(f"y needs a label −1 or +1 for each of the {self.n} rows of X")
         values: Any = self.X.data if self.sparse else self.X
-        if values.dtype.kind in "iu" and values.size and max(abs(int(values.max())), abs(int(values.min()))) > 2**53:
-            raise ValueError("X has whole numbers above 2**53, which floats cannot hold; give them as floats")
         if values.dtype.kind not in "fiub":
             raise ValueError(f"X has dtype {values.dtype}; it needs numbers")
         if not np.isfinite(values).all():
@@ -196,22 +195,16 @@ class _Data:
 
 def _signs(data: _Data, theta: Numbers, clock: Clock) -> Iterator[tuple[int, IntArray]]:
     """Yield the first row and the signs of aᵢ·θ, part by part: by floats where these prove them, else exactly."""
-    rounded, whole = _rounded(theta), None
-    # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
-    gamma, tiny = data.gamma, 2.0**-1073
-    w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
+    (w, b), whole = _split(_rounded(theta), data), None
     for first, X in data.chunks():
         clock.check("the sides of the points", 3.0 * X.size)
-        y = data.y[first : first + X.shape[0]]
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = np.asarray(y * (X @ w + b))
-            doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
-            sure = (np.abs(z) > doubt) & np.isfinite(z)
+        part = slice(first, first + X.shape[0])
+        z, doubt = _products(data, part, X, w, b)
         sign = np.where(z > 0, 1, -1)
-        unsure = np.flatnonzero(~sure)
+        unsure = np.flatnonzero(~(np.abs(z) > doubt))
         if len(unsure):
             whole = _whole(theta) if whole is None else whole
-            sign[unsure] = y[unsure].astype(np.int64) * _exact_signs(data, first + unsure, whole, clock)
+            sign[unsure] = data.y[part][unsure].astype(np.int64) * _exact_signs(data, first + unsure, whole, clock)
         yield first, sign
 
 
@@ -249,6 +242,21 @@ def _short_rows(data: _Data, which: IntArray) -> tuple[Any, int] | None:
     if data.sparse:
         return sparse.csr_matrix((values, part.indices, part.indptr), shape=part.shape), 1 << -base
     return values, 1 << -base
+
+
+def _split(theta: FloatArray, data: _Data) -> tuple[FloatArray, float]:
+    """Return w and b of θ."""
+    return theta[: data.d], float(theta[data.d]) if data.intercept else 0.0
+
+
+def _products(data: _Data, part: slice, X: Any, w: FloatArray, b: float) -> tuple[FloatArray, FloatArray]:
+    """Return aᵢ·θ of some rows X in floats, and how far off they can be: infinitely where they overflow."""
+    # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
+    gamma, tiny = data.gamma, 2.0**-1073
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.asarray(data.y[part] * (X @ w + b))
+        doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
+    return z, np.where(np.isfinite(z) & np.isfinite(doubt), doubt, np.inf)
 
 
 def _rounded(theta: Numbers) -> FloatArray:
@@ -294,6 +302,24 @@ def sides(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Cloc
     """
     parts = _signs(_Data(X, y, intercept), theta, clock or Clock(None))
     return np.concatenate([np.empty(0, dtype=np.int64), *(signs for _, signs in parts)])
+
+
+def unsettled(X: Any, y: Any, theta: FloatArray, *, intercept: bool = True) -> NDArray[np.bool_]:
+    """Return which rows lie so near a plane, or on it, that w·x + b in floats may have another sign than it truly has.
+
+    Examples
+    --------
+    >>> unsettled([[0.1], [0.3]], [-1, 1], np.array([1.0, -0.1]))
+    array([ True, False])
+    """
+    data = _Data(X, y, intercept)
+    w, b = _split(theta, data)
+    settled = np.empty(data.n, dtype=bool)
+    for first, part in data.chunks():
+        rows = slice(first, first + part.shape[0])
+        z, doubt = _products(data, rows, part, w, b)
+        settled[rows] = np.abs(z) > doubt
+    return ~settled
 
 
 # -- the checks -------------------------------------------------------------------------------------------------------
@@ -428,8 +454,8 @@ def margin_bounds(
     """Return bounds on the largest margin: what this plane keeps at least, and what no plane can exceed.
 
     The plane keeps min yᵢ(w·xᵢ + b)/‖w‖. Convex combinations p and q of the classes' points are no nearer to each other
-    than twice the margin of any plane, so ½‖p − q‖ is above it (through the origin: ‖Σ βᵢ yᵢ xᵢ‖ with Σ βᵢ = 1). The
-    lower bound has rounding taken off, the upper one is exact up to its last digit.
+    than twice the margin of any plane, so ½‖p − q‖ is above it (through the origin: ‖Σ βᵢ yᵢ xᵢ‖ with Σ βᵢ = 1). Both
+    numbers are those of exact arithmetic, the lower one rounded down and the upper one rounded up.
 
     Parameters
     ----------
@@ -445,45 +471,56 @@ def margin_bounds(
     (1.0, 1.0)
     """
     data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
-    if coef.shape != (data.d,) or not np.isfinite(coef).all() or not coef.any():
+    theta = coef if intercept is None else np.append(coef, intercept)
+    if coef.shape != (data.d,) or not np.isfinite(theta).all() or not coef.any():
         raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
-    return _margin_below(data, coef, 0.0 if intercept is None else intercept), _margin_above(
-        data, points, weights, clock
-    )
+    kept, _ = plane_margin(X, y, theta, intercept=data.intercept, clock=clock)
+    return kept, _margin_above(data, points, weights, clock)
 
 
-def _margin_below(data: _Data, w: FloatArray, b: float) -> float:
-    gamma, tiny = 2.0**-52 * (data.size + 8), 2.0**-1073
-    lowest = np.inf
-    for first, X in data.chunks():
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = data.y[first : first + X.shape[0]] * np.asarray(X @ w + b)
-            doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
-            lowest = min(lowest, float(np.where(np.isfinite(z - doubt), z - doubt, -np.inf).min()))
-    largest = float(np.abs(w).max())
-    length = largest * float(np.sqrt(np.sum((w / largest) ** 2)))
-    return float(lowest / length * (1 - np.sign(lowest) * gamma))
+def plane_margin(
+    X: Any, y: Any, theta: Numbers, *, intercept: bool = True, augmented: bool = False, clock: Clock | None = None
+) -> tuple[float, float]:
+    """Return the floats between which the margin of a plane lies, min yᵢ(w·xᵢ + b)/‖w‖: next to it, or it itself.
 
-
-def plane_margin(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Clock | None = None) -> float:
-    """Return a number that the distance of no point to a plane that separates them is below, within 1e-9 of the least.
+    `augmented` divides by ‖[w, b]‖ instead: the margin of a plane through the origin, of the points [x, 1].
 
     Examples
     --------
     >>> plane_margin([[0.0], [1.0]], [-1, 1], [Fraction(2), Fraction(-1)])
-    0.4999...
+    (0.5, 0.5)
     """
-    data, clock = _Data(X, y, intercept), clock or Clock(None)
-    low, high = _enclosed(data, theta, clock)
-    floor, roof = float(low.min()), float(high.min())
-    length = _length_above(_rounded(theta)[: data.d])
-    if floor > 0 and roof - floor <= CLOSE * floor and length < np.inf:
-        return float(np.nextafter(floor / length, 0.0))
-    square = _squared_margin(data, theta, low, roof)
-    margin = min(_root(square), float(np.finfo(np.float64).max))
-    while Fraction(margin) ** 2 > square:
-        margin = float(np.nextafter(margin, 0.0))
-    return margin
+    data, whole = _Data(X, y, intercept), _whole(theta)
+    z = _least_agreement(data, theta, whole, clock or Clock(None))
+    if z == 0:
+        return 0.0, 0.0
+    square = z**2 / sum(value**2 for value in (whole if augmented else whole[: data.d]))
+    low, high = (_root(square, up=up) for up in ((False, True) if z >= 0 else (True, False)))
+    return (low, high) if z >= 0 else (-low, -high)
+
+
+def _least_agreement(data: _Data, theta: Numbers, whole: Sequence[int], clock: Clock) -> Fraction:
+    """Return min yᵢ aᵢ·θ of θ in whole numbers, exactly; floats only say which rows can have it."""
+    nearest = []
+    for i in _nearest_rows(data, theta, clock).tolist():
+        clock.check("the margin of the plane", 5.0 * STEP)
+        row = data.row(i)
+        power = Fraction(2) ** int(mantissas(row[1])[1].min(initial=0))
+        nearest.append(int(data.y[i]) * _dot(row, whole) * power)
+    return Fraction(min(nearest))
+
+
+def _nearest_rows(data: _Data, theta: Numbers, clock: Clock) -> IntArray:
+    """Return the rows that can have the least aᵢ·θ, as far as floats tell: those within their rounding of it."""
+    w, b = _split(_rounded(theta), data)
+    lowest, highest = np.empty(data.n), np.empty(data.n)
+    for first, X in data.chunks():
+        clock.check("the distances of the points", 3.0 * X.size)
+        part = slice(first, first + X.shape[0])
+        z, doubt = _products(data, part, X, w, b)
+        z = np.where(np.isfinite(doubt), z, 0.0)
+        lowest[part], highest[part] = z - doubt, z + doubt
+    return np.flatnonzero(lowest <= highest.min())  # what these two sums round is within what doubt allows for
 
 
 def check_margin(
@@ -504,64 +541,23 @@ def check_margin(
     >>> check_margin([[0.0], [1.0]], [-1, 1], [2.0], -1.0, 0.5000000000000001).reason
     'a point is nearer to the plane than 0.5000000000000001: its margin is 0.5'
     """
-    data, clock = _Data(X, y, intercept is not None), Clock(time_limit)
     theta: Any = coef if intercept is None else [*coef, intercept]
     if isinstance(coef, np.ndarray) and not isinstance(intercept, Fraction):
         theta = np.array(theta, dtype=np.float64)
-    if len(coef) != data.d or not np.any(theta[: data.d]):
-        return Check(False, f"a plane in {data.d} columns needs as many coefficients, not all zero")
+    if not np.any(theta[: len(coef)]):
+        return Check(False, "a plane needs coefficients that are not all zero")
     if not 0 <= margin < np.inf:
         return Check(False, f"a margin is a finite number, zero or more, not {margin}")
-    low, high = _enclosed(data, theta, clock)
-    if float(np.nextafter(float(low.min()) / _length_above(_rounded(theta)[: data.d]), 0.0)) >= margin > 0:
-        return Check(True, f"no point is nearer to the plane than {margin:.6g}")
-    square = _squared_margin(data, theta, low, float(high.min()))
-    if square < Fraction(margin) ** 2:
-        return Check(False, f"a point is nearer to the plane than {margin!r}: its margin is {_root(square):.12g}")
+    kept, _ = plane_margin(X, y, theta, intercept=intercept is not None, clock=Clock(time_limit))
+    if margin > kept:
+        return Check(False, f"a point is nearer to the plane than {margin!r}: its margin is {kept:.12g}")
     return Check(True, f"no point is nearer to the plane than {margin:.6g}")
-
-
-def _length_above(w: FloatArray) -> float:
-    """Return what ‖w‖ is not above, for w rounded; infinite where it is too short for floats to say."""
-    largest = float(np.abs(w).max(initial=0.0))
-    if largest < 2.0**-900:
-        return np.inf
-    return largest * float(np.sqrt(np.sum((w / largest) ** 2))) * (1.0 + 2.0**-52 * (len(w) + 8))
-
-
-def _enclosed(data: _Data, theta: Numbers, clock: Clock) -> tuple[FloatArray, FloatArray]:
-    """Return numbers between which each aᵢ·θ lies, for θ times the power of two that makes its largest about one."""
-    rounded = _rounded(theta)
-    gamma, tiny, most = data.gamma, 2.0**-1073, float(np.finfo(np.float64).max)
-    w, b = rounded[: data.d], rounded[data.d] if data.intercept else 0.0
-    low, high = np.empty(data.n), np.empty(data.n)
-    for first, X in data.chunks():
-        clock.check("the margin", 3.0 * X.size)
-        part = slice(first, first + X.shape[0])
-        values = X.data if data.sparse else X
-        shift = SHRINK if np.abs(values).max(initial=0.0) > 2.0**900 else 0
-        X, one = X * 2.0**shift, 2.0**shift
-        z = data.y[part] * np.asarray(X @ w + b * one)
-        doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) * one + (data.size + 8) * tiny
-        with np.errstate(over="ignore"):
-            low[part], high[part] = (np.clip(np.ldexp(end, -shift), -most, most) for end in (z - doubt, z + doubt))
-    return low, high
-
-
-def _squared_margin(data: _Data, theta: Numbers, low: FloatArray, roof: float) -> Fraction:
-    """Return the square of the margin exactly, from the rows that may be the nearest; zero where one is not right."""
-    whole = _whole(theta)
-    nearest = Fraction(0)
-    for k, i in enumerate(np.flatnonzero(low <= roof).tolist()):
-        columns, values = data.row(i)
-        base = int(mantissas(values)[1].min(initial=0))
-        z = int(data.y[i]) * _dot((columns, values), whole) * Fraction(2) ** base
-        nearest = z if k == 0 else min(nearest, z)
-    return max(nearest, Fraction(0)) ** 2 / sum(value * value for value in whole[: data.d])
 
 
 def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Numbers, clock: Clock) -> float:
     rows = [int(i) for i in points]
+    if not all(isinstance(weight, Fraction) or np.isfinite(weight) for weight in weights):
+        raise ValueError("the weights of a bound must be finite numbers")
     exact = _whole([Fraction(weight) for weight in weights])
     if len(set(rows)) < len(rows) or not all(0 <= i < data.n for i in rows) or not all(w > 0 for w in exact):
         raise ValueError("the weights of a bound must be positive, on different rows of X")
@@ -577,14 +573,31 @@ def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Number
     difference = _combination(data, rows, shares, clock)
     base = min(int(mantissas(data.row(i)[1])[1].min(initial=0)) for i in rows)
     square = Fraction(sum(value**2 for j, value in difference.items() if j < data.d), scale**2) * Fraction(4) ** base
-    half = 0.5 if data.intercept else 1.0
-    return half * float(np.nextafter(_root(square), np.inf))
+    return _root(square / 4 if data.intercept else square, up=True)
 
 
-def _root(square: Fraction) -> float:
-    """√square up to one rounding, also where the square itself does not fit into a float."""
-    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return float(np.ldexp(np.sqrt(float(square / Fraction(4) ** shift)), shift))
+def _root(square: Fraction, *, up: bool) -> float:
+    """√square as a float, rounded up or down: exactly, whatever its size.
+
+    Examples
+    --------
+    >>> _root(Fraction(2), up=False) < 2**0.5 <= _root(Fraction(2), up=True), _root(Fraction(9, 4), up=True)
+    (True, 1.5)
+    """
+    if square == 0:
+        return 0.0
+    # r/2ᵏ ≤ √square < (r + 1)/2ᵏ with an r of more bits than a float has
+    k = 70 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    shifted = square * Fraction(4) ** k
+    r = isqrt(shifted.numerator // shifted.denominator)
+    root = Fraction(r + (up and r * r != shifted)) / Fraction(2) ** k
+    try:
+        nearest = root.numerator / root.denominator
+    except OverflowError:
+        return np.inf if up else float(np.finfo(np.float64).max)
+    if (Fraction(nearest) < root) if up else (Fraction(nearest) > root):
+        return float(np.nextafter(nearest, np.inf if up else 0.0))
+    return nearest
 
 
 Dependencies = Mapping[int, Mapping[int, Fraction]]

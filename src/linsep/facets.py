@@ -12,8 +12,8 @@ In two dimensions the cells are the gaps between lines, and a sweep by slope see
   without v₀ has a facet between itself and v₀, and since stepping over it gains nothing, some row that vanishes on it
   is right in the cell and wrong at v₀.
 
-Signs and the order of slopes are decided by floats where their error bounds allow, by whole numbers elsewhere. This
-file imports nothing of the solvers.
+Signs and the order of slopes are decided by floats where their error bounds allow, by whole numbers elsewhere; weights
+are whole numbers of a common unit, so that all sums of them are exact. This file imports nothing of the solvers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from .climbing import climb
 from .exact import Clock
 from .integers import IntegerRows, Vector, dot, kernel_step, to_floats
+from .whole_weights import WholeWeights
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -54,14 +56,14 @@ class _Subspace:
     E: FloatArray
 
 
-def least_weight_of_mistakes(A: FloatArray, s: FloatArray, v: FloatArray, clock: Clock | None = None) -> float:
-    """Return the least Σ sᵢ [aᵢ·v ≤ 0] over all v.
+def least_weight_of_mistakes(A: FloatArray, s: Any, v: FloatArray, clock: Clock | None = None) -> Fraction:
+    """Return the least Σ sᵢ [aᵢ·v ≤ 0] over all v, exactly.
 
     Parameters
     ----------
     A : array of shape (n, D)
         The rows; none may be zero.
-    s : array of shape (n,)
+    s : floats or Fractions, n of them
         What a mistake costs; positive.
     v : array of shape (D,)
         Any vector to begin with; a good one makes it faster.
@@ -71,31 +73,34 @@ def least_weight_of_mistakes(A: FloatArray, s: FloatArray, v: FloatArray, clock:
     Examples
     --------
     >>> A = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])  # planes through the origin, two features
-    >>> least_weight_of_mistakes(A, np.ones(3), np.array([0.0, 1.0]))
-    1.0
+    >>> least_weight_of_mistakes(A, [1.0, 1e-16, 2.0], np.array([0.0, 1.0]))
+    Fraction(2028240960365167, 20282409603651670423947251286016)
     """
     if not len(A):
-        return 0.0
-    integers = IntegerRows(A)
-    return _Facets(integers, s, clock or Clock(None)).least(np.ldexp(v, integers.exponents))
+        return Fraction(0)
+    integers, weights = IntegerRows(A), WholeWeights.of(s)
+    least = _Facets(integers, weights, clock or Clock(None)).least(integers.vector(v))
+    return weights.value(least)
 
 
 class _Facets:
     """The recursion over subspaces."""
 
-    def __init__(self, integers: IntegerRows, s: FloatArray, clock: Clock) -> None:
-        self.integers, self.A, self.s, self.clock = integers, integers.floats, s, clock
+    def __init__(self, integers: IntegerRows, weights: WholeWeights, clock: Clock) -> None:
+        self.integers, self.A, self.clock = integers, integers.floats, clock
+        self.s, self.total = weights.numbers, weights.total
+        self.about, self.scale = weights.about(), weights.scale
         self.rng = np.random.default_rng(0)
         self.seen: set[frozenset[int]] = set()
         self.all = self.A.shape[1] <= 3 and len(self.A) <= EXHAUSTIVE
 
-    def least(self, v: FloatArray) -> float:
+    def least(self, v: FloatArray) -> int:
         n, D = self.A.shape
         basis = [[int(i == j) for i in range(D)] for j in range(D)]
         whole = _Subspace(basis, np.arange(n), self.A, np.full(self.A.shape, TINY))
-        return self._least(whole, (), 0.0, inf, v)
+        return self._least(whole, (), 0, self.total, v)
 
-    def _least(self, space: _Subspace, pivots: tuple[int, ...], paid: float, known: float, v: FloatArray) -> float:
+    def _least(self, space: _Subspace, pivots: tuple[int, ...], paid: int, known: int, v: FloatArray) -> int:
         """Return the least weight in a subspace, what was paid for vanished rows included, or `known` if it is less."""
         self.clock.check("facets of cells")
         r = len(space.basis)
@@ -104,9 +109,9 @@ class _Facets:
         if r == 1:
             return min(known, paid + self._least_of_two_sides(space))
         if r == 2:
-            return min(known, paid + self._least_of_gaps(space))
+            return min(known, paid + self._least_of_gaps(space, known - paid))
         z, signs = self._signs(space, v)
-        known = min(known, paid + float(self.s[space.rows[signs <= 0]].sum()))
+        known = min(known, paid + int(self.s[space.rows[signs <= 0]].sum()))
         gone = np.zeros(len(space.rows), dtype=bool)
         for k in range(len(space.rows)) if self.all else np.flatnonzero(signs <= 0)[np.argsort(-z[signs <= 0])]:
             through = frozenset((*pivots, int(space.rows[k])))
@@ -125,8 +130,8 @@ class _Facets:
         if not len(space.rows):
             return np.ones(len(space.basis))
         v = np.asarray(np.linalg.lstsq(space.P, z, rcond=None)[0])
-        v = v if v.any() else np.ones(len(v))
-        return climb(space.P, self.s[space.rows], v, self.rng, PATIENCE * len(v), lambda _: None)
+        v = v if v.any() and np.isfinite(v).all() else np.ones(len(v))
+        return climb(space.P, self.about[space.rows], v, self.rng, PATIENCE * len(v), lambda _: None)
 
     def _exact(self, space: _Subspace, k: int) -> Vector:
         """Return aₖ·u₁ … aₖ·u_r, exactly."""
@@ -144,7 +149,7 @@ class _Facets:
             signs[k] = (value > 0) - (value < 0)
         return z, signs
 
-    def _hyperplane(self, space: _Subspace, k: int) -> tuple[_Subspace, NDArray[np.bool_], float]:
+    def _hyperplane(self, space: _Subspace, k: int) -> tuple[_Subspace, NDArray[np.bool_], int]:
         """Return the part where row k vanishes, which rows vanish there, and the weight of their lighter side."""
         p = self._exact(space, k)
         basis = kernel_step(space.basis, p)
@@ -152,42 +157,44 @@ class _Facets:
         rows = self.A[space.rows]
         P, E = rows @ U, 2 * (len(U) + 3) * EPS * (np.abs(rows) @ np.abs(U)) + TINY
         vanished = np.zeros(len(P), dtype=bool)
-        side = {1: 0.0, -1: 0.0}
+        side = {1: 0, -1: 0}
         place = max(range(len(p)), key=lambda j: abs(p[j]))
         for m in np.flatnonzero((np.abs(P) <= E).all(axis=1)).tolist():
             row = self.integers.row(int(space.rows[m]))
             if not any(dot(row, u) for u in basis):  # then it is a multiple of row k on this subspace
                 vanished[m] = True
-                side[1 if (self._exact(space, m)[place] > 0) == (p[place] > 0) else -1] += float(self.s[space.rows[m]])
+                side[1 if (self._exact(space, m)[place] > 0) == (p[place] > 0) else -1] += int(self.s[space.rows[m]])
         return _Subspace(basis, space.rows[~vanished], P[~vanished], E[~vanished]), vanished, min(side.values())
 
-    def _least_of_two_sides(self, space: _Subspace) -> float:
+    def _least_of_two_sides(self, space: _Subspace) -> int:
         right = np.array([self._exact(space, k)[0] > 0 for k in range(len(space.rows))])
         s = self.s[space.rows]
-        return float(min(s[right].sum(), s[~right].sum()))
+        return min(int(s[right].sum()), int(s[~right].sum()))
 
-    def _least_of_gaps(self, space: _Subspace) -> float:
-        """Return the least weight of mistakes in two dimensions.
+    def _least_of_gaps(self, space: _Subspace, known: int) -> int:
+        """Return the least weight of mistakes in two dimensions; where it cannot be less than is known, that.
 
         At v = (−t, 1) the row (p, q) has the product q − p t: it turns at the slope t = q/p, from right to wrong if
         p > 0. From t = −∞ to ∞ half of all directions are seen; −v has the complement of v's mistakes.
         """
-        s = self.s[space.rows]
         (p, q), (e_p, e_q) = space.P.T, space.E.T
         falls = p > 0
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             t = q / p
             doubt = (e_q + np.abs(t) * e_p) / (np.abs(p) - e_p) + 4 * EPS * np.abs(t) + TINY
-        turns = np.ones(len(s), dtype=bool)
+        turns = np.ones(len(p), dtype=bool)
         for k in np.flatnonzero(~(np.abs(p) > 2 * e_p)).tolist():
             a, b = self._exact(space, k)
             turns[k], falls[k] = a != 0, (a or b) > 0
             if a:
                 t[k], doubt[k] = _quotient(b, a)
-        wrong_at_first = float(s[~falls].sum())  # at t = −∞ the sign of the product is that of p, or of q where p = 0
         order, last = self._in_order(space, np.flatnonzero(turns), t, doubt)
-        weight = wrong_at_first + np.append(0.0, np.cumsum(np.where(falls[order], s[order], -s[order])))[last]
-        return float(min(weight.min(), s.sum() - weight.max()))
+        if self.s.dtype == object:  # sums of long numbers take their time: floats tell where they are of no use
+            about = self.about[space.rows]
+            rounding = 4 * (len(about) + 1) * EPS * float(about.sum())
+            if _least_of_sums(about, falls, order, last) > known / self.scale + rounding:
+                return known
+        return int(_least_of_sums(self.s[space.rows], falls, order, last))
 
     def _in_order(
         self, space: _Subspace, turning: IntArray, t: FloatArray, doubt: FloatArray
@@ -206,6 +213,13 @@ class _Facets:
             order[first:end] = members
             gaps += [first + j for j in range(1, end - first) if slope[members[j - 1]] < slope[members[j]]]
         return order, np.concatenate([certain, np.array(gaps, dtype=np.int64)])
+
+
+def _least_of_sums(s: NDArray[Any], falls: NDArray[np.bool_], order: IntArray, last: IntArray) -> Any:
+    """Return the least weight of what is wrong in any gap, or right: at t = −∞, rows that fall later are right."""
+    sums = np.append(s[:0].sum(), np.cumsum(np.where(falls[order], s[order], -s[order])))[last]
+    weight = s[~falls].sum() + sums
+    return min(weight.min(), s.sum() - weight.max())
 
 
 def _quotient(b: int, a: int) -> tuple[float, float]:

@@ -17,109 +17,54 @@ from .exact import Check, margin_bounds
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["KeptMargin", "MarginBounds", "MarginCertificate", "formula", "kept_margin"]
-
-#: A margin known to this share of itself needs no more digits.
-TIGHT = 1e-9
-#: So many rows that may be the nearest are looked at in rational numbers.
-MOST = 500
-
+__all__ = ["MarginCertificate", "differs", "formula", "margin_in_floats"]
 
 def formula(fit_intercept: bool) -> str:
     """Return what a plane of maximum margin minimises, in one line."""
     return "½‖w‖² subject to y(w·x + b) ≥ 1" if fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
 
 
-@dataclass(frozen=True)
-class KeptMargin:
-    """The margin of a plane: between what it lies, and between what any machine's floats may find it."""
-
-    exact: Interval
-    in_floats: Interval
-
-    @property
-    def tight(self) -> bool:
-        """Whether it is known to a tiny share of itself, and so its sign."""
-        low, high = self.exact.low, self.exact.high
-        return bool(np.isfinite([low, high]).all()) and high - low <= TIGHT * min(abs(low), abs(high))
-
-
-def kept_margin(X: Any, y: FloatArray, w: FloatArray, b: float | Fraction, *, augmented: bool = False) -> KeptMargin:
-    """Return min yᵢ(w·xᵢ + b)/‖w‖, or over ‖[w, b]‖: in floats, and where those do not tell it in rational numbers.
+def margin_in_floats(X: Any, y: FloatArray, w: FloatArray, b: float) -> Interval:
+    """Return between what any machine's floats may find min yᵢ(w·xᵢ + b)/‖[w, b]‖.
 
     Examples
     --------
-    >>> kept = kept_margin(np.array([[0.1], [0.3]]), np.array([-1.0, 1.0]), np.array([1.0]), -0.1)
-    >>> kept.exact, kept.in_floats.low < 0.0 < kept.in_floats.high
-    (Interval(low=0.0, high=0.0), True)
+    >>> found = margin_in_floats(np.array([[0.1], [0.3]]), np.array([-1.0, 1.0]), np.array([1.0]), -0.1)
+    >>> found.low < 0.0 < found.high
+    True
     """
-    theta = np.append(w, float(b)) if augmented else w
+    theta = np.append(w, b)
     if not theta.any():
-        return KeptMargin(Interval(0.0, 0.0), Interval(0.0, 0.0))
+        return Interval(0.0, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        z, r = agreements(X, y, w, float(b))
-        r = np.where(np.isfinite(z) & np.isfinite(r), r, np.inf) + abs(float(Fraction(b) - Fraction(float(b)))) * 1.5
+        z, r = agreements(X, y, w, b)
+        r = np.where(np.isfinite(z) & np.isfinite(r), 2 * r, np.inf)
         z = np.where(np.isfinite(z), z, 0.0)
-        low, high = float((z - r).min()), float((z + r).min())
-        loose = float((z - 2 * r).min()), float((z + 2 * r).min())
-    exact = low, high
-    if not high - low <= 0.1 * TIGHT * min(abs(low), abs(high)):
-        near = np.flatnonzero(z - r <= high)
-        if len(near) <= MOST:
-            least = min(_agreement(X, float(y[i]), w, Fraction(b), int(i)) for i in near)
-            return KeptMargin(_over_length((least, least), theta), _over_length(loose, theta))
-    return KeptMargin(_over_length(exact, theta), _over_length(loose, theta))
+        return _over_length((float((z - r).min()), float((z + r).min())), theta)
 
 
-@dataclass(frozen=True)
-class MarginBounds:
-    """What data prove of the largest margin: `kept` and `low` by a plane, `high` by two points of the hulls."""
-
-    kept: KeptMargin
-    low: float  # with rounding taken off, as a fit does it
-    high: float
-
-    @property
-    def best_low(self) -> float:
-        """The larger of what is known to be kept."""
-        return max(self.low, self.kept.exact.low)
-
-    def differs(self, low: float, high: float) -> str:
-        """Return in what bounds that were claimed are not these, or nothing."""
-        # Another machine's rounding may have been taken off, as much as here at the most.
-        least = self.low - max(self.kept.exact.low - self.low, 0.0) - 1e-12 * abs(self.low)
-        if not least <= low <= self.kept.exact.high:
-            return f"the plane keeps a margin of {self.kept.exact.low:.12g}, not of {low:.12g}"
-        if not (high == self.high or abs(high - self.high) <= 1e-12 * self.high < np.inf):
-            return f"the dual point allows a margin of {self.high:.12g}, not of {high:.12g}"
-        return ""
+def differs(found: tuple[float, float], low: float, high: float) -> str:
+    """Return in what bounds that were claimed are not true, given those that data prove, or nothing."""
+    if not low <= found[0]:  # nor is NaN a bound
+        return f"the plane keeps a margin of {found[0]!r}, not of {low!r}"
+    if not high >= found[1]:
+        return f"the dual point allows a margin of {found[1]!r}, more than {high!r}"
+    return ""
 
 
-def _agreement(X: Any, y: float, w: FloatArray, b: Fraction, i: int) -> Fraction:
-    """Return yᵢ(w·xᵢ + b) exactly."""
-    row = X[[i]]
-    x = np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=np.float64).ravel()
-    used = np.flatnonzero(x * (w != 0))
-    return int(y) * (sum((Fraction(float(x[j])) * Fraction(float(w[j])) for j in used), Fraction(0)) + b)
-
-
-def _over_length(values: tuple[float | Fraction, float | Fraction], theta: FloatArray) -> Interval:
+def _over_length(values: tuple[float, float], theta: FloatArray) -> Interval:
     """Return the values divided by ‖θ‖, rounded outwards; θ of any size."""
     largest = float(np.abs(theta).max())
     root = Fraction(float(np.sqrt(np.sum((theta / largest) ** 2))))
     off = Fraction(gamma(len(theta) + 8))
     found = []
     for value, outwards in zip(values, (-1, 1), strict=True):
-        if not isinstance(value, Fraction) and not np.isfinite(value):
-            found.append(float(value))
+        if not np.isfinite(value):
+            found.append(value)
             continue
         quotient = Fraction(value) / (Fraction(largest) * root)
         found.append(_rounded(quotient + outwards * abs(quotient) * off, outwards * np.inf))
     return Interval(*found)
-
-
-def _rows(X: Any) -> Any:
-    return X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
 
 
 def _rounded(value: Fraction, towards: float) -> float:
@@ -164,12 +109,12 @@ class MarginCertificate:
     @property
     def primal(self) -> float:
         """½‖w‖² of the plane, scaled until min z = 1."""
-        return 0.5 / self.low**2 if self.low > 0 else np.inf
+        return 0.5 / self.low / self.low if self.low > 0 else np.inf
 
     @property
     def dual(self) -> float:
         """The lower bound on ½‖w‖² of any plane with z ≥ 1."""
-        return 0.5 / self.high**2 if self.high > 0 else np.inf
+        return 0.5 / self.high / self.high if self.high > 0 else np.inf
 
     @property
     def gap(self) -> float:
@@ -179,12 +124,18 @@ class MarginCertificate:
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal value."""
-        return 1.0 - (self.low / self.high) ** 2 if self.low > 0 and self.high > 0 else np.inf
+        if not (self.low > 0 and self.high > 0):
+            return np.inf
+        ratio = self.low / self.high
+        return 1.0 - ratio * ratio
 
     @property
     def proven(self) -> bool:
         """Whether the relative gap is at most `tol`."""
-        return self.relative_gap <= self.tol
+        if not (0 < self.low <= self.high < np.inf):
+            return False
+        ratio = Fraction(self.low) / Fraction(self.high)  # a gap as small as tol can be is one of rounding
+        return bool(self.tol > 0) and (self.tol >= 1 or 1 - ratio**2 <= Fraction(self.tol))
 
     def __str__(self) -> str:
         kept = f"The margin is {self.low:.10g}; no plane has one above {self.high:.10g}"
@@ -192,7 +143,7 @@ class MarginCertificate:
         return f"{kept}: within {self.relative_gap:.1e} of the optimum, {verdict} tol={self.tol:g}."
 
     def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
-        """Check both bounds on the data, with all rounding accounted for and without the solver."""
+        """Check both bounds on the data, in exact arithmetic and without the solver."""
         labels = np.asarray(y)
         if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
@@ -203,15 +154,14 @@ class MarginCertificate:
             found = self.bounds(X, signs, time_limit=time_limit)
         except (ValueError, OverflowError) as error:
             return Check(False, str(error))
-        if difference := found.differs(self.low, self.high):
+        if difference := differs(found, self.low, self.high):
             return Check(False, difference)
-        return Check(True, f"the largest margin lies between {found.best_low:.12g} and {found.high:.12g}")
+        return Check(True, f"the largest margin lies between {found[0]!r} and {found[1]!r}")
 
-    def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> MarginBounds:
+    def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> tuple[float, float]:
         """Return what the plane and the points prove on data with labels ±1; raise where they cannot be used."""
         intercept = self.intercept if self.fit_intercept else None
-        found = margin_bounds(X, y, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
-        return MarginBounds(kept_margin(_rows(X), y, self.coef, intercept or 0.0), *found)
+        return margin_bounds(X, y, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate in terms of JSON; infinite bounds are None."""

@@ -26,6 +26,7 @@ from .exact import (
     plane_margin,
     sides,
 )
+from .exact_input import refuse_inexact
 from .face import unbounded
 from .separation import Search, rounded
 
@@ -489,7 +490,8 @@ def separability(
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, d)
-        Finite numbers. The verdict is on these floats, exactly.
+        Finite numbers, each of which is a 64-bit float exactly; others are refused by name. The verdict is on these
+        numbers, exactly.
     y : array of shape (n,)
         Labels of two classes.
     sample_weight : array of shape (n,), optional
@@ -601,14 +603,15 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     if not check_plane(X, y, coef, intercept if fit_intercept else None):
         return None
     theta = np.append(coef, intercept) if fit_intercept else coef
-    width = plane_margin(X, y, theta, intercept=fit_intercept) if coef.any() else np.inf
+    width = plane_margin(X, y, theta, intercept=fit_intercept)[0] if coef.any() else np.inf
     infinite = list(range(len(theta)))
     b = intercept if fit_intercept else 0.0
     return Separability("separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept)
 
 
 def matrix_of(X: Any) -> Any:
-    """Return X as a float matrix, dense or CSR; raise for what is not finite."""
+    """Return X as a float matrix, dense or CSR; raise for what is not finite, or not a double exactly."""
+    refuse_inexact(X)
     if is_sparse(X):
         matrix: Any = sparse.csr_matrix(X)
         if not matrix.has_canonical_format:
@@ -625,9 +628,6 @@ def matrix_of(X: Any) -> Any:
     if 0 in matrix.shape:
         raise ValueError(f"X has shape {matrix.shape}: there is nothing to separate, or nothing to do it by")
     if matrix.dtype not in (np.float32, np.float64):
-        whole = matrix.data if is_sparse(matrix) else matrix
-        if matrix.dtype.kind in "iu" and whole.size and max(int(whole.max()), -int(whole.min())) > 2**53:
-            raise ValueError("X has whole numbers above 2**53, which floats cannot hold; give them as floats")
         matrix = matrix.astype(np.float64)
     values = matrix.data if is_sparse(matrix) else matrix
     if not np.isfinite(values).all():

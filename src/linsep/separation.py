@@ -583,7 +583,7 @@ class Search:
             fields["plane"], theta = None, self._rounded_plane(fields)
         width = np.inf
         if fields["coef"].any():
-            width = plane_margin(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
+            width, _ = plane_margin(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
         return fields | dict(verdict="separable", margin=width, infinite=list(range(self.size)))
 
     def _weakly_separating(self, theta: Plane) -> dict[str, Any]:

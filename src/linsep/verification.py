@@ -24,11 +24,11 @@ from .claim import Fingerprint, Seal, digest
 from .enclosure import Interval, gamma
 from .estimators import HardMarginSVC, Perceptron, ZeroOneClassifier
 from .estimators._certified import CertifiedEstimator
-from .exact import Check, Clock, sides
+from .exact import Check, Clock, plane_margin, sides
 from .gap_proof import CLOSE
-from .margin_certificate import KeptMargin, MarginBounds, MarginCertificate, formula, kept_margin
+from .margin_certificate import MarginCertificate, differs, formula, margin_in_floats
 from .mistake_bound import MistakeBound
-from .mistake_check import MistakeCheck
+from .mistake_check import MistakeCheck, in_words
 from .model_file import ModelFile, read
 from .problem import Problem
 from .separability import NotSeparableError, Separability
@@ -101,7 +101,7 @@ def verify(
     the rows of X (or their labels) are not those of the fit
     """
     found = _found(model_or_path)
-    examples, checked = Examples(X, y, sample_weight), []
+    examples, checked = Examples(X, y, sample_weight, exact=isinstance(found.model, PROVEN_EXACTLY)), []
     if found.data is not None:
         if difference := data_hash.differs(found.data, data_hash.data_hash(examples.X, y, sample_weight)):
             return Verification(False, difference)
@@ -262,6 +262,11 @@ class _Case:
         """Return of which plane something is said, where there are several."""
         return "" if len(self.positive) == 1 else f"class {self.classes[self.positive[k]]!r} against the rest: "
 
+    def plane(self, k: int) -> Any:
+        """Return θ = [w, b − t] of plane k as it is cut at the threshold t, exactly."""
+        w, b, t = self.coef[k], float(self.intercept[k]), self.threshold
+        return [*map(Fraction, w.tolist()), Fraction(b) - Fraction(t)] if t else np.append(w, b)
+
     def problem(self, k: int) -> Problem:
         """Return what plane k minimises: its own class is +1, as in `predict`."""
         y = np.where(self.examples.codes(self.classes) == self.positive[k], 1.0, -1.0)
@@ -413,14 +418,12 @@ def _mistakes(case: _Case, k: int) -> Verification:
     """Check the number of mistakes and the bound below it."""
     model = case.model
     problem, done = _sealed(case, k)
-    checked, trusted = list(done), [EXACT, ROUNDED]
+    checked, trusted = list(done), [EXACT]
     claimed, lower = case.number("n_mistakes_", k), case.number("lower_bound_", k)
-    if not (0 <= claimed < np.inf and 0 <= lower < np.inf):
-        raise ClaimError(f"{claimed:g} mistakes and a bound of {lower:g} on them cannot be")
     proofs = model.lower_bound_proof_ if isinstance(model.lower_bound_proof_, list) else [model.lower_bound_proof_]
     if len(proofs) != len(case.positive):
         raise ClaimError(f"there are {len(proofs)} proofs of a bound for {planes_in_words(len(case.positive))}")
-    if not (isinstance(proofs[k], MistakeBound) and 0 <= proofs[k].bound < np.inf):
+    if not isinstance(proofs[k], MistakeBound):
         raise ClaimError(f"{proofs[k]!r} is no proof of a bound on mistakes")
     check = MistakeCheck(problem, case.time_limit, checked, trusted)
     check.mistakes(case.coef[k], float(case.intercept[k]), claimed)
@@ -430,23 +433,17 @@ def _mistakes(case: _Case, k: int) -> Verification:
     for name in ("proven_", "converged_"):
         if case.flag(name) != all(optimal):
             raise ClaimError(f"{name} is {not all(optimal)}, but {claimed:g} mistakes are made and {lower:g} proven")
-    made, where = (claimed, "") if not case.threshold else (_weight_of_mistakes(case, k, problem), case.cut)
-    best = "no plane makes fewer" if made <= lower else f"no plane makes fewer than {lower:g}"
-    reason = f"the plane makes {made:g} mistakes{where} (a row on it counts as one), and {best}"
     lists: Any = dict(checked=tuple(checked), trusted=tuple(trusted), covered=(*case.covered, *OF_MISTAKES))
-    return Verification(True, reason, proven=made <= lower, **lists)
-
-
-def _weight_of_mistakes(case: _Case, k: int, problem: Problem) -> float:
-    s = np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight
-    return float(sum((Fraction(float(weight)) for weight in s[_wrong(case, k, problem)]), Fraction(0)))
+    if not case.threshold:
+        return Verification(True, check.sentence(), proven=check.proven, **lists)
+    made = check.weights.value(check.weights.where(_wrong(case, k, problem)))
+    reason = f"the plane makes mistakes of weight {in_words(made)}{case.cut}; cut at 0, {check.sentence()}"
+    return Verification(True, reason, proven=check.proven and made <= check.lower, **lists)
 
 
 def _wrong(case: _Case, k: int, problem: Problem) -> NDArray[np.bool_]:
     """Return which examples are not strictly on their own side of the plane (w, b − t), by exact signs."""
-    w, b, t = case.coef[k], float(case.intercept[k]), case.threshold
-    theta: Any = np.append(w, b) if not t else [*map(Fraction, w.tolist()), Fraction(b) - Fraction(t)]
-    return np.asarray(sides(problem.rows.X, problem.y, theta, clock=Clock(case.time_limit)) <= 0)
+    return np.asarray(sides(problem.rows.X, problem.y, case.plane(k), clock=Clock(case.time_limit)) <= 0)
 
 
 def _margin(case: _Case, k: int) -> Verification:
@@ -466,17 +463,17 @@ def _margin(case: _Case, k: int) -> Verification:
         found = moved.bounds(X, y, time_limit=case.time_limit)
     except (ValueError, OverflowError) as error:
         raise ClaimError(f"the proof of the margin cannot be used: {error}") from error
-    low, high = found.best_low, found.high
+    low, high = found
     proven = _margin_gap(low, high) <= tol
     covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, found), *_converged(case, proven)]
     reason = f"the largest margin lies between {low:.12g} and {high:.12g}, and the plane keeps the smaller one"
     if case.threshold:
-        cut = kept_margin(X, y, case.coef[k], Fraction(float(case.intercept[k])) - Fraction(case.threshold))
-        reason, proven = _margin_when_cut(case, cut, high)
+        kept, _ = plane_margin(X, y, case.plane(k), clock=Clock(case.time_limit))
+        reason, proven = _margin_when_cut(case, kept, high)
     lists: Any = dict(
         checked=(
             *checked,
-            "the margin that the plane keeps, with rounding taken off",
+            "the margin that the plane keeps, in exact arithmetic",
             "the distance of two points of the classes' hulls, in exact arithmetic, which no margin exceeds",
         ),
         trusted=("IEEE arithmetic", EXACT, ROUNDED),
@@ -498,17 +495,17 @@ def _same_margin_proof(case: _Case, k: int, proof: MarginCertificate) -> None:
     case.check_objective((formula(case.statement.fit_intercept),))
 
 
-def _said_of_the_margin(case: _Case, k: int, found: MarginBounds) -> list[str]:
+def _said_of_the_margin(case: _Case, k: int, found: tuple[float, float]) -> list[str]:
     """Return which attributes are confirmed; raise for those that are not so."""
     proofs, margin, gap = case.model._proofs, case.number("margin_", k), case.number("dual_gap_", 0)
     if margin != proofs[k].low:
         raise ClaimError(f"margin_ is {margin:.12g}, the proof says {proofs[k].low:.12g}")
-    if difference := found.differs(proofs[k].low, proofs[k].high):
+    if difference := differs(found, proofs[k].low, proofs[k].high):
         raise ClaimError(difference)
     worst = max(proof.relative_gap for proof in proofs)
     if not (gap == worst or np.isnan([gap, worst]).all()):
         raise ClaimError(f"dual_gap_ is {gap:.3g}, the proof says {worst:.3g}")
-    known = abs(margin - found.best_low) <= CLOSE * abs(margin)
+    known = abs(margin - found[0]) <= CLOSE * abs(margin) and abs(proofs[k].high - found[1]) <= CLOSE * found[1]
     return ["margin_", "dual_gap_"] if known else []
 
 
@@ -517,9 +514,9 @@ def _margin_gap(low: float, high: float) -> float:
     return 1.0 - (low / high) ** 2 if low > 0 and 0 < high < np.inf else np.inf
 
 
-def _margin_when_cut(case: _Case, kept: KeptMargin, high: float) -> tuple[str, bool]:
+def _margin_when_cut(case: _Case, low: float, high: float) -> tuple[str, bool]:
     """Return what is so of the plane (w, b − t), and whether its margin is the largest within `tol`."""
-    cut, low = f"cut at {case.threshold:g}, not at 0,", kept.exact.low
+    cut = f"cut at {case.threshold:g}, not at 0,"
     if low <= 0:
         return f"{cut} the plane does not separate the classes, of which no margin exceeds {high:.12g}", False
     reason = f"{cut} the plane keeps a margin of {low:.12g}, and none has one above {high:.12g}"
@@ -619,18 +616,20 @@ def _novikoff_numbers(case: _Case, k: int) -> set[str]:
     longest, d = float((problem.rows.squared_norms() + problem.fit_intercept).max()), problem.rows.d
     off = gamma(d + 8) + d * 5e-324 / longest if longest > 0 else np.inf  # what squares lose by underflow, too
     R = Interval(float(np.sqrt(longest)) * (1 - off), float(np.sqrt(longest)) * (1 + off))
-    kept = kept_margin(problem.rows.X, problem.y, w, b, augmented=True)
+    clock = Clock(case.time_limit)
+    kept = Interval(*plane_margin(problem.rows.X, problem.y, np.append(w, b), augmented=True, clock=clock))
+    in_floats = margin_in_floats(problem.rows.X, problem.y, w, b)
     radius, gamma_, bound = (case.number(name, k) for name in ("radius_", "margin_", "mistake_bound_"))
     same = {
         "radius_": _is(radius, R, off <= CLOSE) or _refuse("radius_", radius, R.high, R.low <= radius <= R.high),
-        "margin_": _is(gamma_, kept.exact, kept.tight)
-        or _refuse("margin_", gamma_, kept.exact.low, kept.in_floats.low <= gamma_ <= kept.in_floats.high),
+        "margin_": _is(gamma_, kept, True)
+        or _refuse("margin_", gamma_, kept.low, in_floats.low <= gamma_ <= in_floats.high),
     }
     with np.errstate(over="ignore", divide="ignore"):
         by_own = np.square(np.float64(radius) / gamma_) if gamma_ > 0 else np.float64(np.inf)
     # Where the margin is too small for floats to tell, its bound is no more than they say.
     own = bound == by_own or abs(bound - by_own) <= 1e-12 * by_own < np.inf
-    expected = by_own if all(same.values()) and (gamma_ > 0) == (kept.exact.low > 0) else np.float64(np.nan)
+    expected = by_own if all(same.values()) and (gamma_ > 0) == (kept.low > 0) else np.float64(np.nan)
     same["mistake_bound_"] = bool(own and (bound == expected or abs(bound - expected) <= CLOSE * expected))
     if not own:
         _refuse("mistake_bound_", bound, float(by_own), False)
@@ -665,6 +664,9 @@ def _moved(points: list[int], counted: NDArray[np.bool_], place: list[int]) -> l
         raise ClaimError("the proof names a row that the data do not have, or that has no weight")
     return [place[i] for i in points]
 
+
+#: Of these a proof is exact, and not about numbers that had to be rounded to be read.
+PROVEN_EXACTLY = (Perceptron, HardMarginSVC, ZeroOneClassifier, Separability, MarginCertificate, NotSeparableError)
 
 #: What can be proven of which estimators, in the order in which it is looked at.
 PROOFS: list[tuple[type, Callable[[_Case], Iterator[Verification]]]] = [

@@ -18,7 +18,7 @@ from ..problem import Problem
 from ..separability import NotSeparableError, Separability
 from ..solvers import DualDescent, Result, Solver, check_choice, check_count
 from ..solvers.hard_margin import HardMargin
-from ._base import LinearEstimator
+from ._exact import ExactEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class _HardElseSoft:
             return replace(result, converged=False, message=str(error), proof=None)
 
 
-class HardMarginSVC(LinearEstimator):
+class HardMarginSVC(ExactEstimator):
     """The plane that separates two classes with the largest margin: min ½‖w‖² subject to y(w·x + b) ≥ 1.
 
     Data that no plane separates raise `NotSeparableError`, which carries the proof. With more than two classes there is

@@ -22,6 +22,7 @@ from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, 
 from ..solvers.prover import Prover
 from ..solvers.walk import LARGE
 from ..stopping import Rule
+from ._exact import ExactEstimator
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
 FloatArray = NDArray[np.float64]
@@ -130,7 +131,7 @@ class SGDClassifier(PenalisedEstimator):
         return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
 
 
-class Perceptron(StreamingEstimator):
+class Perceptron(ExactEstimator, StreamingEstimator):
     """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
 
     On separable data it ends with no mistakes. On others it never would: so after 1, 2, 4, 8, … passes it also works
@@ -239,6 +240,9 @@ class Perceptron(StreamingEstimator):
     def _solver(self) -> Solver:
         settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
         return PerceptronRule(prove=bool(self.prove), **settings)
+
+    def _is_exact(self) -> bool:
+        return bool(self.prove)
 
     def _remedy(self, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]

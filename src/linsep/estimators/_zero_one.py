@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import losses
 from ..claim import Seal
@@ -18,7 +18,8 @@ from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
 from ..solvers.zero_one import Progress
-from ._base import LinearEstimator, thread_count
+from ._base import thread_count
+from ._exact import ExactEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -28,12 +29,12 @@ __all__ = ["ZeroOneClassifier"]
 LONG = 2.0
 
 
-class ZeroOneClassifier(LinearEstimator):
+class ZeroOneClassifier(ExactEstimator):
     """The plane with the fewest mistakes on the training data: the zero-one risk, minimised exactly.
 
-    It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are on the wrong side of the plane, or on it. That is NP-hard, and
-    flat almost everywhere, so no gradient leads there; but two features, few mistakes or few examples can be solved
-    outright. The search is anytime: it holds a plane and a proven lower bound, and ends when they meet.
+    It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are not strictly on their own side of the plane. That is NP-hard,
+    and flat almost everywhere, so no gradient leads there; but two features, few mistakes or few examples can be
+    solved outright. The search is anytime: it holds a plane and a proven lower bound, and ends when they meet.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ class ZeroOneClassifier(LinearEstimator):
     fit_intercept : bool, default=True
         Otherwise the plane goes through the origin, and an example x = 0 is always a mistake.
     class_weight : dict, "balanced" or None
-        With weights, of the classes or the examples, the weight of the mistakes is what is minimised.
+        With weights, of the classes or the examples, the weight of the mistakes is what is minimised: sᵢ is the
+        product of both as it is in floats, and sums of weights are exact, however far apart they are.
     verbose : bool or None, default=None
         Whether to show the two numbers on standard error while they close in. None: on a terminal, after two seconds.
     random_state : int, RandomState or None, default=0
@@ -57,12 +59,14 @@ class ZeroOneClassifier(LinearEstimator):
         As in scikit-learn. Of the planes with the fewest mistakes that were found, the one with the most room: the
         largest (weighted) geometric mean of its distances to the examples that it has right.
     n_mistakes_ : int or float
-        The mistakes of the plane on the training data, as `predict` makes them; their weight where there are weights.
-        With more than two classes an array: one number for each class against the rest.
+        The mistakes of the plane on the training data: examples not strictly on their own side in exact arithmetic.
+        (`predict` errs on the same ones but for points on the plane, which it takes for ``classes_[1]``, and points
+        within rounding of it.) Their weight where there are weights: the exact sum, rounded once. With more than two
+        classes an array: one number for each class against the rest.
     lower_bound_ : int or float
         No plane makes fewer.
     proven_ : bool
-        Whether the two are equal: the plane is optimal. `converged_` is the same.
+        Whether the two are equal, as exact sums: the plane is optimal. `converged_` is the same.
     lower_bound_proof_ : MistakeBound
         Why: the sets of at most d + 2 rows that no plane has all on their right sides, so that each costs a mistake;
         or that every cell was looked at. A list, with more than two classes.
@@ -126,10 +130,19 @@ class ZeroOneClassifier(LinearEstimator):
     def _remedy(self, has_advice: bool) -> str:
         return ". The best plane so far is kept; raise time_limit to go on"
 
+    def _weights(
+        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
+    ) -> FloatArray | None:
+        with np.errstate(over="ignore"):
+            s = super()._weights(classes, codes, sample_weight)
+            if s is not None and not np.isfinite(s.sum()):
+                raise ValueError("sample_weight (times class_weight) adds up to more than any float: scale the weights")
+        return s
+
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
         found = [result for result in results if isinstance(result, ZeroOneResult)]
-        whole = all(p.sample_weight is None or (p.sample_weight % 1 == 0).all() for p in problems)
-        number: Any = int if whole else float
+        s = problems[0].sample_weight  # the same for all classes
+        number: Any = int if s is None or ((s % 1 == 0).all() and s.sum() <= 2**53) else float
         mistakes = np.array([number(result.mistakes) for result in found])
         lower = np.array([number(result.lower.bound) for result in found])
         one = len(found) == 1

@@ -1,13 +1,15 @@
 """The plane with the fewest mistakes: an anytime search whose answer is an interval that closes.
 
 A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (conflicts that cost a mistake each) and
-`zero_one_cells` (every cell that can hold a better plane) prove how few are not.
+`zero_one_cells` (every cell that can hold a better plane) prove how few are not. What decides is counted in whole
+numbers: weights are multiples of a common unit, and their sums exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from numbers import Real
 from time import perf_counter
 from typing import TypeVar
@@ -18,11 +20,13 @@ from numpy.typing import NDArray
 from .._core import Rows
 from ..climbing import VertexWalk, centre, climb
 from ..duality import Bound
+from ..exact import sides
 from ..history import Record
 from ..losses import Logistic, Square
 from ..mistake_bound import MistakeBound
 from ..penalties import L2
 from ..problem import MeanObjective, Problem
+from ..whole_weights import WholeWeights, two_claims
 from .least_squares import LeastSquares
 from .newton import Newton
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
@@ -71,9 +75,9 @@ class ZeroOneResult(Result):
     Attributes
     ----------
     mistakes : float
-        Σ sᵢ [zᵢ ≤ 0] of the plane.
+        Σ sᵢ [zᵢ ≤ 0] of the plane: the exact sum, of exact signs, rounded once.
     lower : MistakeBound
-        What no plane can go below, and why.
+        What no plane can go below, and why; its bound is that of `mistakes` if and only if the exact sums are equal.
     trace : array of shape (steps, 3)
         Seconds, mistakes of the best plane, lower bound: whenever one of the two moved.
     """
@@ -131,8 +135,8 @@ class _Search(Run):
         self.rng = np.random.default_rng(seed)
         self.trace = list[tuple[float, float, float]]()
         self.w, self.b = np.zeros(problem.rows.d), 0.0
-        self.cost, self.bound, self.method_of_bound = np.inf, 0.0, "none"
         self.points = _Points(problem)
+        self.cost, self.bound, self.method_of_bound = self.points.total + 1, 0, "none"  # in units of weight
         self.cover: Cover | None = None
         self.tied: dict[bytes, tuple[Mask, FloatArray | None]] = {}
         self.walk: VertexWalk | None = None
@@ -154,7 +158,7 @@ class _Search(Run):
     def report(self) -> None:
         """Tell who listens how far the two numbers are apart."""
         if self.method.progress is not None:
-            self.method.progress(self.cost, self.lower(), self.elapsed())
+            self.method.progress(*self.in_floats(), self.elapsed())
 
     def patiently(self, call: Callable[[float], T]) -> T:
         """Return call(seconds), which Ctrl-C cannot interrupt: with few seconds at first, then with more.
@@ -172,13 +176,19 @@ class _Search(Run):
 
     # -- the two numbers ------------------------------------------------------------------------------------------
 
-    def lower(self) -> float:
+    def lower(self) -> int:
         """What no plane can go below."""
-        return self.points.hopeless_weight + max(self.bound, self.cover.bound if self.cover else 0.0)
+        return self.points.hopeless_weight + max(self.bound, self.cover.bound if self.cover else 0)
 
     def proven(self) -> bool:
         """Whether the two numbers have met."""
-        return self.cost <= self.lower() + 1e-9 * self.cost + self.points.rounding
+        return self.cost <= self.lower()
+
+    def in_floats(self) -> tuple[float, float]:
+        """Return the two numbers as they are told; before there is a plane, the first is infinite."""
+        lower = min(self.lower(), self.cost)
+        made, lower_made = two_claims(self.points.value(self.cost), self.points.value(lower))
+        return (np.inf if self.cost > self.points.total else made), lower_made
 
     def consider(self, w: FloatArray, b: float) -> None:
         """Take the plane if it is the best so far; a point that may lie on it counts as a mistake."""
@@ -207,9 +217,8 @@ class _Search(Run):
 
     def note(self) -> None:
         """Remember the two numbers, and tell the observer."""
-        total = self.problem.total_weight
-        step, mean = len(self.trace) + 1, self.cost / total
-        self.trace.append((self.elapsed(), self.cost, self.lower()))
+        step, mean = len(self.trace) + 1, self.cost / max(1, self.points.total)
+        self.trace.append((self.elapsed(), *self.in_floats()))
         self.history.add(Record(step, step, mean, mean, mean, best=mean))
         self.tell(step, self.w, self.b, mean, join=MeanObjective(self.problem).join)
 
@@ -231,7 +240,7 @@ class _Search(Run):
         if self.points.D <= 3 and self.seconds_for_cells() < 0.5 * (self.limit - self.elapsed()):
             self.look_at_cells()
             return
-        self.cover = Cover(self.points.A, self.points.B, self.points.s, self.rng, self.patiently)
+        self.cover = Cover(self.points.A, self.points.B, self.points.weights, self.rng, self.patiently)
         self.try_rest(self.cover.pack())
         if self.seconds_for_cells() > AT_ONCE:
             self.wander(STROLL)
@@ -302,15 +311,15 @@ class _Search(Run):
         """Prove the optimum, or find it, by looking at all cells."""
         points = self.points
 
-        def improved(right: Mask, cost: float) -> None:
-            excess = cost + points.hopeless_weight - self.cost
-            if excess < -points.rounding:
+        def improved(right: Mask, cost: int) -> None:
+            excess = int(cost) + points.hopeless_weight - self.cost
+            if excess < 0:
                 self.consider_set(right)
-            elif excess <= points.rounding:
+            elif excess == 0:
                 self.tie(right)
 
-        cells = CellSearch(points.A, points.s, self.poll, improved)
-        least = cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w)
+        cells = CellSearch(points.A, points.weights.numbers, self.poll, improved)
+        least = int(cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w))
         if least >= self.bound:
             self.bound, self.method_of_bound = least, "cells"
         self.note()
@@ -338,14 +347,14 @@ class _Search(Run):
         """Return the best plane, counted as predictions are, and the proof."""
         problem = self.problem
         w, b = self.points.off_the_plane(*self.with_room())
-        z = problem.agreements(w, b)
-        s = np.ones(len(z)) if problem.sample_weight is None else problem.sample_weight
-        self.cost = float(s[z <= 0].sum())
-        lower = min(self.lower(), self.cost)
+        theta = np.append(w, b) if problem.fit_intercept else w
+        signs = sides(problem.rows.X, problem.y, theta, intercept=problem.fit_intercept)
+        self.cost = self.points.each.where(signs <= 0)
+        made, lower = self.in_floats()
         proven = self.proven()
-        self.trace.append((self.elapsed(), self.cost, lower))
+        self.trace.append((self.elapsed(), made, lower))
         self.report()
-        interval = f"between {lower:g} and {self.cost:g} mistakes are possible"
+        interval = f"between {lower:g} and {made:g} mistakes are possible"
         message = "no plane makes fewer mistakes" if proven else f"{self.message}; {interval}"
         self.history.reason = self.how()
         return ZeroOneResult(
@@ -357,8 +366,8 @@ class _Search(Run):
             self.history,
             Start(w, b),
             interrupted=self.interrupted,
-            proof=Bound(self.cost, lower),
-            mistakes=self.cost,
+            proof=Bound(made, lower),
+            mistakes=made,
             lower=self.proof(lower),
             trace=np.array(self.trace),
         )
@@ -389,7 +398,7 @@ class _Search(Run):
     def proof(self, lower: float) -> MistakeBound:
         """Return the record behind the lower bound, in rows of X."""
         hopeless = tuple(self.points.hopeless.tolist())
-        if lower <= self.points.hopeless_weight:
+        if self.lower() <= self.points.hopeless_weight:
             return MistakeBound(lower, "none" if lower == 0 else "conflicts", (), hopeless)
         if self.cover is None or self.cover.bound <= self.bound:
             return MistakeBound(lower, "cells", (), hopeless)
@@ -409,11 +418,13 @@ class _Points:
         yᵢ [xᵢ, 1], or yᵢ xᵢ without intercept.
     B : array of shape (n, D)
         The same of the standardised columns: better for linear programs and line searches.
-    s, total, rounding : array, float, float
-        The weights, their sum, and what sums of them may be off by.
+    weights, s : WholeWeights, array
+        What they weigh: exactly, and in floats up to a common factor, for hints.
+    each, total : WholeWeights, int
+        What each row of X weighs, in the same unit, and the sum of that.
     first, place : array, array
         The first row of X that each stands for; and of every row of X, which of these it is, −1 for none.
-    hopeless, hopeless_weight : array, float
+    hopeless, hopeless_weight : array, int
         Rows of X on which every plane errs, x = 0 without intercept, and their weight.
     """
 
@@ -428,18 +439,18 @@ class _Points:
         s = np.ones(rows.n) if problem.sample_weight is None else problem.sample_weight
         live = s > 0
         void = np.zeros(rows.n, dtype=bool) if self.intercept else ~X.any(axis=1)
+        self.each = WholeWeights.of(s)
+        self.total = self.each.total
         self.hopeless = np.flatnonzero(live & void)
-        self.hopeless_weight = float(s[self.hopeless].sum())
+        self.hopeless_weight = self.each.where(self.hopeless)
         used = np.flatnonzero(live & ~void)
         table = np.column_stack([problem.y[used], X[used]])
         table, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
         self.first = used[first]
         self.place = np.full(rows.n, -1)
         self.place[used] = inverse.ravel()
-        self.s: FloatArray = np.bincount(inverse.ravel(), s[used], len(table)).astype(np.float64)
-        self.total = float(self.s.sum())
-        whole = bool((s == np.round(s)).all())
-        self.rounding = 0.0 if whole else 4 * EPS * len(s) * float(s.sum())
+        self.weights = WholeWeights(self.each.numbers[used], self.each.unit).grouped(inverse.ravel(), len(table))
+        self.s = self.weights.about()
         self.y, self.X = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
         self._scale()
         self.A, self.B = self._signed(self.X), self._signed((self.X - self.mean) / self.size)
@@ -516,11 +527,15 @@ class _Points:
         z[z <= 2 * (len(w) + 2) * EPS * (np.abs(self.X) @ np.abs(w) + abs(b))] *= 0.0
         return z
 
-    def cost(self, w: FloatArray, b: float) -> float:
-        """Σ sᵢ [zᵢ ≤ 0], the hopeless ones included."""
+    def value(self, units: int) -> Fraction:
+        """Return a sum of weights as it is."""
+        return self.each.value(units)
+
+    def cost(self, w: FloatArray, b: float) -> int:
+        """Σ sᵢ [zᵢ ≤ 0] in units, the hopeless ones included; of no plane, more than all of them."""
         if not (np.isfinite(w).all() and np.isfinite(b)):
-            return np.inf
-        return self.hopeless_weight + float(self.s[self.agreements(w, b) <= 0].sum())
+            return self.total + 1
+        return self.hopeless_weight + self.weights.where(self.agreements(w, b) <= 0)
 
     def off_the_plane(self, w: FloatArray, b: float) -> tuple[FloatArray, float]:
         """Move the plane off points that lie on it, where it has an intercept and that can be done."""

@@ -10,7 +10,8 @@ K^(D−2) sweeps of n log n.
 
 Degenerate positions need no special case: rows parallel to aᵢ vanish on its subspace together and go to one side
 together, and events of the sweep at the same slope are one event. Whether two slopes are the same, or a product is
-zero, is decided by floating-point arithmetic where its error bound allows, and by whole numbers elsewhere.
+zero, is decided by floating-point arithmetic where its error bound allows, and by whole numbers elsewhere. Where the
+weights are whole numbers, too, their sums are exact.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +73,7 @@ class CellSearch:
     A : array of shape (n, D)
         The rows; none may be zero.
     s : array of shape (n,)
-        What a mistake costs.
+        What a mistake costs, in whole numbers if sums are to be exact.
     poll : callable
         Called often; may raise to end the search.
     improved : callable
@@ -83,28 +85,30 @@ class CellSearch:
     >>> A = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])  # planes through the origin, two features
     >>> found = []
     >>> CellSearch(A, np.ones(3), lambda: None, lambda right, cost: found.append(right)).run(np.array([0.0, 1.0]))
-    1.0
+    np.float64(1.0)
     >>> found[-1]
     array([ True,  True, False])
     """
 
     def __init__(
-        self, A: FloatArray, s: FloatArray, poll: Callable[[], None], improved: Callable[[Mask, float], None]
+        self, A: FloatArray, s: NDArray[Any], poll: Callable[[], None], improved: Callable[[Mask, Any], None]
     ) -> None:
         self.integers = IntegerRows(A)
         self.A, self.s = self.integers.floats, s
+        self.largest = s.max(initial=1)
+        self.about = (s / self.largest).astype(np.float64)  # for hints
         self.poll, self.improved = poll, improved
-        self.best = np.inf
+        self.best: Any = s.sum() + 1  # more than any cell
         self.sweeps = 0
         self._seen: set[frozenset[int]] = set()
         self._rng = np.random.default_rng(0)
 
-    def run(self, v: FloatArray) -> float:
+    def run(self, v: FloatArray) -> Any:
         """Return the least weight of mistakes; v is a good vector to begin with, and the better the faster."""
         D = self.A.shape[1]
         columns = [[int(i == j) for i in range(D)] for j in range(D)]
         top = Flat(columns, np.arange(len(self.A)), self.A, np.full(self.A.shape, TINY))
-        self._explore(top, np.ldexp(v, self.integers.exponents), (), np.empty(0, dtype=np.int64))
+        self._explore(top, self.integers.vector(v), (), np.empty(0, dtype=np.int64))
         return self.best
 
     # -- one subspace ---------------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ class CellSearch:
         self.poll()
         r = len(flat.columns)
         if r == 2:
-            for mask in self._sweep(flat):
+            for mask in self._sweep(flat, self.s.sum() - self.s[right].sum() - self.best):
                 self._offer(flat, mask, right)
             return
         if r == 1:
@@ -139,7 +143,7 @@ class CellSearch:
         all_right = np.zeros(len(self.A), dtype=bool)
         all_right[flat.rows[mask]] = True
         all_right[right] = True
-        cost = float(self.s[~all_right].sum())
+        cost = self.s[~all_right].sum()
         if cost <= self.best:
             self.best = cost
             self.improved(all_right, cost)
@@ -175,7 +179,7 @@ class CellSearch:
             return np.ones(len(flat.columns))
         start = np.asarray(np.linalg.lstsq(flat.P, z, rcond=None)[0])
         start = start if start.any() else np.ones(len(start))
-        return climb(flat.P, self.s[flat.rows], start, self._rng, PATIENCE * len(start), lambda _: self.poll())
+        return climb(flat.P, self.about[flat.rows], start, self._rng, PATIENCE * len(start), lambda _: self.poll())
 
     def _facet(self, flat: Flat, k: int) -> tuple[Flat, Mask, IntArray]:
         """Return the subspace on which row k vanishes too, which rows do not, and which that do ought to be right."""
@@ -193,14 +197,14 @@ class CellSearch:
         same = np.array([self._products(flat, m)[pivot] * p[pivot] > 0 for m in parallel.tolist()])
         members = flat.rows[parallel]
         sides = members[same], members[~same]
-        beside = max(sides, key=lambda side: float(self.s[side].sum()))
+        beside = max(sides, key=lambda side: self.s[side].sum())
         kept = ~vanishing
         return Flat(columns, flat.rows[kept], P[kept], E[kept]), kept, beside
 
     # -- two dimensions -------------------------------------------------------------------------------------------
 
-    def _sweep(self, flat: Flat) -> list[Mask]:
-        """Return which rows are right in the best cells of a two-dimensional subspace.
+    def _sweep(self, flat: Flat, needed: Any) -> list[Mask]:
+        """Return which rows are right in the best cells of a two-dimensional subspace; none if less than is needed.
 
         At v = (−τ, 1) the row (p, q) has the product p (q/p − τ): it changes sides at τ = q/p. As τ runs from −∞ to
         ∞, v passes through half of all directions; at the others every row is on its other side.
@@ -209,13 +213,16 @@ class CellSearch:
         s = self.s[flat.rows]
         positive, fixed, tau, delta = self._events(flat)
         order, boundaries = self._sorted_events(flat, np.flatnonzero(~fixed), tau, delta)
-        change = np.where(positive[order], -s[order], s[order])
-        weight = s[positive].sum() + np.append(0.0, np.cumsum(change))[boundaries]
-        total = s.sum()
+        if s.dtype == object and needed > 0:  # sums of long numbers take time: floats tell where they are of no use
+            about = self.about[flat.rows]
+            weight, rounding = _weights(about, positive, order, boundaries), 4 * (len(s) + 1) * EPS * about.sum()
+            if max(weight.max(), about.sum() - weight.min()) + rounding < needed / self.largest:
+                return []
+        weight, total = _weights(s, positive, order, boundaries), s.sum()
         most = max(weight.max(), total - weight.min())
         masks = []
         for turned, gains in ((False, weight), (True, total - weight)):
-            for k in np.flatnonzero(gains >= most - 4 * EPS * total)[:TIES].tolist():
+            for k in np.flatnonzero(gains >= most)[:TIES].tolist():
                 mask = positive.copy()
                 mask[order[: boundaries[k]]] ^= True
                 masks.append(~mask if turned else mask)
@@ -258,6 +265,12 @@ class CellSearch:
             for place, (a, b) in enumerate(pairwise(members), first + 1):
                 gap[place] = exact[a] < exact[b]
         return order, np.flatnonzero(gap)
+
+
+def _weights(s: NDArray[Any], positive: Mask, order: IntArray, boundaries: IntArray) -> NDArray[Any]:
+    """Return the weight of the rows that are right in each gap of a sweep."""
+    change = np.where(positive[order], -s[order], s[order])
+    return np.asarray(s[positive].sum() + np.append(s[:0].sum(), np.cumsum(change))[boundaries])
 
 
 def _whole(v: FloatArray) -> Vector:

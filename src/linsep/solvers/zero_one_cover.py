@@ -8,8 +8,9 @@ The bound comes from linear relaxations, x ∈ [0, 1]ⁿ with Σ xᵢ ≥ 1 over
 either a mistake (xᵢ = 1) or right (xᵢ = 0). Points that have to be right are free to use in new conflicts, which then
 have few others to choose from; that makes them strong.
 
-Each conflict is checked in whole numbers when it is found and can be checked again by anybody. That the least hitting
-set of them is no lighter than stated rests on HiGHS.
+Each conflict is checked in whole numbers when it is found and can be checked again by anybody. Of the linear programs
+nothing is believed: the bound of every part that is given up, and of every part that is left, is the exact sum of
+shares that the program's multipliers propose (`hitting.Packing`).
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from math import ceil
+from math import inf
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hitting import incidence
+from ..hitting import Packing, incidence
 from ..integers import IntegerRows, conflict_among
+from ..whole_weights import WholeWeights
 from .zero_one_local import linear_program, within
 
 FloatArray = NDArray[np.float64]
@@ -45,8 +47,8 @@ class Patiently(Protocol):
         ...
 
 
-#: What a sum of the relaxation's values may be off by.
-SLACK = 1e-5
+#: What a sum of the relaxation's values may be off by, and the relaxation's value; they only decide what is tried.
+SLACK, ROUNDING = 1e-5, 1e-6
 #: λ below this share of the largest is taken for zero; the exact check tells whether that was right.
 NEGLIGIBLE = 1e-9
 #: Conflicts looked for in one round, and rounds at the root and at the other nodes.
@@ -59,9 +61,9 @@ SHARPENED = 4
 
 @dataclass(frozen=True, order=True)
 class Node:
-    """A part of all hitting sets: those with the points `out` and without the points `kept`."""
+    """A part of all hitting sets: those with the points `out` and without the points `kept`; none weighs less."""
 
-    bound: float
+    bound: float  # a whole number of units, or infinite where there is no such set
     rank: float  # among equal bounds the deepest first
     kept: tuple[int, ...] = ()
     out: tuple[int, ...] = ()
@@ -76,7 +78,7 @@ class Cover:
         The rows as they are, for exact checks.
     B : array of shape (n, D)
         The same rows up to an invertible linear map and positive factors, well scaled, for linear programs.
-    s : array of shape (n,)
+    weights : WholeWeights
         What a mistake costs; positive.
     rng : numpy Generator
     patiently : callable
@@ -85,25 +87,27 @@ class Cover:
     Attributes
     ----------
     conflicts : list of tuples of row numbers
-    bound : float
-        No v makes mistakes of less weight.
+    bound : int
+        No v makes mistakes of less weight, in units.
     open : list of Node
         What is left to look at.
     """
 
     def __init__(
-        self, A: FloatArray, B: FloatArray, s: FloatArray, rng: np.random.Generator, patiently: Patiently
+        self, A: FloatArray, B: FloatArray, weights: WholeWeights, rng: np.random.Generator, patiently: Patiently
     ) -> None:
         self.integers = IntegerRows(A)
         length = np.linalg.norm(B, axis=1)
         self.B = B / np.where(length > 0, length, 1.0)[:, None]
-        self.s, self.rng, self.patiently = s, rng, patiently
-        self.whole = bool((s == np.round(s)).all())
+        self.weights, self.rng, self.patiently = weights, rng, patiently
+        self.numbers: list[int] = weights.numbers.tolist()
+        self.s, self.scale = weights.about(), weights.scale
         self.conflicts: list[Conflict] = []
+        self._sets: list[frozenset[int]] = []
         self._known: set[Conflict] = set()
-        self.bound = 0.0
-        self.open = [Node(0.0, 0.0)]
-        self._leaf = np.inf  # the least bound of the nodes that could neither be cut off nor divided
+        self.bound = 0
+        self.open = [Node(0, 0.0)]
+        self._leaf: float = inf  # the least bound of the nodes that could neither be cut off nor divided
         self._count = 0
 
     # -- finding conflicts ----------------------------------------------------------------------------------------
@@ -140,6 +144,7 @@ class Cover:
             return False
         self._known.add(conflict)
         self.conflicts.append(conflict)
+        self._sets.append(frozenset(conflict))
         return True
 
     def pack(self) -> Mask:
@@ -147,32 +152,25 @@ class Cover:
 
         Their number (the sum of the weights that each uses up) is a lower bound by itself.
         """
-        left, proven = self.s.copy(), 0.0
+        left, proven = self.weights.numbers.copy(), 0
         while True:
             among = np.flatnonzero(left > 0)
             conflict = self.find(among, self.rng.random(len(among)))
             if not conflict:
                 return left > 0
             self.add(conflict)
-            weight = float(left[list(conflict)].min())
+            weight = int(left[list(conflict)].min())
             proven += weight
             left[list(conflict)] -= weight
-            self.raise_bound(proven)
-
-    def raise_bound(self, value: float) -> None:
-        """Take note of a lower bound; with whole weights it can be rounded up."""
-        self.bound = max(self.bound, self.rounded(value))
-
-    def rounded(self, value: float) -> float:
-        """Return what is proven where a linear program says `value`: rounded up if all weights are whole."""
-        if not np.isfinite(value):
-            return value
-        return float(ceil(value - SLACK * max(1.0, value))) if self.whole else value * (1 - SLACK)
+            self.bound = max(self.bound, proven)
 
     # -- hitting them ---------------------------------------------------------------------------------------------
 
-    def relax(self, node: Node) -> tuple[float, FloatArray]:
-        """Return the cost of the cheapest x ∈ [0, 1]ⁿ of the node with Σ xᵢ ≥ 1 over each conflict, and that x."""
+    def relax(self, node: Node) -> tuple[float, FloatArray, FloatArray]:
+        """Return the cheapest x ∈ [0, 1]ⁿ of the node with Σ xᵢ ≥ 1 over each conflict: its cost, x, and multipliers.
+
+        All of it is in floats, and no proof of anything.
+        """
         limits = np.zeros((len(self.s), 2))
         limits[:, 1] = 1.0
         limits[list(node.kept), 1] = 0.0
@@ -182,11 +180,31 @@ class Cover:
         solved = self.patiently(
             lambda seconds: linear_program(self.s, **demands, method="highs", options=within(seconds))
         )
-        if solved.status == 2:
-            return np.inf, np.zeros(len(self.s))
         if solved.x is None or solved.fun is None:
-            return node.bound, np.full(len(self.s), 0.5)
-        return float(solved.fun), np.asarray(solved.x)
+            none = np.zeros(len(self.conflicts))
+            return (inf if solved.status == 2 else 0.0), np.full(len(self.s), 0.5), none
+        return float(solved.fun), np.asarray(solved.x), -np.asarray(solved.ineqlin.marginals)
+
+    def proven(self, node: Node, y: FloatArray, needed: int = 0) -> float:
+        """Return what every hitting set of the node weighs at least, exactly, by shares y of conflicts or better ones.
+
+        Better ones are looked for as long as they may reach what is needed. Infinite, where there is no such set.
+        """
+        kept, out = set(node.kept), set(node.out)
+        paid = sum(self.numbers[i] for i in out)
+        sets, places = list[frozenset[int]](), list[int]()
+        for place, conflict in enumerate(self._sets):
+            if conflict.isdisjoint(out):
+                sets.append(conflict - kept)
+                places.append(place)
+        if frozenset() in sets:
+            return inf
+        if not sets:
+            return max(node.bound, paid)
+        packing = Packing(sets, self.numbers)
+        shares = np.append(y, np.zeros(len(self._sets) - len(y)))  # conflicts found since have none
+        packing.take(shares[places], self.scale)
+        return max(node.bound, paid + packing.proves(needed - paid))
 
     def separate(self, node: Node, x: FloatArray) -> tuple[int, bool]:
         """Look for conflicts that x does not pay for; return how many are new, and whether there are none at all."""
@@ -223,54 +241,68 @@ class Cover:
             weights = next_weights
         return new
 
-    def step(self, upper: float, enough: Callable[[], bool] = lambda: False) -> Mask | None:
+    def step(self, upper: int, enough: Callable[[], bool] = lambda: False) -> Mask | None:
         """Look at one node, with `upper` to beat; return the rows that x leaves right where they may be separable.
 
         Once it is enough, what is left of the node is put back.
         """
         node = heappop(self.open)
-        rounds = ROUNDS if node.kept or node.out else ROOT_ROUNDS
-        rest, x, value, settled = None, np.zeros(len(self.s)), node.bound, False
-        for _ in range(rounds):
-            value, x = self.relax(node)
-            if not self.beats(value, upper):
-                break
-            if not (node.kept or node.out):
-                self.raise_bound(value)
+        for _ in range(ROUNDS if node.kept or node.out else ROOT_ROUNDS):
+            value, x, y = self.relax(node)
+            if self._reaches(value, upper) and self.proven(node, y, upper) >= upper:
+                self.conclude(upper)
+                return None
+            if not (node.kept or node.out) and self._raises(value):
+                node = replace(node, bound=self.proven(node, y))
+                self.bound = max(self.bound, int(node.bound))
             new, settled = self.separate(node, x)
             if new == 0:
                 break
             if enough():
-                heappush(self.open, replace(node, bound=max(value, node.bound)))
+                heappush(self.open, node)
                 self.conclude(upper)
                 return None
-        if self.beats(value, upper):
-            if settled:
-                rest = x < 1 - SLACK
-            self._divide(node, value, x, settled)
+        self._divide(node, x, y, settled)
         self.conclude(upper)
-        return rest
+        return x < 1 - SLACK if settled else None
 
-    def conclude(self, upper: float) -> None:
+    def conclude(self, upper: int) -> None:
         """Raise the bound to what the nodes allow that are left; where none of them can beat `upper`, to that."""
-        least = min(self.open[0].bound if self.open else np.inf, self._leaf)
-        if self.beats(least, upper):
-            self.raise_bound(least)
-        else:
-            self.bound = max(self.bound, upper)
+        least = min(self.open[0].bound if self.open else inf, self._leaf)
+        self.bound = max(self.bound, int(min(least, upper)))
 
-    def beats(self, value: float, upper: float) -> bool:
-        """Whether a linear program that says `value` leaves room for a hitting set lighter than `upper`."""
-        return self.rounded(value) < upper if self.whole else value < upper * (1 - SLACK)
+    def _reaches(self, value: float, upper: int) -> bool:
+        """Whether a linear program that says `value` leaves it possible that no hitting set is lighter than `upper`."""
+        doubt = ROUNDING * max(1.0, value)
+        return value > (upper - 1) / self.scale + (doubt if self._coarse(doubt) else -doubt)
 
-    def _divide(self, node: Node, value: float, x: FloatArray, settled: bool) -> None:
-        """Replace the node by two, in which the most uncertain point is right or wrong."""
-        value = max(value, node.bound)
+    def _raises(self, value: float) -> bool:
+        """Whether it may be worth the while to look what exactly is proven where a linear program says `value`."""
+        doubt = ROUNDING * max(1.0, value)
+        return value > self.bound / self.scale + (doubt if self._coarse(doubt) else 0.001 * value)
+
+    def _coarse(self, doubt: float) -> bool:
+        """Whether weights are whole numbers of a unit that floats can tell from nothing."""
+        return self.scale < 0.25 / doubt
+
+    def _divide(self, node: Node, x: FloatArray, y: FloatArray, settled: bool) -> None:
+        """Replace the node by two, in which the most uncertain point is right or wrong.
+
+        Where none is uncertain, x is a hitting set, unless lighter points than the program can see make another one
+        lighter: the lightest point of x is branched on, until what is proven is what x weighs.
+        """
         uncertain = np.flatnonzero((x > SLACK) & (x < 1 - SLACK))
-        if settled or len(uncertain) == 0:
-            self._leaf = min(self._leaf, value)
-            return
-        i = int(uncertain[np.argmin(np.abs(x[uncertain] - 0.6))])
+        whole = settled or len(uncertain) == 0
+        weighs = self.weights.where(x > 0.5) if whole else 0
+        bound = self.proven(node, y, weighs)
+        if whole:
+            uncertain = np.setdiff1d(np.flatnonzero(x > 0.5), node.out)
+            if bound >= weighs or len(uncertain) == 0:
+                self._leaf = min(self._leaf, bound)
+                return
+            i = int(min(uncertain, key=lambda i: self.numbers[i]))
+        else:
+            i = int(uncertain[np.argmin(np.abs(x[uncertain] - 0.6))])
         for kept, out in (((*node.kept, i), node.out), (node.kept, (*node.out, i))):
             self._count += 1
-            heappush(self.open, Node(value, 1e-9 * self._count - len(kept) - len(out), kept, out))
+            heappush(self.open, Node(bound, 1e-9 * self._count - len(kept) - len(out), kept, out))

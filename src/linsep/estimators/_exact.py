@@ -1,0 +1,39 @@
+"""What the estimators share whose verdicts are exact: they refuse numbers that are no doubles, instead of rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..exact_input import refuse_inexact
+from ._base import LinearEstimator
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["ExactEstimator"]
+
+
+class ExactEstimator(LinearEstimator):
+    """A linear classifier that proves something exactly of the numbers it was given."""
+
+    def _is_exact(self) -> bool:
+        """Whether this fit proves anything exactly."""
+        return True
+
+    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
+        if self._is_exact() and not isinstance(y, str):  # rows to learn from, not to read
+            refuse_inexact(X)
+        return super()._check_X(X, y, reset=reset, order=order)
+
+    def _weights(
+        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
+    ) -> FloatArray | None:
+        class_weight = getattr(self, "class_weight", None)
+        if self._is_exact():
+            refuse_inexact(sample_weight, "sample_weight")
+            for weight in class_weight.values() if isinstance(class_weight, Mapping) else ():
+                refuse_inexact(weight, "class_weight")
+        return super()._weights(classes, codes, sample_weight)
