@@ -194,3 +194,15 @@ def test_balanced_flows_balance_exactly(seed, K, scale):
         out = sum(Fraction(int(u)) for u in units[codes == k].ravel())
         into = sum(Fraction(int(u)) for u in units[codes != k, k])
         assert out == into
+
+
+@pytest.mark.parametrize("seed", range(1, 16))
+def test_classes_in_a_row_are_proven_again(seed):
+    """Flows are between neighbours only: what is left over has to go by them, one after the other."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 20)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d)) * 1000.0
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [1 / 3, 2 / 3]))
+    outcome = LogisticRegression().fit(X, y).certificate_.verify(X, y)
+    assert outcome, outcome.reason
+    assert outcome.proven

@@ -15,6 +15,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -467,14 +468,32 @@ def _balance(units: Units, codes: Units, K: int) -> None:
     flow = [[exact_sum(units[members[k], m]) if len(members[k]) else 0 for m in range(K)] for k in range(K)]
     surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in range(K)]
     for k in range(K):
-        for m in range(K):
-            taken = min(surplus[k], -surplus[m], flow[k][m])
-            if taken > 0:
-                _take(units, members[k], m, taken)
-                surplus[k] -= taken
-                surplus[m] += taken
+        while surplus[k] > 0 and (path := _way_out(flow, surplus, k)):
+            steps = list(pairwise(path))
+            taken = min(surplus[k], -surplus[path[-1]], *(flow[i][j] for i, j in steps))
+            for i, j in steps:
+                _take(units, members[i], j, taken)
+                flow[i][j] -= taken
+            surplus[k] -= taken
+            surplus[path[-1]] += taken
     if any(surplus):
         units[:] = 0
+
+
+def _way_out(flow: list[list[int]], surplus: list[int], first: int) -> list[int]:
+    """Return the shortest way along flows from a class that gives too much to one that gets too much; or nothing.
+
+    Classes in a row, as those of a digitised number, have flows between neighbours only.
+    """
+    ways, seen = [[first]], {first}
+    for way in ways:  # which grows
+        for m, amount in enumerate(flow[way[-1]]):
+            if amount > 0 and m not in seen:
+                if surplus[m] < 0:
+                    return [*way, m]
+                seen.add(m)
+                ways.append([*way, m])
+    return []
 
 
 def _take(units: Units, rows: Units, column: int, amount: int) -> None:

@@ -21,7 +21,7 @@ from . import data_hash
 from .certificate import Certificate, Certificates
 from .checking import ClaimError, Examples, Verification, planes_in_words, positive_classes
 from .claim import Fingerprint, Seal, digest
-from .enclosure import Interval, gamma
+from .enclosure import SMALLEST, Interval, U, gamma
 from .estimators import HardMarginSVC, Perceptron, ZeroOneClassifier
 from .estimators._certified import CertifiedEstimator
 from .exact import Check, Clock, plane_margin, sides
@@ -613,40 +613,39 @@ def _novikoff(case: _Case) -> Iterator[Verification]:
 def _novikoff_numbers(case: _Case, k: int) -> set[str]:
     """Return which numbers of a plane are confirmed; raise for those that are not so."""
     problem, w, b = case.problem(k), case.coef[k], float(case.intercept[k])
-    longest, d = float((problem.rows.squared_norms() + problem.fit_intercept).max()), problem.rows.d
-    off = gamma(d + 8) + d * 5e-324 / longest if longest > 0 else np.inf  # what squares lose by underflow, too
-    R = Interval(float(np.sqrt(longest)) * (1 - off), float(np.sqrt(longest)) * (1 + off))
-    clock = Clock(case.time_limit)
-    kept = Interval(*plane_margin(problem.rows.X, problem.y, np.append(w, b), augmented=True, clock=clock))
-    in_floats = margin_in_floats(problem.rows.X, problem.y, w, b)
-    radius, gamma_, bound = (case.number(name, k) for name in ("radius_", "margin_", "mistake_bound_"))
-    same = {
-        "radius_": _is(radius, R, off <= CLOSE) or _refuse("radius_", radius, R.high, R.low <= radius <= R.high),
-        "margin_": _is(gamma_, kept, True)
-        or _refuse("margin_", gamma_, kept.low, in_floats.low <= gamma_ <= in_floats.high),
-    }
-    with np.errstate(over="ignore", divide="ignore"):
-        by_own = np.square(np.float64(radius) / gamma_) if gamma_ > 0 else np.float64(np.inf)
-    # Where the margin is too small for floats to tell, its bound is no more than they say.
-    own = bound == by_own or abs(bound - by_own) <= 1e-12 * by_own < np.inf
-    expected = by_own if all(same.values()) and (gamma_ > 0) == (kept.low > 0) else np.float64(np.nan)
-    same["mistake_bound_"] = bool(own and (bound == expected or abs(bound - expected) <= CLOSE * expected))
-    if not own:
-        _refuse("mistake_bound_", bound, float(by_own), False)
-    return {name for name, holds in same.items() if holds}
+    clock, theta = Clock(case.time_limit), np.append(w, b)
+    kept = Interval(*plane_margin(problem.rows.X, problem.y, theta, augmented=True, clock=clock))
+    R, in_floats = _radius(problem), margin_in_floats(problem.rows.X, problem.y, w, b)
+    radius, margin, bound = (case.number(name, k) for name in ("radius_", "margin_", "mistake_bound_"))
+    confirmed = set()
+    if _compared("radius_", radius, R, R):
+        confirmed.add("radius_")
+    if _compared("margin_", margin, kept, in_floats):
+        confirmed.add("margin_")
+    with np.errstate(over="ignore"):
+        expected = float(np.square(np.float64(radius) / margin)) if margin > 0 else np.inf
+    if not (bound == expected or abs(bound - expected) <= 1e-12 * expected < np.inf):
+        raise ClaimError(f"mistake_bound_ is {bound:.12g}; radius_ and margin_ give {expected:.12g}")
+    # A margin that floats cannot tell from none may be none, and then there is no bound.
+    return confirmed | {"mistake_bound_"} if len(confirmed) == 2 and (margin > 0) == (kept.low > 0) else confirmed
 
 
-def _is(said: float, found: Interval, known: bool) -> bool:
-    """Whether a number is the one found, which is known to a tiny share of itself."""
-    slack = CLOSE * 1e-3 * max(abs(found.low), abs(found.high))
-    return known and found.low - slack <= said <= found.high + slack
+def _radius(problem: Problem) -> Interval:
+    """Enclose R, the largest ‖[x, 1]‖ or ‖x‖."""
+    longest = float((problem.rows.squared_norms() + problem.fit_intercept).max())
+    lost = problem.rows.d * SMALLEST  # by squares that fall below the range
+    R, off = float(np.sqrt(longest)), gamma(problem.rows.d + 8)
+    return Interval(R * (1 - off), float(np.sqrt(longest + lost)) * (1 + off) if lost > U * longest else R * (1 + off))
 
 
-def _refuse(name: str, said: float, found: float, rounding: bool) -> bool:
-    """Return False where rounding may have made a number what it is said to be; raise otherwise."""
-    if not rounding:
-        raise ClaimError(f"{name} is {said:.12g}; the data and the plane give {found:.12g}")
-    return False
+def _compared(name: str, said: float, found: Interval, in_floats: Interval) -> bool:
+    """Whether a number is the one found, to a tiny share of itself; raise where no machine's floats make it that."""
+    share = CLOSE * 1e-3 * min(abs(found.low), abs(found.high))
+    if found.width <= share and found.low - share <= said <= found.high + share:
+        return True
+    if not in_floats.low <= said <= in_floats.high:
+        raise ClaimError(f"{name} is {said:.12g}; the data and the plane give {found.low:.12g}")
+    return said == found.low == found.high
 
 
 # -- rows that count --------------------------------------------------------------------------------------------------
