@@ -212,7 +212,7 @@ class GapCheck(ABC, Generic[P]):
         if self._proven and not gap <= tol:
             raise ClaimError(f"tol={tol:g} is claimed, the data prove {gap:.1e}")
         if unknown := out_of_range(primal, dual):
-            return f"how near the optimum the {self.planes} {self.are} is not proven: {unknown}"
+            return f"it is not proven how near the optimum the {self.planes} {self.are}: {unknown}"
         asked = "as was asked for" if gap <= tol else f"not tol={tol:g}, and it does not claim to be"
         return f"the {self.planes} {self.are} within {gap:.1e} of the optimum, {asked}"
 
