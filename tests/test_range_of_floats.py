@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from linsep import LinearClassifier, LinearSVC, LogisticRegression
+from linsep import LinearClassifier, LinearSVC, LogisticRegression, model_file
 from linsep import softmax_certificate as softmax
 from linsep._core import Rows
 from linsep.certificate import Bound, DualPoint, Statement, enclosed_bound, feasible_dual
@@ -324,6 +324,20 @@ def test_the_proof_of_a_fit_counts_the_square_of_what_huge_columns_lose(overlapp
         outcome = certificate.verify(X[some], y[some])
         assert outcome
         assert outcome.proven >= certificate.proven
+
+
+@pytest.mark.parametrize("s", [1e-280, 1e200])
+def test_m13_what_is_not_proven_for_its_size_can_be_saved_and_checked(s, tmp_path):
+    X, y, weight = np.array([[1e100, 1.0], [-1e100, 2.0], [1e90, -1.0], [3e100, 1.0]]), [0, 1, 0, 1], np.full(4, s)
+    model = LinearClassifier("square", penalty="l1", C=1e300 if s > 1 else 1e-300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, sample_weight=weight)
+    model_file.save(model, tmp_path / "model.json")
+    certificate = model_file.load(tmp_path / "model.json").certificate_
+    assert not certificate.proven
+    assert certificate.verify(X, y, weight)
+    assert not certificate.verify(X, y, weight).proven
 
 
 # --- the pieces

@@ -294,11 +294,18 @@ def _finite(value: float) -> float:
 
 
 def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
-    """Return what is proven as a bound, and what another machine's rounding may add: as much again."""
-    found = Bound(primal.high, dual.low)
-    return found, primal.width + max(primal.width, dual.width) if np.isfinite(found.gap) else np.inf
+    """Return what is proven as a bound, and what another machine's rounding may add: as much again.
+
+    A file holds finite numbers only: what is not is the largest of them, and proves nothing.
+    """
+    error = primal.width + max(primal.width, dual.width)
+    numbers = (primal.high, dual.low, LARGEST if np.isnan(error) else error)
+    high, low, error = (min(max(value, -LARGEST), LARGEST) for value in numbers)
+    return Bound(high, low), error
 
 
+#: The largest float.
+LARGEST = float(np.finfo(float).max)
 #: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
 QUICK = 2 * 10**7
 

@@ -23,11 +23,11 @@ from .enclosure import (
     agreements,
     combination,
     conjugate_sum,
-    dual_value,
     feasible,
     fits,
     gamma,
     into_box,
+    penalty_conjugate,
     primal_value,
     sharpened,
 )
@@ -112,13 +112,13 @@ def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Inte
     for attempt in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
+        conjugates = conjugate_sum(loss, alpha, c)
         if penalised(problem):
-            size = abs(conjugate_sum(loss, alpha, c).high)
-            v, radius = sharpened(X, alpha * y, v, radius, penalty, size)
+            v, radius = sharpened(X, alpha * y, v, radius, penalty, abs(conjugates.high))
         if penalty.l2 > 0 or fits(penalty, v, radius):
             break
         alpha = alpha * into_box(penalty, v, radius, attempt)
-    return alpha, dual_value(loss, penalty, c, alpha, v, radius)
+    return alpha, -penalty_conjugate(penalty, v, radius) - conjugates
 
 
 def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:

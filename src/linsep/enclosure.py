@@ -38,12 +38,12 @@ __all__ = [
     "agreements",
     "combination",
     "conjugate_sum",
-    "dual_value",
     "feasible",
     "fits",
     "gamma",
     "into_box",
     "out_of_range",
+    "penalty_conjugate",
     "primal_value",
     "relative_gap",
     "sharpened",
@@ -425,10 +425,3 @@ def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> In
     low, high = (total(square, U * square + SMALLEST * (end > 0)) for square, end in zip(squares, ends, strict=True))
     found = Interval(max(low.low, 0.0), high.high).over(penalty.l2).times(0.5)
     return Interval(max(found.low, 0.0), found.high)
-
-
-def dual_value(
-    loss: Loss, penalty: Penalty, c: FloatArray, alpha: FloatArray, v: FloatArray, r: FloatArray
-) -> Interval:
-    """D(α) = −penalty*(v) − Σ cᵢ ℓ*(−αᵢ/cᵢ), where v = Σ αᵢ yᵢ xᵢ to within r."""
-    return -penalty_conjugate(penalty, v, r) - conjugate_sum(loss, alpha, c)

@@ -240,7 +240,7 @@ class GapCheck(ABC, Generic[P]):
             raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {gap:.1e}")
         objective = f"the objective {problem.formula} of {self.are} on these {n} rows"
         if unknown := out_of_range(primal, dual):
-            return f"how near the optimum {objective} is, is not proven: {unknown}"
+            return f"it is not proven how near the optimum {objective} lies: {unknown}"
         return f"{objective} lies within {gap:.1e} of the optimum, {self._beside_tol(gap)}"
 
     def _beside_tol(self, relative_gap: float) -> str:
