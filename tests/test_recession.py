@@ -200,6 +200,17 @@ def test_m13_storage_and_scale_do_not_matter():
         assert found.supremum[0] == pytest.approx(expected.supremum[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("heavy", [1e-200, 1.0, 1e200])
+def test_m13_any_scale_of_columns_and_weights_is_told_truly(scale, heavy):
+    X, y = rare()
+    X = X * [scale, 1.0, scale]
+    weight = np.where(np.arange(len(y)) % 3, heavy, heavy * 1e-16)
+    found = estimates(X, y, weight)
+    assert found.verdicts == ["finite", "finite", "+inf", "finite"]
+    assert found.verify(X, y, weight)
+
+
 def test_m13_rows_that_floats_do_not_tell_from_the_plane_are_told_exactly():
     """The last row is off the plane by one unit in the last place: it moves a coefficient that the others hold."""
     X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [1.0, 1.0], [3.0, np.nextafter(3.0, 4.0)]])

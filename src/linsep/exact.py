@@ -358,7 +358,8 @@ def check_plane(
     if len(coef) != data.d:
         return Check(False, f"the plane has {len(coef)} coefficients, the data {data.d} columns")
     theta: Any = [*coef, *b]
-    if isinstance(coef, np.ndarray) or not any(isinstance(value, Fraction) for value in theta):
+    in_floats = isinstance(coef, np.ndarray) and coef.dtype.kind == "f" and not isinstance(intercept, Fraction)
+    if in_floats or not any(isinstance(value, Fraction) for value in theta):
         theta = np.array(theta, dtype=np.float64)
     floats = theta if isinstance(theta, np.ndarray) else [value for value in theta if isinstance(value, float)]
     if not np.isfinite(floats).all():
@@ -542,7 +543,7 @@ def check_margin(
     'a point is nearer to the plane than 0.5000000000000001: its margin is 0.5'
     """
     theta: Any = coef if intercept is None else [*coef, intercept]
-    if isinstance(coef, np.ndarray) and not isinstance(intercept, Fraction):
+    if isinstance(coef, np.ndarray) and coef.dtype.kind == "f" and not isinstance(intercept, Fraction):
         theta = np.array(theta, dtype=np.float64)
     if not np.any(theta[: len(coef)]):
         return Check(False, "a plane needs coefficients that are not all zero")

@@ -48,6 +48,7 @@ from .separability import (
     written_fraction,
 )
 from .separation import Search
+from .separation_floats import scaled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -540,17 +541,17 @@ def _fitted(rows: _Weighted, columns: Sequence[int], clock: Clock) -> FloatArray
     """Return where the rows' log-likelihood is largest, on some independent columns; zero on others."""
     X, features, intercept = _on(rows, columns)
     A = signed_rows(X, rows.y, np.arange(len(rows.y)), intercept=intercept)
-    scale = np.sqrt(np.asarray(A.multiply(A).sum(axis=0)).ravel() if is_sparse(A) else np.einsum("ij,ij->j", A, A))
-    scale[scale == 0] = 1.0
-    A = sparse.csr_matrix(A @ sparse.diags(1.0 / scale)) if is_sparse(A) else A / scale
+    A, exponents = scaled(A)
+    c = rows.c / rows.c.max(initial=0.0)
     if A.shape[0] * A.shape[1] <= SMALL:
         A, R = np.linalg.qr(np.asarray(A.toarray() if is_sparse(A) else A))
-        theta = scipy.linalg.solve_triangular(R, _newton(A, rows.c, clock), check_finite=False)
+        theta = scipy.linalg.solve_triangular(R, _newton(A, c, clock), check_finite=False)
     else:
-        theta = _newton(A, rows.c, clock)
+        theta = _newton(A, c, clock)
     limit = np.zeros(rows.size)
-    limit[[*features, *([rows.size - 1] if intercept else [])]] = theta / scale
-    return limit
+    with np.errstate(over="ignore"):
+        limit[[*features, *([rows.size - 1] if intercept else [])]] = np.ldexp(theta, exponents)
+    return limit if np.isfinite(limit).all() else np.zeros(rows.size)  # too large for floats: nothing is proven there
 
 
 def _newton(A: Any, c: FloatArray, clock: Clock) -> FloatArray:
