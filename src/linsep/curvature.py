@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,45 @@ from numpy.typing import NDArray
 from ._core import is_sparse
 from .enclosure import ULPS, U, blocks, gamma
 from .losses import Loss
+from .redundancy import MANY_FEATURES, Redundancy, find_redundancy
+from .split_product import split_product
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["gap_below", "softmax_gap_below"]
+__all__ = ["MANY_FEATURES", "Look", "examine", "examine_softmax", "gap_below", "softmax_gap_below"]
 
-#: Beyond this many columns no Hessian is formed.
-MANY_FEATURES = 5000
+#: A pivot of the scaled Hessian below this asks for a closer look: are columns redundant, or nearly so?
+SMALL_PIVOT = 1e-8
+#: How far from the identity the Hessian may be in the coordinates found for it, before these are made better.
+NEAR_IDENTITY = 0.1
+#: How often they are.
+ROUNDS = 6
+#: Rows that are off by more than this share in these coordinates are computed with twice the digits.
+BLURRED = 1e-8
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the derivatives at a point say of the optimum.
+
+    Attributes
+    ----------
+    gap : float
+        How far below the objective it can lie, every rounding accounted for; infinite if that cannot be shown.
+    step : array or None
+        The Newton step towards it, the intercept's entry last; of several classes, one row for each but the last. Zero
+        for columns that are redundant.
+    decrement : float
+        λ² = gᵀH⁻¹g, up to rounding: about twice what the step gains.
+    redundancy : Redundancy
+        What was found of the columns; nobody looks where the Hessian tells that none is redundant.
+    """
+
+    gap: float
+    step: FloatArray | None
+    decrement: float
+    redundancy: Redundancy
 
 
 @dataclass(frozen=True)
@@ -74,16 +106,23 @@ def gap_below(
     >>> gap_below(Square(), X, y, np.ones(3), z, np.zeros(3), intercept=True)
     0.044642857142...
     """
+    return examine(loss, X, y, c, z, radius, intercept=intercept).gap
+
+
+def examine(
+    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
+) -> Look:
+    """Return the bound of `gap_below`, and the Newton step; the parameters are the same."""
     if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
-        return math.inf
-    rows = _Rows(X, intercept)
+        return _nothing(X.shape[1])
+    rows = _Rows(X, intercept, c > 0)
     with np.errstate(over="ignore", invalid="ignore"):
         h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
         h = np.maximum(h, 0.0)
         slope = loss.slope(z)
         # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
         off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
-        return _gap(loss.self_concordance, rows, h, c * slope * y, off * (1.0 + ULPS * U))
+        return _look(loss.self_concordance, rows, h, c * slope * y, off * (1.0 + ULPS * U))
 
 
 def softmax_gap_below(
@@ -107,9 +146,16 @@ def softmax_gap_below(
     >>> 0.0067 < softmax_gap_below(X, codes, np.ones(6), scores, np.zeros(6), intercept=True) < 0.0085
     True
     """
+    return examine_softmax(X, codes, c, scores, radius, intercept=intercept).gap
+
+
+def examine_softmax(
+    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
+) -> Look:
+    """Return the bound of `softmax_gap_below`, and the Newton step; the parameters are the same."""
     n, K = scores.shape
     if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
-        return math.inf
+        return _nothing(X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         p = np.exp(scores - scores.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
@@ -118,19 +164,38 @@ def softmax_gap_below(
         h = np.maximum(c[:, None] * p * (1.0 - off[:, None]), 0.0) * (1.0 - ULPS * U)
         u = np.zeros((n, K))
         u[np.arange(n), codes] = -c
-        return _gap(2.0, _SoftmaxRows(X, intercept, p, off), h.ravel(), u.ravel(), ULPS * U * np.abs(u).ravel())
+        rows = _SoftmaxRows(X, intercept, c > 0, p, off)
+        return _look(2.0, rows, h.ravel(), u.ravel(), ULPS * U * np.abs(u).ravel())
 
 
-def _gap(M: float, rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray) -> float:
+def _nothing(d: int) -> Look:
+    return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
+
+
+def _look(M: float, rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray) -> Look:
     """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than that."""
-    R = _whitening(rows, h)
-    return math.inf if R is None else _bound(M, _measure(rows, h, u, off, R))
+    R, sure = _whitening(rows, h)
+    if not sure and rows.leave_out_redundant():
+        R, _ = _whitening(rows, h)
+    if R is None:
+        return Look(math.inf, None, math.inf, rows.redundancy)
+    for left in reversed(range(ROUNDS)):
+        sizes = _measure(rows, h, u, off, R)
+        if not np.isfinite(sizes.gram).all():
+            return Look(math.inf, None, math.inf, rows.redundancy)
+        if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
+            break
+        R = R @ _inverse_factor(sizes.gram)[0]
+    v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
+    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), rows.redundancy)
 
 
 class _Rows:
     """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
 
-    def __init__(self, X: Any, intercept: bool) -> None:
+    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_]) -> None:
+        self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
+        self.redundancy = Redundancy(X.shape[1])
         ends = X.min(axis=0), X.max(axis=0)
         first, low, high = (
             np.asarray(end.toarray() if is_sparse(end) else end, dtype=np.float64).reshape(-1)
@@ -138,12 +203,34 @@ class _Rows:
         )
         # A column of zeros, or beside an intercept one of equal numbers, adds nothing that the others cannot do.
         same = first if intercept else np.zeros_like(first)
-        self.used = (low != same) | (high != same)
-        largest = np.maximum(np.abs(low), np.abs(high))[self.used]
+        self.largest = np.maximum(np.abs(low), np.abs(high))
+        self._use((low != same) | (high != same))
+        if not self.used.all():
+            constant = {int(j): {X.shape[1]: Fraction(first[j])} if same[j] else {} for j in np.flatnonzero(~self.used)}
+            self.redundancy = Redundancy(X.shape[1], constant)
+
+    def _use(self, used: NDArray[np.bool_]) -> None:
+        self.used = used
         # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
-        self.scale = np.ldexp(1.0, np.minimum(-np.frexp(largest)[1], 1023))
-        self.X, self.intercept = X, intercept
-        self.n, self.size = X.shape[0], int(self.used.sum()) + intercept
+        self.scale = np.ldexp(1.0, np.minimum(-np.frexp(self.largest[used])[1], 1023))
+        self.size = int(used.sum()) + self.intercept
+
+    def leave_out_redundant(self) -> bool:
+        """Look for columns that are combinations of others, and do without them; return whether there are any."""
+        self.redundancy = find_redundancy(self.X, intercept=self.intercept, counted=self.counted)
+        used = np.ones(self.X.shape[1], dtype=bool)
+        used[list(self.redundancy.combinations)] = False
+        before = int(self.used.sum())
+        self._use(used & self.used)
+        return int(self.used.sum()) < before
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns, the intercept's last."""
+        out = np.zeros(self.X.shape[1] + self.intercept)
+        out[: len(self.used)][self.used] = theta[: len(self.scale)] * self.scale
+        if self.intercept:
+            out[-1] = theta[-1]
+        return out
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Yield which rows, the rows, and how far each may be off: not at all."""
@@ -162,11 +249,33 @@ class _Rows:
 class _SoftmaxRows:
     """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
 
-    def __init__(self, X: Any, intercept: bool, p: FloatArray, off: FloatArray) -> None:
-        self.rows, self.p, self.off = _Rows(X, intercept), p, off
-        self.n, self.size = p.size, (p.shape[1] - 1) * self.rows.size
-        #: Examples at a time.
-        self.some = max(1, 2**20 // max(1, p.shape[1] * self.size))
+    def __init__(
+        self, X: Any, intercept: bool, counted: NDArray[np.bool_], p: FloatArray, off: FloatArray
+    ) -> None:
+        self.rows, self.p, self.off, self.n = _Rows(X, intercept, counted), p, off, p.size
+
+    @property
+    def size(self) -> int:
+        """How long a row is."""
+        return int((self.p.shape[1] - 1) * self.rows.size)
+
+    @property
+    def some(self) -> int:
+        """How many examples are looked at in one go."""
+        return max(1, 2**20 // max(1, self.p.shape[1] * self.size))
+
+    @property
+    def redundancy(self) -> Redundancy:
+        """What was found of the columns."""
+        return self.rows.redundancy
+
+    def leave_out_redundant(self) -> bool:
+        """Do without columns that are combinations of others."""
+        return self.rows.leave_out_redundant()
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns, one row for each class but the last."""
+        return np.array([self.rows.full(one) for one in theta.reshape(-1, self.rows.size)])
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Yield which rows, the rows, and how far each may be off, since p is."""
@@ -186,21 +295,40 @@ class _SoftmaxRows:
         return int(self.some * self.p.shape[1] + len(self.p) // self.some + self.rows.terms + 16)
 
 
-def _whitening(rows: _Rows | _SoftmaxRows, h: FloatArray) -> FloatArray | None:
-    """Return R with RᵀHR near the identity, or None where H has no Cholesky factor. How near is measured afterwards."""
+def _whitening(rows: _Rows | _SoftmaxRows, h: FloatArray) -> tuple[FloatArray | None, bool]:
+    """Return R with RᵀHR near the identity, and whether it is likely to be; None where a column says nothing.
+
+    How near it is gets measured afterwards.
+    """
     hessian = np.zeros((rows.size, rows.size))
     for part, block, _ in rows:
         hessian += (block * h[part, None]).T @ block
     diagonal = np.diag(hessian)
-    if rows.size == 0 or not ((diagonal > 0).all() and np.isfinite(hessian).all()):
-        return None
+    if rows.size == 0 or not np.isfinite(hessian).all():
+        return None, True
+    if not (diagonal > 0).all():
+        return None, False
     scale = 1.0 / np.sqrt(diagonal)
-    try:
-        factor = scipy.linalg.cholesky(hessian * scale[:, None] * scale, check_finite=False)
-    except scipy.linalg.LinAlgError:
-        return None
-    inverse = scipy.linalg.solve_triangular(factor, np.eye(rows.size), check_finite=False)
-    return np.asarray(inverse * scale[:, None])
+    inverse, smallest = _inverse_factor(hessian * scale[:, None] * scale)
+    return np.asarray(inverse * scale[:, None]), smallest > SMALL_PIVOT
+
+
+def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray, float]:
+    """Return R with RᵀAR near the identity for a matrix A that is all but positive definite, and its smallest pivot.
+
+    Where it is not, because rounding made it so, as little is added to its diagonal as makes it so again: what R then
+    leaves to be done is less by as many digits as a float has, and is done in another round (Fukaya and others,
+    *Shifted Cholesky QR*, 2020).
+    """
+    d, shift = len(matrix), 0.0
+    while True:
+        try:
+            factor = scipy.linalg.cholesky(matrix + shift * np.eye(d), check_finite=False)
+            break
+        except scipy.linalg.LinAlgError:
+            shift = max(100.0 * shift, 8.0 * d * U * float(np.trace(matrix)) / d)
+    inverse = scipy.linalg.solve_triangular(factor, np.eye(d), check_finite=False)
+    return np.asarray(inverse), 0.0 if shift else float(np.diag(factor).min()) ** 2
 
 
 def _measure(rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray, R: FloatArray) -> _Sizes:
@@ -210,10 +338,9 @@ def _measure(rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: Floa
     longest, gram_error, gradient_error = 0.0, 0.0, 0.0
     error, sums = gamma(size + 8), gamma(rows.terms)
     for part, block, doubt in rows:
-        b = block @ R
+        b, slip = _rows_in(R, length, block)
         norm = np.linalg.norm(b, axis=1) * (1.0 + error)
-        # ‖bᵢ as computed − bᵢ‖
-        slip = (error * np.linalg.norm(block, axis=1) + doubt) * length * (1.0 + 2 * error)
+        slip = (slip + doubt * length) * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
         gram += (b * h[part, None]).T @ b
         gradient += u[part] @ b
         longest = max(longest, float((norm + slip).max()))
@@ -223,11 +350,29 @@ def _measure(rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: Floa
     return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest)
 
 
+def _rows_in(R: FloatArray, length: float, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return bᵢ = Rᵀzᵢ and how far each may be off, in length; with twice the digits where a plain product is blurred."""
+    size = len(R)
+    b = block @ R
+    slip = gamma(size + 8) * np.linalg.norm(block, axis=1) * length
+    norm = np.linalg.norm(b, axis=1)
+    if not float(slip.max(initial=0.0)) > BLURRED * float(norm.max(initial=0.0)):
+        return b, slip
+    high, low, error = split_product(block, R)
+    b = high + low
+    return b, (np.linalg.norm(error, axis=1) + 2 * U * np.linalg.norm(b, axis=1)) * (1.0 + gamma(size + 8))
+
+
+def _away(sizes: _Sizes) -> float:
+    """Return how far from the identity the Hessian is in these coordinates."""
+    d = len(sizes.gradient)
+    return float(np.linalg.norm(sizes.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
+
+
 def _bound(M: float, sizes: _Sizes) -> float:
     """λ² (1 + s)/2, from ‖g‖ and a lower bound μ on the eigenvalues of H in the coordinates of `sizes`."""
     d = len(sizes.gradient)
-    away = float(np.linalg.norm(sizes.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
-    mu = 1.0 - away - sizes.gram_error - 8 * U
+    mu = 1.0 - _away(sizes) - sizes.gram_error - 8 * U
     if not mu > 0:
         return math.inf
     norm = (float(np.linalg.norm(sizes.gradient)) * (1.0 + gamma(d + 8)) + sizes.gradient_error) * (1.0 + 8 * U)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._core import length
 from .checking import ClaimError
-from .curvature import gap_below
+from .curvature import MANY_FEATURES, Look, examine
 from .duality import balanced, penalised, weights
 from .enclosure import (
     Interval,
@@ -25,6 +25,7 @@ from .enclosure import (
     gamma,
     into_box,
     primal_value,
+    sharp_agreements,
     sharpened,
 )
 from .problem import Problem
@@ -32,7 +33,10 @@ from .problem import Problem
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["DualPoint", "enclosed_bound", "feasible_dual", "largest_shares"]
+__all__ = ["DualPoint", "bound_below", "enclosed_bound", "examined", "feasible_dual", "largest_shares", "sharp_primal"]
+
+#: Agreements that leave more than this share of the objective open are computed with twice the digits.
+BLURRED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,39 @@ def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Inte
     return alpha, dual_value(loss, penalty, c, alpha, v, radius)
 
 
-def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
-    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown."""
+def sharp_primal(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(w, b), with twice the digits where plain ones leave much of it open; also agreements and radii."""
     c, X, y = weights(problem), problem.rows.X, problem.y
     z, radius = agreements(X, y, w, b)
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    provable = np.isfinite(problem.loss.self_concordance) and X.shape[1] <= MANY_FEATURES
+    if provable and primal.width > BLURRED * abs(primal.high):
+        z, radius = sharp_agreements(X, y, w, b)
+        primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    return primal, z, radius
+
+
+def examined(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, Look]:
+    """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    primal, z, radius = sharp_primal(problem, w, b)
+    X, c, intercept = problem.rows.X, weights(problem), problem.fit_intercept
+    return primal, examine(problem.loss, X, problem.y, c, z, radius, intercept=intercept)
+
+
+def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
+    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown."""
+    c, X, y = weights(problem), problem.rows.X, problem.y
     if not penalised(problem):
-        # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
-        _, zero = feasible_dual(problem, np.zeros(len(y)))
-        low = primal.low - gap_below(problem.loss, X, y, c, z, radius, intercept=problem.fit_intercept)
-        return primal, zero if zero.low >= low else Interval(low, low)
+        primal, look = examined(problem, w, b)
+        return primal, bound_below(problem, primal, look)
+    z, radius = agreements(X, y, w, b)
+    primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
+
+
+def bound_below(problem: Problem, primal: Interval, look: Look) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty."""
+    # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
+    _, zero = feasible_dual(problem, np.zeros(problem.rows.n))
+    low = primal.low - look.gap
+    return zero if zero.low >= low else Interval(low, low)

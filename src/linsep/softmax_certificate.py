@@ -23,8 +23,9 @@ from scipy.special import entr
 
 from .blocked import rows_of
 from .checking import ClaimError, Verification
-from .claim import QUICK, hidden, looked_at_closely, widened
-from .curvature import softmax_gap_below
+from .claim import hidden, looked_at_closely, widened
+from .curvature import MANY_FEATURES, Look, examine_softmax
+from .dual_point import BLURRED
 from .duality import Bound, penalised
 from .enclosure import (
     GRID,
@@ -40,6 +41,7 @@ from .enclosure import (
     into_box,
     penalty_conjugate,
     penalty_value,
+    sharp_agreements,
     sharpened,
     total,
 )
@@ -50,7 +52,7 @@ from .statement import Statement, plain
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
 
-__all__ = ["SoftmaxCertificate", "SoftmaxClaim", "certify_softmax"]
+__all__ = ["SoftmaxCertificate", "SoftmaxClaim", "certify_softmax", "examined", "sharp_softmax_primal", "softmax_bound_below"]
 
 
 @dataclass(frozen=True)
@@ -144,10 +146,15 @@ def certify_softmax(
     statement: Statement,
     classes: ArrayLike,
     tol: float,
+    enclosed: tuple[Interval, Interval] | None = None,
 ) -> SoftmaxClaim:
-    """Return what a fit with planes W, of shape (d, K), and b may claim."""
+    """Return what a fit with planes W, of shape (d, K), and b may claim; `enclosed`: its bound, where that is known."""
     labels = tuple(np.asarray(classes).tolist())
-    proof, error = _penalised(problem, W, b, proof, tol) if penalised(problem) else _unpenalised(problem, W, b, proof)
+    if penalised(problem):
+        proof, error = _penalised(problem, W, b, proof, tol)
+    else:
+        primal, dual = enclosed or enclosed_bound(problem, W, b)
+        proof, error = Bound(primal.high, widened(primal, dual)), primal.width
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = min(max(proof.dual, 0.0), proof.primal)
@@ -160,16 +167,6 @@ def _penalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bou
     if not hidden(proof, error, tol):
         return proof, error
     return looked_at_closely(proof, error, *enclosed_bound(problem, W, b))
-
-
-def _unpenalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound) -> tuple[Bound, float]:
-    """Return a bound without a penalty, and how far its arithmetic may be off; see `linsep.claim`."""
-    size = (problem.classes - 1) * (problem.rows.d + problem.fit_intercept)
-    if problem.rows.n * problem.classes * size**2 > QUICK:
-        found = Bound(proof.primal, 0.0)
-        return found, rounding(problem, W, b, found)
-    primal, dual = enclosed_bound(problem, W, b)
-    return Bound(primal.high, widened(primal, dual)), primal.width
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,15 +282,36 @@ class _Check(GapCheck[SoftmaxProblem]):
 
 def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
     """Enclose P(W, b), and D(p) or, without a penalty, the best bound that can be shown."""
+    if penalised(problem):
+        return enclosed_primal(problem, W, b), enclosed_dual(problem.evaluate(W, b))
+    primal, look = examined(problem, W, b)
+    return primal, softmax_bound_below(primal, look)
+
+
+def softmax_bound_below(primal: Interval, look: Look) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty."""
+    # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
+    low = primal.low - look.gap
+    return Interval(low, low) if low > 0 else Interval(0.0, 0.0)
+
+
+def sharp_softmax_primal(
+    problem: SoftmaxProblem, W: FloatArray, b: FloatArray
+) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(W, b), with twice the digits where plain ones leave much of it open; also scores and radii."""
     scores, radius = _scores(problem, W, b)
     primal = _primal(problem, W, scores, radius)
-    if penalised(problem):
-        return primal, enclosed_dual(problem.evaluate(W, b))
-    # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
-    low = primal.low - softmax_gap_below(
-        problem.rows.X, problem.codes, problem.s, scores, radius.max(axis=1), intercept=problem.fit_intercept
-    )
-    return primal, Interval(low, low) if low > 0 else Interval(0.0, 0.0)
+    if primal.width > BLURRED * abs(primal.high) and problem.rows.d <= MANY_FEATURES:
+        scores, radius = _scores(problem, W, b, sharp_agreements)
+        primal = _primal(problem, W, scores, radius)
+    return primal, scores, radius
+
+
+def examined(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Look]:
+    """Enclose P(W, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    primal, scores, radius = sharp_softmax_primal(problem, W, b)
+    X, codes, intercept = problem.rows.X, problem.codes, problem.fit_intercept
+    return primal, examine_softmax(X, codes, problem.s, scores, radius.max(axis=1), intercept=intercept)
 
 
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
@@ -301,10 +319,12 @@ def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> In
     return _primal(problem, W, *_scores(problem, W, b))
 
 
-def _scores(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _scores(
+    problem: SoftmaxProblem, W: FloatArray, b: FloatArray, method: Any = agreements
+) -> tuple[FloatArray, FloatArray]:
     """Return gᵢₖ, and how far each may be off."""
     ones = np.ones(problem.rows.n)
-    each = [agreements(problem.rows.X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
+    each = [method(problem.rows.X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
     scores, radius = (np.column_stack(part) for part in zip(*each, strict=True))
     return scores, radius
 

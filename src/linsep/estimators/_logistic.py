@@ -21,6 +21,7 @@ from ..softmax import SoftmaxProblem
 from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.centring import find_centre
+from ..solvers.polishing import polished_softmax
 from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
@@ -178,10 +179,11 @@ class LogisticRegression(CertifiedEstimator):
         solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
+        if self._no_optimum is None:
+            found = polished_softmax(found, problem, self._tol())
         found.history.solver = solver.name
         found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
         results = self._store_softmax(problem, found)
-        self._believe_the_proof()
         self._say(results)
         return results
 
@@ -252,8 +254,9 @@ class LogisticRegression(CertifiedEstimator):
         self.objective_ = problem.formula
         self.__dict__.pop("_claims", None)
         self.__dict__.pop("_provenance", None)
-        tol, proof = float(self.tol), found.proof
-        self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
+        self._store_redundancy(found.redundancy)
+        known = found.proof, self._statement(), self.classes_, float(self.tol), found.enclosed
+        self._claim = certify_softmax(problem, found.W, found.b, *known)
         self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 
@@ -282,4 +285,5 @@ class LogisticRegression(CertifiedEstimator):
 def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
     """Return one plane of a softmax model as a solver's result."""
     ended = found.n_iter, found.converged, found.message, found.history
-    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted)
+    proven = dict(proof=found.proof, redundancy=found.redundancy)
+    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted, **proven)  # type: ignore[arg-type]
