@@ -38,8 +38,11 @@ ROUNDING = 1e-12
 NEGLIGIBLE = 1e-9
 #: Of more columns than this nobody looks.
 MANY_FEATURES = 5000
-#: Exact systems are solved for up to this many columns, and with this much work.
-EXACT_COLUMNS, EXACT_WORK = 300, 2e9
+#: Exact systems are solved for up to this many columns, of numbers with up to this many bits, and with this much work:
+#: of longer numbers no relation but a simple one holds on many rows.
+EXACT_COLUMNS, EXACT_BITS, EXACT_WORK = 300, 32, 2e9
+#: After so many columns that are nearly redundant nobody looks any further.
+MOST_NEARLY = 20
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ def find_redundancy(X: Any, *, intercept: bool, counted: NDArray[np.bool_] | Non
     waiting, kept = np.flatnonzero(suspect).tolist(), np.flatnonzero(~suspect).tolist()
     combinations: dict[int, Combination] = {}
     nearly: list[Near] = []
-    while waiting:
+    while waiting and len(nearly) < MOST_NEARLY:
         shares, left = _shares(triangle, lengths, kept, waiting)
         for place, share, rest in zip(list(waiting), shares.T, left.tolist(), strict=True):
             waiting.remove(place)
@@ -266,7 +269,9 @@ class _Columns:
         places, clock = [*others, place], Clock(None, EXACT_WORK)
         some = np.vstack([rows[: 4 * len(places)][:, places] for _, rows in zip(range(8), self._rows(), strict=False)])
         try:
-            M, r, c = to_whole(some)
+            M, _, c = to_whole(some)
+            if max(abs(value).bit_length() for value in M.ravel()) > EXACT_BITS:
+                return None
             chosen, columns = pivots(M[:, :-1], clock)
             if len(columns) < len(others):
                 return None  # too few rows to tell

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import _core, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
-from ..claim import Claim, certify
+from ..claim import Claim, certify, rounding
 from ..curvature import MANY_FEATURES
 from ..duality import share
 from ..losses import Loss
@@ -300,9 +300,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Return the result with its gap proven, where no penalty does that by itself and there is an optimum."""
         if self._no_optimum is not None or result.history.solver not in POLISHED or not can_be_proven(problem):
             return result
-        if problem.loss.quadratic and result.proof is not None and result.proof.relative_gap <= self._tol():
-            return result
-        return polished(result, problem, self._tol())
+        proof, tol = result.proof, self._tol()
+        if problem.loss.quadratic and proof is not None and proof.dual > 0:
+            error = rounding(problem, result.w, result.b, proof)
+            if share(max(proof.gap, 0.0) + error, proof.primal - error) <= tol:
+                return result  # its own solver's proof will do
+        return polished(result, problem, tol)
 
     def _believe_the_proof(self) -> None:
         """A fit has converged where `tol` is proven, whatever the solver says of it; where nothing is, it is asked.

@@ -36,6 +36,8 @@ __all__ = ["Landscape", "Reached", "can_be_proven", "descend", "goal_of", "polis
 STEPS, HALVINGS = 50, 40
 #: Of the fall that a step's slope promises, it must make this share.
 ARMIJO = 1e-4
+#: Columns that are told apart by less than this share of them are told apart by rounding: no use to follow that.
+LOST = 1e-13
 #: Problems with at most so much work in a step are solved until this share of the objective is left to gain.
 SMALL, FURTHER = 2e7, 1e-13
 
@@ -78,9 +80,12 @@ def goal_of(tol: float, work: float) -> float:
 def descend(land: Landscape[T], start: T, tol: float, goal: float) -> Reached[T]:
     """Step until the gap is proven to be no more than `goal` times the objective, or steps lead no further.
 
-    Where columns are redundant, the point of least norm is returned, if it is proven to `tol` as well.
+    Where columns are redundant, the point of least norm is returned, if it is proven to `tol` as well. A point that is
+    not proven to `tol` is no better than the one to start with, which is then returned.
     """
-    best = Reached(start, *land.look(start), 0)
+    best = first = Reached(start, *land.look(start), 0)
+    if any(near.left < LOST for near in best.look.redundancy.nearly):
+        return first
     while best.steps < STEPS and best.look.step is not None and best.look.gap > goal * best.primal.low:
         new = _step(land, best, best.look.step)
         if new is None:
@@ -89,9 +94,8 @@ def descend(land: Landscape[T], start: T, tol: float, goal: float) -> Reached[T]
     if redundancy := best.look.redundancy:
         point = land.shortest(best.point, redundancy)
         found = Reached(point, *land.look(point), best.steps)
-        if found.look.gap <= max(tol * found.primal.low, best.look.gap):
-            return found
-    return best
+        best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
+    return best if best.look.gap <= tol * best.primal.low else first
 
 
 def _step(land: Landscape[T], now: Reached[T], step: FloatArray) -> Reached[T] | None:
