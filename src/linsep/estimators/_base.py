@@ -47,7 +47,7 @@ __all__ = ["Explanation", "LinearEstimator", "check_C", "check_batch_labels"]
 #: Why a solver was chosen, if the user did.
 ASKED_FOR = "asked for"
 #: Solvers that go all the way to the optimum: without a penalty, a few more steps prove that they did.
-POLISHED = ("newton", "least_squares")
+POLISHED = ("newton", "least_squares", "softmax_newton")
 
 
 def check_C(C: object) -> float:
@@ -505,8 +505,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         redundancy = self._redundancy
         if not np.isfinite(self._loss().self_concordance):
             return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
-        if self.n_features_in_ > MANY_FEATURES:
-            return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} columns; use a finite C"
+        if self._coefficients() > MANY_FEATURES:
+            return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
         if redundancy is not None and not redundancy.looked:
             return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
         if redundancy is not None and redundancy.nearly:
@@ -515,6 +515,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if results[0].history.solver not in POLISHED:
             return self._why_unproven_with_penalty(results)
         return "these numbers leave too few digits for it; scale the columns, or use a finite C"
+
+    def _coefficients(self) -> int:
+        """Return how many coefficients one problem has."""
+        return int(self.n_features_in_)
 
     def _why_unproven_with_penalty(self, results: list[Result]) -> str:
         solver = results[0].history.solver

@@ -81,7 +81,12 @@ class LogisticRegression(CertifiedEstimator):
         As in scikit-learn.
     dual_gap_ : float
         How far from the optimum the fit can be, as a share of the objective.
-    converged_, history_, objective_
+    converged_ : bool
+        Whether the gap is proven to be no more than `tol`; otherwise a warning says what was reached, and why.
+    redundant_ : dict of {name: relation}
+        Without a penalty: columns that are exact combinations of others, such as all levels of a category beside an
+        intercept. The coefficients are then those of least norm, the intercept not counted.
+    history_, objective_
         As for `SGDClassifier`.
 
     Examples
@@ -238,6 +243,11 @@ class LogisticRegression(CertifiedEstimator):
             )
         except ProofTimeoutError:
             return None  # nothing is known: the fit's own report stands
+
+    def _coefficients(self) -> int:
+        if not self._at_once():
+            return super()._coefficients()
+        return int((len(self.classes_) - 1) * (self.n_features_in_ + bool(self.fit_intercept)))
 
     def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
         """Return the planes to begin from, one column each."""
