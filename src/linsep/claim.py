@@ -239,7 +239,7 @@ def certify(
 def _unpenalised(problem: Problem, w: FloatArray, b: float, result: Any) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""
     proof, enclosed = result.proof, getattr(result, "enclosed", None)
-    # A quadratic's own solver knows how far it can fall; any other has only a dual point that is feasible up to rounding.
+    # A quadratic's own solver knows how far it can fall; others have only dual points that are feasible up to rounding.
     if enclosed is None and problem.loss.quadratic and proof is not None and proof.dual > 0:
         return proof, rounding(problem, w, b, proof)
     primal, dual = enclosed or enclosed_bound(problem, w, b, DualPoint())

@@ -18,9 +18,10 @@ moment of the scores' change, no more than its range times the variance, and the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,17 @@ from .split_product import split_product
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["MANY_FEATURES", "Look", "examine", "examine_softmax", "gap_below", "softmax_gap_below"]
+__all__ = [
+    "MANY_FEATURES",
+    "Look",
+    "examine",
+    "examine_in_passes",
+    "examine_softmax",
+    "gap_below",
+    "slopes",
+    "softmax_gap_below",
+    "softmax_slopes",
+]
 
 #: A pivot of the scaled Hessian below this asks for a closer look: are columns redundant, or nearly so?
 SMALL_PIVOT = 1e-8
@@ -46,6 +57,12 @@ NEAR_IDENTITY = 0.1
 ROUNDS = 6
 #: Rows that are off by more than this share in these coordinates are computed with twice the digits.
 BLURRED = 1e-8
+
+
+#: The derivatives at the rows of a block: given which these are, and the block.
+Derivatives = tuple[FloatArray, FloatArray, FloatArray]
+Slopes = Callable[[slice, Any], Derivatives]
+SoftmaxSlopes = Callable[[slice, Any], "SoftmaxDerivatives"]
 
 
 @dataclass(frozen=True)
@@ -115,14 +132,26 @@ def examine(
     """Return the bound of `gap_below`, and the Newton step; the parameters are the same."""
     if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
         return _nothing(X.shape[1])
-    rows = _Rows(X, intercept, c > 0)
+    h, u, off = slopes(loss, y, c, z, radius)
+    rows = _PlaneRows(_Rows(X, intercept, c > 0), lambda part, _: (h[part], u[part], off[part]))
+    return _look(loss.self_concordance, rows)
+
+
+def examine_in_passes(loss: Loss, X: Any, at: Slopes, *, intercept: bool) -> Look:
+    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
+    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    return _look(loss.self_concordance, _PlaneRows(_Rows(X, intercept, None), at))
+
+
+def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
+    """Return hᵢ that cᵢ ℓ''(zᵢ) is no less than, uᵢ = cᵢ ℓ'(zᵢ) yᵢ, and how far each of these may be off."""
     with np.errstate(over="ignore", invalid="ignore"):
         h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
-        h = np.maximum(h, 0.0)
         slope = loss.slope(z)
         # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
         off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
-        return _look(loss.self_concordance, rows, h, c * slope * y, off * (1.0 + ULPS * U))
+        return np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U)
 
 
 def softmax_gap_below(
@@ -153,47 +182,73 @@ def examine_softmax(
     X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
 ) -> Look:
     """Return the bound of `softmax_gap_below`, and the Newton step; the parameters are the same."""
-    n, K = scores.shape
+    K = scores.shape[1]
     if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
         return _nothing(X.shape[1])
+    found = softmax_slopes(codes, c, scores, radius)
+    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, c > 0), K, lambda part, _: found.part(part)))
+
+
+@dataclass(frozen=True)
+class SoftmaxDerivatives:
+    """Of some examples: probabilities, by what share each may be off, and h, u and its error of the rows zᵢₖ."""
+
+    p: FloatArray
+    doubt: FloatArray
+    h: FloatArray
+    u: FloatArray
+    off: FloatArray
+
+    def part(self, part: slice) -> SoftmaxDerivatives:
+        """Return those of some of the examples."""
+        return SoftmaxDerivatives(*(field[part] for field in (self.p, self.doubt, self.h, self.u, self.off)))
+
+
+def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray) -> SoftmaxDerivatives:
+    """Return what the scores say, with the errors that follow from theirs."""
+    n, K = scores.shape
     with np.errstate(over="ignore", invalid="ignore"):
         p = np.exp(scores - scores.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         # Scores that are off by r make p off by a factor of e^(2r) at the most.
-        off = np.expm1(2.0 * radius) * (1.0 + ULPS * U) + (ULPS + K) * U
-        h = np.maximum(c[:, None] * p * (1.0 - off[:, None]), 0.0) * (1.0 - ULPS * U)
+        doubt = np.expm1(2.0 * radius) * (1.0 + ULPS * U) + (ULPS + K) * U
+        h = np.maximum(c[:, None] * p * (1.0 - doubt[:, None]), 0.0) * (1.0 - ULPS * U)
         u = np.zeros((n, K))
         u[np.arange(n), codes] = -c
-        rows = _SoftmaxRows(X, intercept, c > 0, p, off)
-        return _look(2.0, rows, h.ravel(), u.ravel(), ULPS * U * np.abs(u).ravel())
+        return SoftmaxDerivatives(p, doubt, h, u, ULPS * U * np.abs(u))
 
 
 def _nothing(d: int) -> Look:
     return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
 
 
-def _look(M: float, rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray) -> Look:
-    """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than that."""
-    R, sure = _whitening(rows, h)
-    if not sure and rows.leave_out_redundant():
-        R, _ = _whitening(rows, h)
+def _look(M: float, rows: _PlaneRows | _SoftmaxRows) -> Look:
+    """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than is said with it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _looked(M, rows, rows.rows)
+
+
+def _looked(M: float, rows: _PlaneRows | _SoftmaxRows, columns: _Rows) -> Look:
+    R, sure = _whitening(rows)
+    if not sure and columns.leave_out_redundant():
+        R, _ = _whitening(rows)
     if R is None:
-        return Look(math.inf, None, math.inf, rows.redundancy)
+        return Look(math.inf, None, math.inf, columns.redundancy)
     for left in reversed(range(ROUNDS)):
-        sizes = _measure(rows, h, u, off, R)
+        sizes = _measure(rows, R)
         if not np.isfinite(sizes.gram).all():
-            return Look(math.inf, None, math.inf, rows.redundancy)
+            return Look(math.inf, None, math.inf, columns.redundancy)
         if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
             break
         R = R @ _inverse_factor(sizes.gram)[0]
     v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
-    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), rows.redundancy)
+    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), columns.redundancy)
 
 
 class _Rows:
     """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
 
-    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_]) -> None:
+    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_] | None) -> None:
         self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
         self.redundancy = Redundancy(X.shape[1])
         ends = X.min(axis=0), X.max(axis=0)
@@ -232,77 +287,88 @@ class _Rows:
             out[-1] = theta[-1]
         return out
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Yield which rows, the rows, and how far each may be off: not at all."""
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray, Any]]:
+        """Yield which rows, the rows, and the block that they are from."""
         for part, block in blocks(self.X, dense=True):
             dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
-            dense = np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense
-            yield part, dense, np.zeros(len(dense))
+            yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense, block
 
-    @property
+    @cached_property
     def terms(self) -> int:
         """How many numbers a sum over the examples adds one to the other: those of a block, and the blocks."""
         heights = [part.stop - part.start for part, _ in blocks(self.X, dense=True)]
         return max(heights, default=0) + len(heights) + 16
 
 
-class _SoftmaxRows:
-    """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
+#: Rows, how far each may be off, and their h, u, and how far each of these may be off.
+Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
-    def __init__(
-        self, X: Any, intercept: bool, counted: NDArray[np.bool_], p: FloatArray, off: FloatArray
-    ) -> None:
-        self.rows, self.p, self.off, self.n = _Rows(X, intercept, counted), p, off, p.size
+
+class _PlaneRows:
+    """The rows [x, 1] with their derivatives."""
+
+    def __init__(self, rows: _Rows, at: Slopes) -> None:
+        self.rows, self.at, self.n, self.terms = rows, at, rows.n, rows.terms
 
     @property
     def size(self) -> int:
         """How long a row is."""
-        return int((self.p.shape[1] - 1) * self.rows.size)
+        return self.rows.size
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns."""
+        return self.rows.full(theta)
+
+    def __iter__(self) -> Iterator[Piece]:
+        for part, dense, block in self.rows:
+            yield dense, np.zeros(len(dense)), *self.at(part, block)
+
+
+class _SoftmaxRows:
+    """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
+
+    def __init__(self, rows: _Rows, K: int, at: SoftmaxSlopes) -> None:
+        self.rows, self.K, self.at, self.n = rows, K, at, rows.n * K
+
+    @property
+    def size(self) -> int:
+        """How long a row is."""
+        return (self.K - 1) * self.rows.size
 
     @property
     def some(self) -> int:
         """How many examples are looked at in one go."""
-        return max(1, 2**20 // max(1, self.p.shape[1] * self.size))
-
-    @property
-    def redundancy(self) -> Redundancy:
-        """What was found of the columns."""
-        return self.rows.redundancy
-
-    def leave_out_redundant(self) -> bool:
-        """Do without columns that are combinations of others."""
-        return self.rows.leave_out_redundant()
+        return max(1, 2**20 // max(1, self.K * self.size))
 
     def full(self, theta: FloatArray) -> FloatArray:
         """Return coefficients of these rows as those of all columns, one row for each class but the last."""
         return np.array([self.rows.full(one) for one in theta.reshape(-1, self.rows.size)])
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Yield which rows, the rows, and how far each may be off, since p is."""
-        K = self.p.shape[1]
-        for part, block, _ in self.rows:
-            for first in range(0, len(block), self.some):
-                x = block[first : first + self.some]
-                i = slice(part.start + first, part.start + first + len(x))
-                e_less_p = np.eye(K)[None, :, : K - 1] - self.p[i, None, : K - 1]
+    def __iter__(self) -> Iterator[Piece]:
+        K, some = self.K, self.some
+        for part, dense, block in self.rows:
+            found = self.at(part, block)
+            for first in range(0, len(dense), some):
+                x, here = dense[first : first + some], found.part(slice(first, first + some))
+                e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
                 z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
-                doubt = (self.off[i] + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
-                yield slice(i.start * K, i.stop * K), z, np.repeat(doubt, K)
+                doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
+                yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel()
 
     @property
     def terms(self) -> int:
         """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
-        return int(self.some * self.p.shape[1] + len(self.p) // self.some + self.rows.terms + 16)
+        return int(self.some * self.K + self.rows.n // self.some + self.rows.terms + 16)
 
 
-def _whitening(rows: _Rows | _SoftmaxRows, h: FloatArray) -> tuple[FloatArray | None, bool]:
+def _whitening(rows: _PlaneRows | _SoftmaxRows) -> tuple[FloatArray | None, bool]:
     """Return R with RᵀHR near the identity, and whether it is likely to be; None where a column says nothing.
 
     How near it is gets measured afterwards.
     """
     hessian = np.zeros((rows.size, rows.size))
-    for part, block, _ in rows:
-        hessian += (block * h[part, None]).T @ block
+    for block, _, h, _, _ in rows:
+        hessian += (block * h[:, None]).T @ block
     diagonal = np.diag(hessian)
     if rows.size == 0 or not np.isfinite(hessian).all():
         return None, True
@@ -331,27 +397,27 @@ def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray, float]:
     return np.asarray(inverse), 0.0 if shift else float(np.diag(factor).min()) ** 2
 
 
-def _measure(rows: _Rows | _SoftmaxRows, h: FloatArray, u: FloatArray, off: FloatArray, R: FloatArray) -> _Sizes:
+def _measure(rows: _PlaneRows | _SoftmaxRows, R: FloatArray) -> _Sizes:
     """Return the gradient and the Hessian in the coordinates in which θ = R times them: rows are bᵢ = Rᵀzᵢ."""
     size, length = len(R), float(np.linalg.norm(R))
     gram, gradient = np.zeros((size, size)), np.zeros(size)
     longest, gram_error, gradient_error = 0.0, 0.0, 0.0
     error, sums = gamma(size + 8), gamma(rows.terms)
-    for part, block, doubt in rows:
+    for block, doubt, h, u, off in rows:
         b, slip = _rows_in(R, length, block)
         norm = np.linalg.norm(b, axis=1) * (1.0 + error)
         slip = (slip + doubt * length) * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
-        gram += (b * h[part, None]).T @ b
-        gradient += u[part] @ b
+        gram += (b * h[:, None]).T @ b
+        gradient += u @ b
         longest = max(longest, float((norm + slip).max()))
-        gram_error += float(h[part] @ (sums * norm**2 + 2.0 * norm * slip + slip**2))
-        gradient_error += float(off[part] @ (norm + slip) + np.abs(u[part]) @ (slip + sums * norm))
+        gram_error += float(h @ (sums * norm**2 + 2.0 * norm * slip + slip**2))
+        gradient_error += float(off @ (norm + slip) + np.abs(u) @ (slip + sums * norm))
     wider = 1.0 + gamma(rows.n + 8)
     return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest)
 
 
 def _rows_in(R: FloatArray, length: float, block: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return bᵢ = Rᵀzᵢ and how far each may be off, in length; with twice the digits where a plain product is blurred."""
+    """Return bᵢ = Rᵀzᵢ, and how far each may be off in length; where a product is blurred, with twice the digits."""
     size = len(R)
     b = block @ R
     slip = gamma(size + 8) * np.linalg.norm(block, axis=1) * length

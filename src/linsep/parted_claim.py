@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import length
-from .claim import Claim, Fingerprint, digest, rounding
+from .blocked import BlockedMatrix
+from .claim import Claim, Fingerprint, digest, rounding, widened
+from .curvature import examine_in_passes, slopes
 from .dual_point import DualPoint
 from .duality import Bound, class_scales, penalised, weights
-from .enclosure import U, gamma
-from .parted import PartedProblem
+from .enclosure import Interval, U, agreements, blocks, gamma, loss_sum
+from .parted import Block, PartedProblem
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
@@ -53,13 +56,52 @@ def certify_parts(
             found, dual_point = _with_exceptions(problem, w, b, result.proof, duals, tol)
         if found.dual <= 0:
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
-    elif not problem.loss.quadratic:
-        found = Bound(found.primal, 0.0)  # the proof by curvature takes n d² steps and is left to `verify`
-    error = rounding(problem, w, b, found)
+    if penalised(problem) or (problem.loss.quadratic and found.dual > 0):
+        error = rounding(problem, w, b, found)
+    else:
+        enclosed, low = _by_curvature(problem, w, b)
+        found, error = Bound(enclosed.high, widened(enclosed, low)), enclosed.width
     labels = tuple(np.asarray(classes).tolist())
     primal, dual = float(found.primal), float(min(found.dual, found.primal))
     sealed = digest(w, b), Fingerprint.of_parts(problem)
     return Claim(statement, labels, problem.positive, primal, dual, float(error), tol, *sealed, dual_point)
+
+
+class _Passes:
+    """The examples of a problem in parts as one matrix, and their classes block by block."""
+
+    def __init__(self, problem: PartedProblem) -> None:
+        self.problem = problem
+        self.X = BlockedMatrix(self._read, problem.rows.n, problem.rows.d)
+        self.block: Block | None = None
+
+    def _read(self) -> Iterator[Any]:
+        for block in self.problem.rows:
+            self.block = block
+            yield block.rows.X
+
+    def agreements(self, part: slice, X: Any, w: FloatArray, b: float) -> tuple[FloatArray, ...]:
+        """Return labels, weights and agreements of some rows of the block that was read last, and their radii."""
+        assert self.block is not None
+        codes = self.block.codes[part.start - self.block.first : part.stop - self.block.first]
+        y = np.where(codes == self.problem.positive, 1.0, -1.0)
+        weight = self.problem.class_weight
+        return y, np.ones(len(y)) if weight is None else weight[codes], *agreements(X, y, w, b)
+
+
+def _by_curvature(problem: PartedProblem, w: FloatArray, b: float) -> tuple[Interval, Interval]:
+    """Enclose the objective, and the best bound on the optimum that can be shown without a penalty: a few passes."""
+    passes, loss, primal = _Passes(problem), problem.loss, Interval(0.0, 0.0)
+    for part, X in blocks(passes.X):
+        _, c, z, radius = passes.agreements(part, X, w, b)
+        primal = primal + loss_sum(loss, z, radius, c)
+
+    def at(part: slice, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return slopes(loss, *passes.agreements(part, X, w, b))
+
+    look = examine_in_passes(loss, passes.X, at, intercept=problem.fit_intercept)
+    low = max(0.0, primal.low - look.gap)
+    return primal, Interval(low, low)
 
 
 def _with_exceptions(

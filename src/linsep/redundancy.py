@@ -101,10 +101,14 @@ class Redundancy:
     def __bool__(self) -> bool:
         return bool(self.combinations)
 
+    def relations(self, names: Sequence[str] | None = None) -> dict[str, str]:
+        """Return what each redundant column is, by name."""
+        names = [f"x{j}" for j in range(self.d)] if names is None else names
+        return {str(names[j]): _right_side(others, names) for j, others in sorted(self.combinations.items())}
+
     def in_words(self, names: Sequence[str] | None = None) -> list[str]:
         """Return the relations, one text for each redundant column."""
-        names = [f"x{j}" for j in range(self.d)] if names is None else names
-        return [f"{names[j]} = {_right_side(others, names)}" for j, others in sorted(self.combinations.items())]
+        return [f"{_quoted(name)} = {relation}" for name, relation in self.relations(names).items()]
 
     def least_norm(self, theta: FloatArray) -> FloatArray:
         """Return the coefficients of least length that say the same of every row; the last entry may be an intercept.
@@ -125,7 +129,12 @@ class Redundancy:
 
 
 def _name(j: int, names: Sequence[str]) -> str:
-    return str(names[j]) if j < len(names) else "the intercept"
+    return _quoted(str(names[j])) if j < len(names) else "the intercept"
+
+
+def _quoted(name: str) -> str:
+    """Return a name as it can stand in a formula: one of several words or signs in quotation marks."""
+    return name if name.isidentifier() else f"'{name}'"
 
 
 def _right_side(others: Combination, names: Sequence[str]) -> str:
@@ -135,7 +144,8 @@ def _right_side(others: Combination, names: Sequence[str]) -> str:
         size = abs(factor)
         number = str(size) if len(str(size)) < 24 else f"{float(size):.17g}"
         number = number if size.denominator == 1 or j == len(names) else f"({number})"
-        term = number if j == len(names) else (str(names[j]) if size == 1 else f"{number}·{names[j]}")
+        name = _name(j, names)
+        term = number if j == len(names) else (name if size == 1 else f"{number}·{name}")
         sign = "−" if factor < 0 else "+"
         text = f"{text} {sign} {term}" if text else f"{'−' if factor < 0 else ''}{term}"
     return text or "0"
@@ -233,7 +243,7 @@ class _Columns:
         return np.asarray(found)
 
     def confirmed(self, place: int, kept: list[int], shares: FloatArray, factors: FloatArray) -> Combination | None:
-        """Return the combination that a column is on all rows, if it is one: about those factors of the columns kept."""
+        """Return the combination that a column is on all rows, if it is one: with about those factors."""
         taken = [k for k, share in enumerate(shares) if abs(share) > NEGLIGIBLE]
         guess = {kept[k]: Fraction(float(factors[k])).limit_denominator(DENOMINATOR) for k in taken}
         guess = {p: factor for p, factor in guess.items() if factor}

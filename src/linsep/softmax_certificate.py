@@ -52,7 +52,14 @@ from .statement import Statement, plain
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
 
-__all__ = ["SoftmaxCertificate", "SoftmaxClaim", "certify_softmax", "examined", "sharp_softmax_primal", "softmax_bound_below"]
+__all__ = [
+    "SoftmaxCertificate",
+    "SoftmaxClaim",
+    "certify_softmax",
+    "examined",
+    "sharp_softmax_primal",
+    "softmax_bound_below",
+]
 
 
 @dataclass(frozen=True)
@@ -153,8 +160,8 @@ def certify_softmax(
     if penalised(problem):
         proof, error = _penalised(problem, W, b, proof, tol)
     else:
-        primal, dual = enclosed or enclosed_bound(problem, W, b)
-        proof, error = Bound(primal.high, widened(primal, dual)), primal.width
+        primal, low = enclosed or enclosed_bound(problem, W, b)
+        proof, error = Bound(primal.high, widened(primal, low)), primal.width
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = min(max(proof.dual, 0.0), proof.primal)

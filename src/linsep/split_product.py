@@ -61,11 +61,11 @@ def split_product(A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray,
 
 
 def _in_range(largest: FloatArray) -> NDArray[np.bool_]:
-    return (largest == 0) | ((largest >= LEAST) & (largest <= MOST))
+    return np.asarray((largest == 0) | ((largest >= LEAST) & (largest <= MOST)))
 
 
 def _slices(A: FloatArray, axis: int, bits: int) -> list[FloatArray]:
-    """Cut each row (or column) into whole multiples of 2^(e − bits), 2^(e − 2 bits), …, where 2^e is above all of it."""
+    """Cut each row (or column) into whole multiples of 2^(e − bits), 2^(e − 2 bits), …; 2^e is above all of it."""
     exponent = np.frexp(np.abs(A).max(axis=axis, keepdims=True, initial=0.0))[1]
     rest, slices = A, []
     for k in range(1, SLICES + 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -142,6 +142,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     converged_: bool
     _claims: list[Claim]
     _no_optimum: str | None = None
+    #: What to call the columns of arrays in messages, where somebody knows.
+    _column_names: Sequence[str] | None = None
     #: Whether a fit ends by a rule of its own, and not at a proven gap.
     _own_rule: bool = False
 
@@ -437,14 +439,11 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _store_redundancy(self, redundancy: Redundancy | None) -> None:
         """Keep what was found of the columns: the same for all classes."""
         self._redundancy = redundancy
-        names = self._feature_names()
-        pairs = [] if redundancy is None else [text.split(" = ", 1) for text in redundancy.in_words(names)]
-        columns = [] if redundancy is None else sorted(redundancy.combinations)
-        self.redundant_ = {names[j]: relation for j, (_, relation) in zip(columns, pairs, strict=True)}
+        self.redundant_ = {} if redundancy is None else redundancy.relations(self._feature_names())
 
     def _feature_names(self) -> list[str]:
-        """Return the names of the columns, or x0, x1, …"""
-        names = getattr(self, "feature_names_in_", None)
+        """Return the names of the columns; x0, x1 and so on where they have none."""
+        names = getattr(self, "feature_names_in_", self._column_names)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
@@ -462,7 +461,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         X, codes = X[counted], codes[counted]
         asked: dict[str, Any] = dict(
             fit_intercept=bool(getattr(self, "fit_intercept", True)),
-            feature_names=getattr(self, "feature_names_in_", None),
+            feature_names=self._feature_names(),
             time_limit=None,
             budget=MOST_WORK,
         )
@@ -495,8 +494,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=4)
 
     def _how_far(self) -> str:
-        gap = f"{self.dual_gap_:.1e}" if self.dual_gap_ < 0.995 else "the whole of it"
-        return f"The objective is proven to be within {gap} of the optimum only, not tol={self._tol():g}"
+        return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
 
     def _why_unproven(self, results: list[Result]) -> str:
         """Say why no more is proven, and what to do about it."""
@@ -510,7 +508,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if redundancy is not None and not redundancy.looked:
             return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
         if redundancy is not None and redundancy.nearly:
-            near = redundancy.nearly[0].in_words(self._feature_names())
+            near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
             return f"{near}; leave that column out, give more digits, or use a finite C"
         if results[0].history.solver not in POLISHED:
             return self._why_unproven_with_penalty(results)

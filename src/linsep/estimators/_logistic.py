@@ -238,7 +238,7 @@ class LogisticRegression(CertifiedEstimator):
                 codes[counted],
                 self.classes_.tolist(),
                 fit_intercept=self.fit_intercept,
-                feature_names=getattr(self, "feature_names_in_", None),
+                feature_names=self._feature_names(),
                 budget=MOST_WORK,
             )
         except ProofTimeoutError:

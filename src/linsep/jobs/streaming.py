@@ -20,6 +20,7 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
 from ..data_hash import RowsHash, hash_of_codes
+from ..enclosure import Interval
 from ..history import History
 from ..parted import Block, PartedProblem
 from ..parted_claim import certify_parts
@@ -138,9 +139,20 @@ class _Fit:
         interrupted = self._learn(scratch, classes)
         accuracy = self._measure(scratch, classes)
         counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
-        encoding, notes = from_dict(prepared["encoding"]), prepared["notes"]
+        encoding, notes = from_dict(prepared["encoding"]), [*prepared["notes"], *self._unproven(interrupted)]
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
         return Outcome(self.model, facts, interrupted, self.folder)
+
+    def _unproven(self, interrupted: bool) -> list[str]:
+        """Say why nothing is proven without a penalty, where that is so."""
+        if self.model.converged_ or interrupted or not np.isinf(self.request.C):
+            return []
+        if hasattr(self.model, "_claim"):
+            return ["without a penalty the proof for several classes at once is left to `linsep verify`"]
+        return [
+            "the fit is not proven to be near an optimum: without a penalty there is none if a plane separates the "
+            "classes (`linsep separable` tells), and columns that are nearly the same hide it; give a finite --C"
+        ]
 
     # -- from the file to blocks on the disk --------------------------------------------------------------------------
 
@@ -238,6 +250,7 @@ class _Fit:
         model._store_planes(problems, [result for result, _ in found])
         model._claims = [claim for _, claim in found]
         model.dual_gap_ = float(model.certificate_.relative_gap)
+        model._believe_the_proof()
         return any(result.interrupted for result, _ in found)
 
     def _learn_at_once(self, scratch: Scratch, weight: NDArray[np.float64] | None) -> bool:
@@ -255,7 +268,10 @@ class _Fit:
         told = _teller(rows, "")
         found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
         found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
+        if np.isinf(statement.C):  # the proof by curvature is left to `verify`, which takes its time
+            found = replace(found, enclosed=(Interval(found.proof.primal, found.proof.primal), Interval(0.0, 0.0)))
         self.model._store_softmax(problem, found)
+        self.model._believe_the_proof()
         return found.interrupted
 
     def _sample(self, scratch: Scratch, *, weighted: bool = False) -> Block | None:

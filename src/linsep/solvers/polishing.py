@@ -106,7 +106,8 @@ def _step(land: Landscape[T], now: Reached[T], step: FloatArray) -> Reached[T] |
         primal = land.height(point)
         if primal.high <= now.primal.low - ARMIJO * promised:
             return Reached(point, *land.look(point), now.steps + 1)
-        if promised <= 4.0 * (primal.width + now.primal.width):  # lost in its rounding: the gap, which is sharper, decides
+        # What is lost in the rounding of the objective is decided by the gap, which is sharper.
+        if promised <= 4.0 * (primal.width + now.primal.width):
             primal, look = land.look(point)
             return Reached(point, primal, look, now.steps + 1) if look.gap < 0.5 * now.look.gap else None
         t *= 0.5
