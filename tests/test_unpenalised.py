@@ -419,3 +419,36 @@ def test_least_squares_on_hard_columns_is_proven(name):
     found = mp.matrix(np.append(model.coef_[0], model.intercept_).tolist())
     reached = sum(v**2 for v in A * found - t)
     assert (reached - least) / least <= model.dual_gap_ <= 1e-4
+
+
+# -- data larger than memory ------------------------------------------------------------------------------------------
+
+
+def streamed(tmp_path, X, y, **settings):
+    pytest.importorskip("pyarrow")
+    from linsep.jobs.streaming import Request, fit_in_parts
+
+    path = tmp_path / "data.csv"
+    lines = [",".join([*(repr(float(v)) for v in row), f"class {label}"]) for row, label in zip(X, y, strict=True)]
+    path.write_text("\n".join([",".join([*(f"a{j}" for j in range(X.shape[1])), "y"]), *lines]))
+    found = fit_in_parts(Request(str(path), "y", 10**9, C=np.inf, **settings))
+    found.folder.remove()
+    return found
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("balanced", [False, True])
+def test_streamed_fits_are_proven_by_passes_over_the_rows(tmp_path, classes, balanced):
+    rng = np.random.default_rng(classes)
+    X, y = rng.normal(size=(500, 3)), rng.integers(0, classes, 500)
+    found = streamed(tmp_path, np.c_[X, 4 * X[:, 0]], y, balanced=balanced)
+    assert found.model.converged_
+    assert found.model.certificate_.proven
+    assert not found.facts.notes
+
+
+def test_streamed_fits_without_an_optimum_have_not_converged(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    found = streamed(tmp_path, X, (X[:, 0] > 0).astype(int))
+    assert not found.model.converged_
+    assert "not proven to be near an optimum" in found.facts.notes[-1]

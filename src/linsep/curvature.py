@@ -40,9 +40,11 @@ IntArray = NDArray[np.int64]
 __all__ = [
     "MANY_FEATURES",
     "Look",
+    "SoftmaxDerivatives",
     "examine",
     "examine_in_passes",
     "examine_softmax",
+    "examine_softmax_in_passes",
     "gap_below",
     "slopes",
     "softmax_gap_below",
@@ -187,6 +189,13 @@ def examine_softmax(
         return _nothing(X.shape[1])
     found = softmax_slopes(codes, c, scores, radius)
     return _look(2.0, _SoftmaxRows(_Rows(X, intercept, c > 0), K, lambda part, _: found.part(part)))
+
+
+def examine_softmax_in_passes(X: Any, K: int, at: SoftmaxSlopes, *, intercept: bool) -> Look:
+    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
+    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, None), K, at))
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from .curvature import examine_in_passes, slopes
 from .dual_point import DualPoint
 from .duality import Bound, class_scales, penalised, weights
 from .enclosure import Interval, U, agreements, blocks, gamma, loss_sum
-from .parted import Block, PartedProblem
+from .parted import Block, Blocks, PartedProblem
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["certify_parts"]
+__all__ = ["Passes", "certify_parts"]
 
 
 class Duals(Protocol):
@@ -67,38 +67,48 @@ def certify_parts(
     return Claim(statement, labels, problem.positive, primal, dual, float(error), tol, *sealed, dual_point)
 
 
-class _Passes:
-    """The examples of a problem in parts as one matrix, and their classes block by block."""
+class Passes:
+    """Examples in blocks as one matrix, and their classes as they come by.
 
-    def __init__(self, problem: PartedProblem) -> None:
-        self.problem = problem
-        self.X = BlockedMatrix(self._read, problem.rows.n, problem.rows.d)
+    Parameters
+    ----------
+    rows : Blocks
+    by_class : array or None
+        The weight of each class's examples.
+    """
+
+    def __init__(self, rows: Blocks, by_class: FloatArray | None) -> None:
+        self.rows, self.by_class = rows, by_class
+        self.X = BlockedMatrix(self._read, rows.n, rows.d)
         self.block: Block | None = None
 
     def _read(self) -> Iterator[Any]:
-        for block in self.problem.rows:
+        for block in self.rows:
             self.block = block
             yield block.rows.X
 
-    def agreements(self, part: slice, X: Any, w: FloatArray, b: float) -> tuple[FloatArray, ...]:
-        """Return labels, weights and agreements of some rows of the block that was read last, and their radii."""
+    def at(self, part: slice) -> tuple[IntArray, FloatArray]:
+        """Return the classes and the weights of some rows of the block that was read last."""
         assert self.block is not None
         codes = self.block.codes[part.start - self.block.first : part.stop - self.block.first]
-        y = np.where(codes == self.problem.positive, 1.0, -1.0)
-        weight = self.problem.class_weight
-        return y, np.ones(len(y)) if weight is None else weight[codes], *agreements(X, y, w, b)
+        return codes, np.ones(len(codes)) if self.by_class is None else self.by_class[codes]
 
 
 def _by_curvature(problem: PartedProblem, w: FloatArray, b: float) -> tuple[Interval, Interval]:
     """Enclose the objective, and the best bound on the optimum that can be shown without a penalty: a few passes."""
-    passes, loss, primal = _Passes(problem), problem.loss, Interval(0.0, 0.0)
-    for part, X in blocks(passes.X):
-        _, c, z, radius = passes.agreements(part, X, w, b)
-        primal = primal + loss_sum(loss, z, radius, c)
+    passes, loss, primal = Passes(problem.rows, problem.class_weight), problem.loss, Interval(0.0, 0.0)
+
+    def agree(part: slice, X: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        codes, c = passes.at(part)
+        y = np.where(codes == problem.positive, 1.0, -1.0)
+        return y, c, *agreements(X, y, w, b)
 
     def at(part: slice, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return slopes(loss, *passes.agreements(part, X, w, b))
+        return slopes(loss, *agree(part, X))
 
+    for part, X in blocks(passes.X):
+        _, c, z, radius = agree(part, X)
+        primal = primal + loss_sum(loss, z, radius, c)
     look = examine_in_passes(loss, passes.X, at, intercept=problem.fit_intercept)
     low = max(0.0, primal.low - look.gap)
     return primal, Interval(low, low)

@@ -56,7 +56,9 @@ __all__ = [
     "SoftmaxCertificate",
     "SoftmaxClaim",
     "certify_softmax",
+    "enclosed_primal",
     "examined",
+    "scores_of",
     "sharp_softmax_primal",
     "softmax_bound_below",
 ]
@@ -306,10 +308,10 @@ def sharp_softmax_primal(
     problem: SoftmaxProblem, W: FloatArray, b: FloatArray
 ) -> tuple[Interval, FloatArray, FloatArray]:
     """Enclose P(W, b), with twice the digits where plain ones leave much of it open; also scores and radii."""
-    scores, radius = _scores(problem, W, b)
+    scores, radius = scores_of(problem.rows.X, W, b)
     primal = _primal(problem, W, scores, radius)
     if primal.width > BLURRED * abs(primal.high) and problem.rows.d <= MANY_FEATURES:
-        scores, radius = _scores(problem, W, b, sharp_agreements)
+        scores, radius = scores_of(problem.rows.X, W, b, sharp_agreements)
         primal = _primal(problem, W, scores, radius)
     return primal, scores, radius
 
@@ -323,15 +325,13 @@ def examined(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Int
 
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
     """Enclose P(W, b)."""
-    return _primal(problem, W, *_scores(problem, W, b))
+    return _primal(problem, W, *scores_of(problem.rows.X, W, b))
 
 
-def _scores(
-    problem: SoftmaxProblem, W: FloatArray, b: FloatArray, method: Any = agreements
-) -> tuple[FloatArray, FloatArray]:
+def scores_of(X: Any, W: FloatArray, b: FloatArray, method: Any = agreements) -> tuple[FloatArray, FloatArray]:
     """Return gᵢₖ, and how far each may be off."""
-    ones = np.ones(problem.rows.n)
-    each = [method(problem.rows.X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
+    ones = np.ones(X.shape[0])
+    each = [method(X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
     scores, radius = (np.column_stack(part) for part in zip(*each, strict=True))
     return scores, radius
 

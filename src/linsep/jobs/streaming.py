@@ -20,7 +20,6 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
 from ..data_hash import RowsHash, hash_of_codes
-from ..enclosure import Interval
 from ..history import History
 from ..parted import Block, PartedProblem
 from ..parted_claim import certify_parts
@@ -30,7 +29,7 @@ from ..solvers.sampling import gather
 from ..solvers.streamed_dual import StreamedDual
 from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
-from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
+from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_in_passes
 from .memory import Budget, give_back
 from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
 from .summaries import Facts
@@ -147,8 +146,6 @@ class _Fit:
         """Say why nothing is proven without a penalty, where that is so."""
         if self.model.converged_ or interrupted or not np.isinf(self.request.C):
             return []
-        if hasattr(self.model, "_claim"):
-            return ["without a penalty the proof for several classes at once is left to `linsep verify`"]
         return [
             "the fit is not proven to be near an optimum: without a penalty there is none if a plane separates the "
             "classes (`linsep separable` tells), and columns that are nearly the same hide it; give a finite --C"
@@ -268,8 +265,8 @@ class _Fit:
         told = _teller(rows, "")
         found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
         found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
-        if np.isinf(statement.C):  # the proof by curvature is left to `verify`, which takes its time
-            found = replace(found, enclosed=(Interval(found.proof.primal, found.proof.primal), Interval(0.0, 0.0)))
+        if np.isinf(statement.C):
+            found = replace(found, enclosed=enclosed_in_passes(problem, found.W, found.b))
         self.model._store_softmax(problem, found)
         self.model._believe_the_proof()
         return found.interrupted

@@ -9,7 +9,7 @@ plain ones are blurred. So every step says how far from the optimum it began, an
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from .run import AS_EXACT_AS_CAN_BE
 from .softmax import SoftmaxResult, centred
 
 FloatArray = NDArray[np.float64]
-T = TypeVar("T")
 
 __all__ = ["Landscape", "Reached", "can_be_proven", "descend", "goal_of", "polished", "polished_softmax"]
 
@@ -42,31 +41,31 @@ LOST = 1e-13
 SMALL, FURTHER = 2e7, 1e-13
 
 
-class Landscape(Protocol[T]):
-    """An objective without a penalty, as a function of points of some kind."""
+class Landscape(Protocol):
+    """An objective without a penalty, as a function of coefficients."""
 
-    def height(self, point: T) -> Interval:
+    def height(self, point: FloatArray) -> Interval:
         """Enclose the objective."""
         ...
 
-    def look(self, point: T) -> tuple[Interval, Look]:
+    def look(self, point: FloatArray) -> tuple[Interval, Look]:
         """Enclose it, and find out what the derivatives say of the optimum."""
         ...
 
-    def move(self, point: T, step: FloatArray, t: float) -> T:
+    def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the point that lies t times a step away."""
         ...
 
-    def shortest(self, point: T, redundancy: Redundancy) -> T:
+    def shortest(self, point: FloatArray, redundancy: Redundancy) -> FloatArray:
         """Return the point of least norm that says the same of every row."""
         ...
 
 
 @dataclass(frozen=True)
-class Reached(Generic[T]):
+class Reached:
     """Where the steps ended: a point, its enclosed objective, what is known of the optimum there, how many it took."""
 
-    point: T
+    point: FloatArray
     primal: Interval
     look: Look
     steps: int
@@ -77,7 +76,7 @@ def goal_of(tol: float, work: float) -> float:
     return min(tol, FURTHER) if work <= SMALL else tol
 
 
-def descend(land: Landscape[T], start: T, tol: float, goal: float) -> Reached[T]:
+def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reached:
     """Step until the gap is proven to be no more than `goal` times the objective, or steps lead no further.
 
     Where columns are redundant, the point of least norm is returned, if it is proven to `tol` as well. A point that is
@@ -98,11 +97,15 @@ def descend(land: Landscape[T], start: T, tol: float, goal: float) -> Reached[T]
     return best if best.look.gap <= tol * best.primal.low else first
 
 
-def _step(land: Landscape[T], now: Reached[T], step: FloatArray) -> Reached[T] | None:
+def _step(land: Landscape, now: Reached, step: FloatArray) -> Reached | None:
     """Return the first point along a Newton step, halving it, that is better for sure; None if none is."""
     t = 1.0
     for _ in range(HALVINGS):
-        point, promised = land.move(now.point, step, t), t * now.look.decrement
+        with np.errstate(over="ignore"):
+            point, promised = land.move(now.point, step, t), t * now.look.decrement
+        if not np.isfinite(point).all():
+            t *= 0.5
+            continue
         primal = land.height(point)
         if primal.high <= now.primal.low - ARMIJO * promised:
             return Reached(point, *land.look(point), now.steps + 1)
