@@ -90,8 +90,7 @@ def fifty_digits(X, y, start):
 
     def value(theta):
         return mp.fsum(
-            int(n) * mp.log1p(mp.exp(-s * mp.fdot(row, theta)))
-            for n, s, row in zip(counts, sign, rows, strict=True)
+            int(n) * mp.log1p(mp.exp(-s * mp.fdot(row, theta))) for n, s, row in zip(counts, sign, rows, strict=True)
         )
 
     theta = [mp.mpf(float(v)) for v in start]
@@ -334,11 +333,19 @@ def test_planes_that_make_no_mistake_are_proven_without_curvature():
 
 
 def test_more_columns_than_rows_are_said_to_be_too_many():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6, 10)), np.array([0, 1, 0, 1, 0, 1])
-    model, (warning,) = fitted(LeastSquaresClassifier(), X, y)
+    X, y = np.random.default_rng(0).normal(size=(3, 10)), np.repeat([0, 1], 3)
+    model, (warning,) = fitted(LogisticRegression(C=np.inf), np.vstack([X, X]), y)
     assert not model.converged_
     assert "fewer rows than columns" in warning
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (6, 10)])
+def test_squares_that_are_as_good_as_zero_need_no_proof(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    model, warned = fitted(LeastSquaresClassifier(), X, np.arange(shape[0]) % 2)
+    assert model.converged_
+    assert not warned
+    np.testing.assert_allclose(model.decision_function(X), 2.0 * (np.arange(shape[0]) % 2) - 1, atol=1e-10)
 
 
 @pytest.mark.parametrize("solver", ["gradient_descent", "sgd"])

@@ -88,7 +88,8 @@ class Redundancy:
 
     Examples
     --------
-    >>> found = find_redundancy(np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [1.0, 0.0, 2.0]]), intercept=True)
+    >>> X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]])
+    >>> found = find_redundancy(X, intercept=True)
     >>> found.in_words(["yes", "no", "two"])
     ['no = 1 − yes', 'two = 2']
     """

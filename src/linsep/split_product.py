@@ -39,7 +39,7 @@ def split_product(A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray,
     --------
     >>> A, B = np.array([[1.0, 1e-20, -1.0]]), np.array([[1e10], [1.0], [1e10]])
     >>> high, low, error = split_product(A, B)
-    >>> abs(high[0, 0] + low[0, 0] - 1e-20) <= error[0, 0] < 1e-14
+    >>> bool(abs(high[0, 0] + low[0, 0] - 1e-20) <= error[0, 0] < 1e-14)
     True
     """
     k = max(1, A.shape[1])

@@ -202,7 +202,7 @@ def polished(result: Result, problem: Problem, tol: float) -> Result:
     >>> problem = Problem(Rows(np.c_[x, x]), np.array([-1.0, 1.0, -1.0, 1.0]), Logistic())
     >>> found = polished(Newton().solve(problem), problem, 1e-4)
     >>> found.w.round(6), found.proof.relative_gap < 1e-12
-    (array([0.420864, 0.420864]), True)
+    (array([0.454092, 0.454092]), True)
     """
     if not came_to_an_end(result, result.w):
         return result
