@@ -14,6 +14,8 @@ from linsep.problem import Problem
 from linsep.solvers import LeastSquares, least_squares
 
 FORMATS = {"dense": np.asarray, "csr": sparse.csr_array}
+#: Of a plane through all points, or of columns that rounding alone tells apart, nothing is proven, and that is said.
+unproven = pytest.mark.filterwarnings("ignore:LeastSquaresClassifier has not reached its goal")
 every_format = pytest.mark.parametrize("to", FORMATS.values(), ids=FORMATS)
 
 
@@ -43,6 +45,7 @@ def check(model, expected, rtol=1e-8):
     np.testing.assert_allclose(model.intercept_[0], b, rtol=rtol, atol=rtol * (1 + np.abs(w).max()))
 
 
+@unproven
 @every_format
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -64,6 +67,7 @@ def test_least_squares_equals_numpys(to, seed, n, d, weighted, intercept, C):
     check(model, oracle(X, y, s, C, intercept), 1e-7)
 
 
+@unproven
 @every_format
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(8, 40), d=st.integers(5, 30), weighted=st.booleans())
 @settings(max_examples=30, deadline=None)
@@ -129,6 +133,7 @@ def test_single_precision_data_are_solved_in_double_precision(to):
     check(LeastSquaresClassifier().fit(to(X), y, sample_weight=s), oracle(X, y, s))
 
 
+@unproven
 def test_more_features_than_can_be_squared_are_solved_without_forming_a_matrix():
     X = sparse.random_array((40, least_squares.MANY_FEATURES + 1), density=0.01, rng=np.random.default_rng(0)).tocsr()
     y = np.where(np.arange(40) % 3, 1, -1)
@@ -148,6 +153,7 @@ def test_all_data_go_through_the_blocks():
     check(LeastSquaresClassifier().fit(X, y), oracle(X, y))
 
 
+@unproven
 def test_the_route_is_on_record():
     X, y, _ = random_data(7, 30, 3)
     assert "normal equations" in LeastSquaresClassifier().fit(X, y).history_.reason

@@ -75,14 +75,19 @@ def test_models_are_verified_or_say_what_is_wrong(case, model):
         assert check(found, X, y)
 
 
+#: Overlaps of which nothing is proven, and that is said: fewer rows than columns, coefficients beyond the floats.
+UNPROVEN = ("twins in many columns", "denormal and mixed up")
+
+
 @every_case
-def test_unpenalised_likelihoods_converge_just_where_the_classes_overlap(case):
+def test_unpenalised_likelihoods_converge_just_where_the_classes_overlap(case, request):
     X, y, verdict = case
     found = outcome(LogisticRegression(C=np.inf), X, y)
     if isinstance(found, ValueError):
         assert "scale the columns" in str(found)
     else:
-        assert found.converged_ == (verdict == "overlap")
+        assert found.converged_ == found.certificate_.proven
+        assert found.converged_ == (verdict == "overlap" and request.node.callspec.id not in UNPROVEN)
 
 
 @pytest.mark.parametrize("size", [5e-324, 1e-320, 1e-170, 1e-9, 1.0, 1e100])

@@ -67,6 +67,8 @@ class BlockedMatrix:
         """Return single rows, dense."""
         found = np.zeros((len(rows), self.shape[1]))
         for part, block in self.blocks(2**16):
+            if part.start > max(rows, default=0):
+                break
             for place, row in enumerate(rows):
                 if part.start <= row < part.stop:
                     one = block[[row - part.start]]

@@ -23,7 +23,6 @@ from .statement import Statement, plain
 FloatArray = NDArray[np.float64]
 
 __all__ = [
-    "QUICK",
     "Claim",
     "Fingerprint",
     "Seal",
@@ -262,7 +261,7 @@ def certify(
         elif hidden(found, error, tol):
             found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point))
     else:
-        (found, error), dual_point = _unpenalised(problem, w, b, result.proof), DualPoint()
+        (found, error), dual_point = _unpenalised(problem, w, b, result), DualPoint()
     labels = tuple(np.asarray(classes).tolist())
     fingerprint = Fingerprint.of(problem)
     primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
@@ -306,21 +305,14 @@ def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
 
 #: The largest float.
 LARGEST = float(np.finfo(float).max)
-#: Without a penalty the proof takes n d² steps; a fit makes it up to this many, and leaves the rest to `verify`.
-QUICK = 2 * 10**7
 
-
-def _unpenalised(problem: Problem, w: FloatArray, b: float, proof: Bound | None) -> tuple[Bound, float]:
+def _unpenalised(problem: Problem, w: FloatArray, b: float, result: Any) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""
-    # Of a quadratic it comes from its factor; another one's would be of sums that happen to be zero.
-    if proof is not None and proof.dual > 0 and problem.loss.quadratic:
+    proof, enclosed = result.proof, getattr(result, "enclosed", None)
+    # A quadratic's own solver knows how far it can fall; others have only dual points that are feasible up to rounding.
+    if enclosed is None and problem.loss.quadratic and proof is not None and proof.dual > 0:
         return proof, rounding(problem, w, b, proof)
-    rows = problem.rows
-    found = Bound(problem.objective(w, b), 0.0)
-    quick = rows.n * (rows.d + 1) ** 2 <= QUICK and np.isfinite(problem.loss.self_concordance)
-    if not quick and found.primal > 0:
-        return found, rounding(problem, w, b, found)
-    primal, dual = enclosed_bound(problem, w, b, DualPoint())
+    primal, dual = enclosed or enclosed_bound(problem, w, b, DualPoint())
     return Bound(primal.high, widened(primal, dual)), primal.width
 
 

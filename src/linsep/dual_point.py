@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import decimal_enclosure as decimals
 from ._core import length
 from .checking import ClaimError
-from .curvature import gap_below
+from .curvature import MANY_FEATURES, Look, examine
 from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
@@ -29,6 +29,7 @@ from .enclosure import (
     into_box,
     penalty_conjugate,
     primal_value,
+    sharp_agreements,
     sharpened,
 )
 from .problem import Problem
@@ -37,7 +38,10 @@ from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["DualPoint", "enclosed_bound", "feasible_dual", "largest_shares"]
+__all__ = ["DualPoint", "bound_below", "enclosed_bound", "examined", "feasible_dual", "largest_shares", "sharp_primal"]
+
+#: Agreements that leave more than this share of the objective open are computed with twice the digits.
+BLURRED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,25 @@ def feasible_dual(problem: Problem, alpha: FloatArray) -> tuple[FloatArray, Inte
     return alpha, -penalty_conjugate(penalty, v, radius) - conjugates
 
 
+def sharp_primal(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(w, b), with twice the digits where plain ones leave much of it open; also agreements and radii."""
+    c, X, y = weights(problem), problem.rows.X, problem.y
+    z, radius = agreements(X, y, w, b)
+    primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    provable = np.isfinite(problem.loss.self_concordance) and X.shape[1] <= MANY_FEATURES
+    if provable and primal.width > BLURRED * abs(primal.high):
+        z, radius = sharp_agreements(X, y, w, b)
+        primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    return primal, z, radius
+
+
+def examined(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, Look]:
+    """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    primal, z, radius = sharp_primal(problem, w, b)
+    X, c, intercept = problem.rows.X, weights(problem), problem.fit_intercept
+    return primal, examine(problem.loss, X, problem.y, c, z, radius, intercept=intercept)
+
+
 def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
     """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown.
 
@@ -134,21 +157,22 @@ def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPo
 
 def _enclosed(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
     c, X, y = weights(problem), problem.rows.X, problem.y
+    if not penalised(problem):
+        primal, look = examined(problem, w, b)
+        return primal, bound_below(problem, primal, look)
     z, radius = agreements(X, y, w, b)
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
-    if not penalised(problem):
-        # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
-        _, zero = feasible_dual(problem, np.zeros(len(y)))
-        low = primal.low - _fall(problem, c, z, radius) if np.isfinite(primal.high) else -np.inf
-        return primal, zero if zero.low >= low else Interval(low, low)
     return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
 
 
-def _fall(problem: Problem, c: FloatArray, z: FloatArray, radius: FloatArray) -> float:
-    """Return how far below P(w, b) the optimum can lie; infinite where weights have lost digits."""
-    if ((c > 0) & (c < SLIGHT)).any():
-        return np.inf
-    return gap_below(problem.loss, problem.rows.X, problem.y, c, z, radius, intercept=problem.fit_intercept)
+def bound_below(problem: Problem, primal: Interval, look: Look) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty."""
+    # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
+    _, zero = feasible_dual(problem, np.zeros(problem.rows.n))
+    c = weights(problem)
+    lost = ((c > 0) & (c < SLIGHT)).any()  # weights that have lost digits say nothing of the curvature
+    low = primal.low - look.gap if np.isfinite(primal.high) and not lost else -np.inf
+    return zero if zero.low >= low else Interval(low, low)
 
 
 def _enclosed_in_decimals(

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from ._core import is_sparse
 from .blocked import BlockedMatrix
-from .compensated import column_sums
+from .compensated import column_sums, two_sum
 from .losses import Loss
 from .penalties import Penalty
+from .split_product import split_product
 
 FloatArray = NDArray[np.float64]
 
@@ -46,6 +47,7 @@ __all__ = [
     "penalty_conjugate",
     "primal_value",
     "relative_gap",
+    "sharp_agreements",
     "sharpened",
 ]
 
@@ -219,6 +221,32 @@ def agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[FloatArr
         z, size = z + b, size + abs(b)
     longest = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1]
     return y * z, gamma(longest + 8) * size + (longest + 2) * SMALLEST
+
+
+def sharp_agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[FloatArray, FloatArray]:
+    """zᵢ = yᵢ (w·xᵢ + b) with twice the digits, and how far each may be off; for huge terms that cancel.
+
+    Examples
+    --------
+    >>> z, radius = sharp_agreements(np.array([[1.0, 1.0 + 2**-40]]), np.ones(1), np.array([-1e12, 1e12]), 0.5)
+    >>> float(z[0]), bool(radius[0] < 1e-15)
+    (1.4094947017729282, True)
+    """
+    z, radius = agreements(X, y, w, b)
+    fraction, exponent = np.frexp(w)
+    for part, block in blocks(X, dense=True):
+        dense = np.asarray(block.toarray() if is_sparse(block) else block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Each column takes over its weight's power of two: an error is then a share of the largest term.
+            high, low, off = (part[:, 0] for part in split_product(np.ldexp(dense, exponent), fraction[:, None]))
+            total, rest = two_sum(high, np.float64(b))  # type: ignore[arg-type]
+            rest = rest + low
+            found = total + rest
+            off = off + 4 * U * (np.abs(found) + np.abs(rest)) + (len(w) + 2) * SMALLEST
+        better = off < radius[part]
+        z[part] = np.where(better, y[part] * found, z[part])
+        radius[part] = np.where(better, off, radius[part])
+    return z, radius
 
 
 def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import length
-from .claim import Claim, Fingerprint, as_enclosed, digest, rounding
+from .blocked import BlockedMatrix
+from .claim import Claim, Fingerprint, as_enclosed, digest, rounding, widened
+from .curvature import examine_in_passes, slopes
 from .dual_point import DualPoint, enclosed_bound
 from .duality import Bound, class_scales, penalised, weights
-from .enclosure import SLIGHT, U, gamma
-from .parted import PartedProblem, in_one
+from .enclosure import SLIGHT, Interval, U, agreements, blocks, gamma, loss_sum
+from .parted import Block, Blocks, PartedProblem, in_one
 from .scaling import ordinary_in_parts
 from .statement import Statement
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["certify_parts"]
+__all__ = ["Passes", "certify_parts"]
 
 
 class Duals(Protocol):
@@ -54,16 +57,65 @@ def certify_parts(
             found, dual_point = _with_exceptions(problem, w, b, result.proof, duals, tol)
         if found.dual <= 0:
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
-    elif not problem.loss.quadratic:
-        found = Bound(found.primal, 0.0)  # the proof by curvature takes n d² steps and is left to `verify`
-    if ordinary_in_parts(problem, problem.class_weight, w, b) and abs(found.primal) >= SLIGHT:
-        error = rounding(problem, w, b, found)
-    else:  # the solver's sums are not to be used: every example is looked at, with a number kept for each
+    if not ordinary_in_parts(problem, problem.class_weight, w, b) or abs(found.primal) < SLIGHT:
+        # The solver's sums are not to be used: every example is looked at, with a number kept for each.
         found, error = as_enclosed(*enclosed_bound(problem.on(*in_one(problem.rows)), w, b, dual_point))
+    elif penalised(problem) or (problem.loss.quadratic and found.dual > 0):
+        error = rounding(problem, w, b, found)
+    else:
+        enclosed, low = _by_curvature(problem, w, b)
+        found, error = Bound(enclosed.high, widened(enclosed, low)), enclosed.width
     labels = tuple(np.asarray(classes).tolist())
     primal, dual = float(found.primal), float(min(found.dual, found.primal))
     sealed = digest(w, b), Fingerprint.of_parts(problem)
     return Claim(statement, labels, problem.positive, primal, dual, float(error), tol, *sealed, dual_point)
+
+
+class Passes:
+    """Examples in blocks as one matrix, and their classes as they come by.
+
+    Parameters
+    ----------
+    rows : Blocks
+    by_class : array or None
+        The weight of each class's examples.
+    """
+
+    def __init__(self, rows: Blocks, by_class: FloatArray | None) -> None:
+        self.rows, self.by_class = rows, by_class
+        self.X = BlockedMatrix(self._read, rows.n, rows.d)
+        self.block: Block | None = None
+
+    def _read(self) -> Iterator[Any]:
+        for block in self.rows:
+            self.block = block
+            yield block.rows.X
+
+    def at(self, part: slice) -> tuple[IntArray, FloatArray]:
+        """Return the classes and the weights of some rows of the block that was read last."""
+        assert self.block is not None
+        codes = self.block.codes[part.start - self.block.first : part.stop - self.block.first]
+        return codes, np.ones(len(codes)) if self.by_class is None else self.by_class[codes]
+
+
+def _by_curvature(problem: PartedProblem, w: FloatArray, b: float) -> tuple[Interval, Interval]:
+    """Enclose the objective, and the best bound on the optimum that can be shown without a penalty: a few passes."""
+    passes, loss, primal = Passes(problem.rows, problem.class_weight), problem.loss, Interval(0.0, 0.0)
+
+    def agree(part: slice, X: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        codes, c = passes.at(part)
+        y = np.where(codes == problem.positive, 1.0, -1.0)
+        return y, c, *agreements(X, y, w, b)
+
+    def at(part: slice, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return slopes(loss, *agree(part, X))
+
+    for part, X in blocks(passes.X):
+        _, c, z, radius = agree(part, X)
+        primal = primal + loss_sum(loss, z, radius, c)
+    look = examine_in_passes(loss, passes.X, at, intercept=problem.fit_intercept)
+    low = max(0.0, primal.low - look.gap)
+    return primal, Interval(low, low)
 
 
 def _with_exceptions(

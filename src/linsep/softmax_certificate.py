@@ -24,8 +24,9 @@ from scipy.special import entr
 
 from . import reading
 from .checking import ClaimError, Examples, Verification
-from .claim import QUICK, as_enclosed, hidden, looked_at_closely, widened
-from .curvature import softmax_gap_below
+from .claim import as_enclosed, hidden, looked_at_closely, widened
+from .curvature import MANY_FEATURES, Look, examine_softmax
+from .dual_point import BLURRED
 from .duality import Bound, penalised, weighed
 from .enclosure import (
     EVERYTHING,
@@ -43,6 +44,7 @@ from .enclosure import (
     into_box,
     penalty_conjugate,
     penalty_value,
+    sharp_agreements,
     sharpened,
     total,
 )
@@ -55,7 +57,17 @@ from .statement import Statement, plain
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
 
-__all__ = ["SoftmaxCertificate", "SoftmaxClaim", "certify_softmax"]
+__all__ = [
+    "SoftmaxCertificate",
+    "SoftmaxClaim",
+    "certify_softmax",
+    "enclosed_primal",
+    "examined",
+    "scores_of",
+    "sharp_softmax_primal",
+    "softmax_bound_below",
+    "softmax_weights",
+]
 
 
 @dataclass(frozen=True)
@@ -175,15 +187,17 @@ def certify_softmax(
     statement: Statement,
     classes: ArrayLike,
     tol: float,
+    enclosed: tuple[Interval, Interval] | None = None,
 ) -> SoftmaxClaim:
-    """Return what a fit with planes W, of shape (d, K), and b may claim."""
+    """Return what a fit with planes W, of shape (d, K), and b may claim; `enclosed`: its bound, where that is known."""
     labels = tuple(np.asarray(classes).tolist())
     if not _usual(problem, W, b):
         proof, error = as_enclosed(*enclosed_bound(problem, W, b))
     elif penalised(problem):
         proof, error = _penalised(problem, W, b, proof, tol)
     else:
-        proof, error = _unpenalised(problem, W, b, proof)
+        primal, low = enclosed or enclosed_bound(problem, W, b)
+        proof, error = Bound(primal.high, widened(primal, low)), primal.width
     data = (problem.rows.n, problem.rows.d), tuple(problem.squares.tolist()), problem.total_weight
     # The planes of no weight are a point, too, and the losses are never negative.
     dual = min(max(proof.dual, 0.0), proof.primal)
@@ -198,16 +212,6 @@ def _penalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bou
     if not hidden(proof, error, tol):
         return proof, error
     return looked_at_closely(proof, error, *enclosed_bound(problem, W, b))
-
-
-def _unpenalised(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, proof: Bound) -> tuple[Bound, float]:
-    """Return a bound without a penalty, and how far its arithmetic may be off; see `linsep.claim`."""
-    size = (problem.classes - 1) * (problem.rows.d + problem.fit_intercept)
-    if problem.rows.n * problem.classes * size**2 > QUICK:
-        found = Bound(proof.primal, 0.0)
-        return found, rounding(problem, W, b, found)
-    primal, dual = enclosed_bound(problem, W, b)
-    return Bound(primal.high, widened(primal, dual)), primal.width
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,35 +351,55 @@ def _in_one(problem: Any) -> SoftmaxProblem:
 
 
 def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
-    scores, radius = _scores(problem, W, b)
-    primal = _primal(problem, W, scores, radius)
     if penalised(problem):
         with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
-            return primal, enclosed_dual(problem.evaluate(W, b))
-    c = _weights(problem)
+            return enclosed_primal(problem, W, b), enclosed_dual(problem.evaluate(W, b))
+    primal, look = examined(problem, W, b)
+    return primal, softmax_bound_below(primal, look, softmax_weights(problem))
+
+
+def softmax_bound_below(primal: Interval, look: Look, c: FloatArray) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty; nothing where weights c lost digits."""
     if ((c > 0) & (c < SLIGHT)).any() or not np.isfinite(primal.high):
-        return primal, Interval(0.0, 0.0)
+        return Interval(0.0, 0.0)
     # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
-    low = primal.low - softmax_gap_below(
-        problem.rows.X, problem.codes, c, scores, radius.max(axis=1), intercept=problem.fit_intercept
-    )
-    return primal, Interval(low, low) if low > 0 else Interval(0.0, 0.0)
+    low = primal.low - look.gap
+    return Interval(low, low) if low > 0 else Interval(0.0, 0.0)
+
+
+def sharp_softmax_primal(
+    problem: SoftmaxProblem, W: FloatArray, b: FloatArray
+) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(W, b), with twice the digits where plain ones leave much of it open; also scores and radii."""
+    scores, radius = scores_of(problem.rows.X, W, b)
+    primal = _primal(problem, W, scores, radius)
+    if primal.width > BLURRED * abs(primal.high) and problem.rows.d <= MANY_FEATURES:
+        scores, radius = scores_of(problem.rows.X, W, b, sharp_agreements)
+        primal = _primal(problem, W, scores, radius)
+    return primal, scores, radius
+
+
+def examined(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Look]:
+    """Enclose P(W, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    primal, scores, radius = sharp_softmax_primal(problem, W, b)
+    X, codes, intercept = problem.rows.X, problem.codes, problem.fit_intercept
+    return primal, examine_softmax(X, codes, softmax_weights(problem), scores, radius.max(axis=1), intercept=intercept)
 
 
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
     """Enclose P(W, b)."""
-    return _primal(problem, W, *_scores(problem, W, b))
+    return _primal(problem, W, *scores_of(problem.rows.X, W, b))
 
 
-def _weights(problem: SoftmaxProblem) -> FloatArray:
+def softmax_weights(problem: SoftmaxProblem) -> FloatArray:
     """cᵢ = C sᵢ."""
     return weighed(problem.weight_of_loss, problem.s)
 
 
-def _scores(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def scores_of(X: Any, W: FloatArray, b: FloatArray, method: Any = agreements) -> tuple[FloatArray, FloatArray]:
     """Return gᵢₖ, and how far each may be off."""
-    ones = np.ones(problem.rows.n)
-    each = [agreements(problem.rows.X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
+    ones = np.ones(X.shape[0])
+    each = [method(X, ones, np.ascontiguousarray(w), float(c)) for w, c in zip(W.T, b, strict=True)]
     scores, radius = (np.column_stack(part) for part in zip(*each, strict=True))
     return scores, radius
 
@@ -386,7 +410,7 @@ def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: 
     Scores that are off by r move it by no more than (1 − p) (e^(2r) − 1) with p the own class's probability, and each
     difference that is rounded by its share of that.
     """
-    c = _weights(problem)
+    c = softmax_weights(problem)
     if not (np.isfinite(scores).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
         return EVERYTHING
     with np.errstate(over="ignore", invalid="ignore"):
@@ -415,7 +439,7 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
     problem, scale = point.problem, 1.0
     if not penalised(problem):
         return Interval(0.0, 0.0)
-    c = _weights(problem)
+    c = softmax_weights(problem)
     p, _ = repaired(point)
     for attempt in range(8):
         units, step = _off_class_units(problem, scale * p, c)

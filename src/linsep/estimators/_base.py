@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -25,16 +25,19 @@ from .. import _core, penalties
 from .._core import Rows
 from ..certificate import Certificate, Certificates
 from ..checking import positive_classes
-from ..claim import Claim, certify
+from ..claim import Claim, certify, rounding
+from ..curvature import MANY_FEATURES
 from ..duality import share
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
 from ..recession import explain_no_optimum
+from ..redundancy import Redundancy
 from ..separability import ProofTimeoutError
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.centring import CENTRING, find_centre
 from ..solvers.in_range import find_middle
+from ..solvers.polishing import can_be_proven, polished
 from ..solvers.prover import MOST_WORK
 from ..solvers.second_try import second_try
 from ..statement import Statement
@@ -46,6 +49,10 @@ __all__ = ["Explanation", "LinearEstimator", "check_C", "check_batch_labels"]
 
 #: Why a solver was chosen, if the user did.
 ASKED_FOR = "asked for"
+#: Squares that are no more than this share of those of no plane at all are as good as zero.
+EXACT = 1e-16
+#: Solvers that go all the way to the optimum: without a penalty, a few more steps prove that they did.
+POLISHED = ("newton", "least_squares", "softmax_newton")
 
 
 def check_C(C: object) -> float:
@@ -140,6 +147,10 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     converged_: bool
     _claims: list[Claim]
     _no_optimum: str | None = None
+    #: What to call the columns of arrays in messages, where somebody knows.
+    _column_names: Sequence[str] | None = None
+    #: Whether a fit ends by a rule of its own, and not at a proven gap.
+    _own_rule: bool = False
 
     # -- what a subclass says -------------------------------------------------------------------------------------
 
@@ -200,7 +211,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         self._no_optimum = self._why_no_optimum(X, codes, weight)
         results = self._learn(rows, codes, weight, starts, seed, X, y)
-        self.converged_ = self.converged_ and self._no_optimum is None
+        self._believe_the_proof()
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
         self._warn(results)
@@ -289,8 +300,40 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         problems = self._problems(rows, codes, weight)
         starts = [None] * len(problems) if starts is None else self._dual_starts(problems, starts)
         results = self._solve_all(problems, starts, seed, X, y)
+        results = [self._proven_further(*each) for each in zip(problems, results, strict=True)]
         self._store(problems, results)
         return results
+
+    def _proven_further(self, problem: Problem, result: Result) -> Result:
+        """Return the result with its gap proven, where no penalty does that by itself and there is an optimum."""
+        if self._no_optimum is not None or result.history.solver not in POLISHED or not can_be_proven(problem):
+            return result
+        proof, tol = result.proof, self._tol()
+        if problem.loss.quadratic and proof is not None and proof.dual > 0:
+            error = rounding(problem, result.w, result.b, proof)
+            if share(max(proof.gap, 0.0) + error, proof.primal - error) <= tol:
+                return result  # its own solver's proof will do
+        return polished(result, problem, tol)
+
+    def _believe_the_proof(self) -> None:
+        """A fit has converged where `tol` is proven, whatever the solver says of it; where nothing is, it is asked.
+
+        Nothing is proven by estimators without a `tol`, which stop by a rule of their own, and of losses of the user's
+        own that say no conjugate.
+        """
+        if not self._own_rule and (hasattr(self, "_claims") or hasattr(self, "_claim")):
+            self.converged_ = self.certificate_.proven or self._fits_exactly()
+        self.converged_ = bool(self.converged_ and self._no_optimum is None)
+
+    def _fits_exactly(self) -> bool:
+        """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
+        if not (self._loss().quadratic and np.isinf(self._C())):
+            return False
+        return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
+
+    def _tol(self) -> float:
+        """Return the relative gap that is asked for."""
+        return float(getattr(self, "tol", 1e-4))
 
     def _problems(self, rows: Rows, codes: NDArray[np.int64], weight: FloatArray | None) -> list[Problem]:
         """Return one problem for two classes, one a class for more."""
@@ -358,7 +401,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         found = solver.solve(problem, start=start, seed=seed, observer=observer)
         if reason == ASKED_FOR or getattr(self, "max_iter", None) is not None:
             return found
-        return second_try(found, problem, solver.name, float(getattr(self, "tol", 1e-4)), observer)
+        return second_try(found, problem, solver.name, self._tol(), observer)
 
     def _choose(self, problem: Problem) -> tuple[Solver, str]:
         """Return the solver, and why it is that one; the labels of a problem play no part in it."""
@@ -388,7 +431,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _store_claims(self, problems: list[Problem], results: list[Result]) -> None:
         """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
-        statement, tol = self._statement(), float(getattr(self, "tol", 1e-4))
+        statement, tol = self._statement(), self._tol()
         if not (statement.loss.convex and statement.loss.defines("conjugate")):
             return
         positive = [1] if len(problems) == 1 else range(len(problems))
@@ -412,8 +455,19 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = problems[0].formula
         self.dual_gap_ = np.inf
+        self._store_redundancy(results[0].redundancy)
         self.__dict__.pop("_claims", None)
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
+
+    def _store_redundancy(self, redundancy: Redundancy | None) -> None:
+        """Keep what was found of the columns: the same for all classes."""
+        self._redundancy = redundancy
+        self.redundant_ = {} if redundancy is None else redundancy.relations(self._feature_names())
+
+    def _feature_names(self) -> list[str]:
+        """Return the names of the columns; x0, x1 and so on where they have none."""
+        names = getattr(self, "feature_names_in_", self._column_names)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
         """Say which coefficients run to infinity, where a likelihood is maximised that has no maximum."""
@@ -430,7 +484,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         X, codes = X[counted], codes[counted]
         asked: dict[str, Any] = dict(
             fit_intercept=bool(getattr(self, "fit_intercept", True)),
-            feature_names=getattr(self, "feature_names_in_", None),
+            feature_names=self._feature_names(),
             time_limit=None,
             budget=MOST_WORK,
         )
@@ -451,18 +505,50 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if self._no_optimum is not None:
             warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
             return
+        if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
+            return
         failed = [result for result in results if not result.converged]
-        if not failed or self.converged_:
-            return
         advice = next((result.advice for result in failed if result.advice), "")
-        message = advice or failed[0].message
-        if not advice and failed[0].message == STOPPED_BY_OBSERVER:
-            return
-        warnings.warn(
-            f"{type(self).__name__} did not converge: {message}{self._remedy(bool(advice))}.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        if failed:
+            how_far = f". {self._how_far()}" if np.isfinite(self.dual_gap_) and not self._own_rule else ""
+            message = f"did not converge: {advice or failed[0].message}{self._remedy(bool(advice))}{how_far}"
+        else:
+            message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(results)}"
+        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=4)
+
+    def _how_far(self) -> str:
+        return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
+
+    def _why_unproven(self, results: list[Result]) -> str:
+        """Say why no more is proven, and what to do about it."""
+        if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
+            return self._why_unproven_with_penalty(results)
+        redundancy = self._redundancy
+        if not np.isfinite(self._loss().self_concordance):
+            return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
+        if self._coefficients() > MANY_FEATURES:
+            return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
+        if redundancy is not None and not redundancy.looked:
+            return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
+        if redundancy is not None and redundancy.nearly:
+            near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
+            return f"{near}; leave that column out, give more digits, or use a finite C"
+        if results[0].history.solver not in POLISHED:
+            return self._why_unproven_with_penalty(results)
+        return "these numbers leave too few digits for it; scale the columns, or use a finite C"
+
+    def _coefficients(self) -> int:
+        """Return how many coefficients one problem has."""
+        return int(self.n_features_in_)
+
+    def _why_unproven_with_penalty(self, results: list[Result]) -> str:
+        solver = results[0].history.solver
+        if self._solver() is not None:
+            return f"solver {solver!r} stopped by its own rule; leave it more iterations, or use solver='auto'"
+        if results[0].proof is None:
+            smooth = "a smooth loss such as squared_hinge instead of hinge, or penalty='l2', is solved to the end"
+            return f"no solver proves more of {self.objective_}; {smooth}"
+        return "these numbers leave too few digits for it; scale the columns"
 
     def _remedy(self, has_advice: bool) -> str:
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
@@ -557,9 +643,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
         """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""
         check_is_fitted(self, "coef_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
+        names = self._feature_names()
         explanations = []
         planes = self._planes()
         for k, (w, b) in enumerate(zip(planes, self.intercept_, strict=True)):
@@ -580,6 +664,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             f"proven      {self._proven()}",
             f"ended       {ended} after {self.n_iter_} iteration{'s' * (self.n_iter_ > 1)}",
         ]
+        for name, relation in getattr(self, "redundant_", {}).items():
+            lines.append(f"redundant   {name} = {relation}")
         explained = self.explain(top=5)
         for part in explained if isinstance(explained, list) else [explained]:
             lines += ["", str(part)]

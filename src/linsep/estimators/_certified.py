@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from .._core import Rows
 from ..problem import Problem
@@ -96,14 +94,8 @@ class CertifiedEstimator(LinearEstimator):
         y: Any,
     ) -> list[Result]:
         results = super()._learn(rows, codes, weight, starts, seed, X, y)
-        self._believe_the_proof()
         self._say(results)
         return results
-
-    def _believe_the_proof(self) -> None:
-        """A fit has converged where `tol` is proven, also if the solver could not tell from its own sums."""
-        if not self.converged_ and (hasattr(self, "_claims") or hasattr(self, "_claim")):
-            self.converged_ = self.certificate_.proven
 
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
@@ -117,19 +109,6 @@ class CertifiedEstimator(LinearEstimator):
         merged = [repeats.merged(problem) for problem in problems]
         results = super()._solve_all(merged, starts, seed, X, y)
         return [repeats.spread(*each) for each in zip(results, problems, merged, strict=True)]
-
-    def _warn(self, results: list[Result]) -> None:
-        """Say also that nothing was proven, where the method is ours to choose and has no proof to stop at."""
-        super()._warn(results)
-        unproven = self.converged_ and hasattr(self, "_claims") and not self.certificate_.proven
-        if unproven and self._solver() is None and results[0].proof is None:
-            warnings.warn(
-                f"{type(self).__name__}: the plane is proven to be within {self.dual_gap_:.1e} of the optimum only, "
-                f"not tol={self.tol:g}: no solver proves more of {self.objective_}; a smooth loss such as "
-                "squared_hinge instead of hinge, or penalty='l2', is solved to the end.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _say(self, results: list[Result]) -> None:
         """Print how the fit ended, if asked to."""

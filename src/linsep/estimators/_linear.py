@@ -62,7 +62,13 @@ class LinearClassifier(PenalisedEstimator):
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
-    converged_, history_, objective_
+    converged_ : bool
+        Whether the gap is proven to be no more than `tol`, whatever the solver; otherwise a warning says what was
+        reached, and why. Of a loss of your own without a conjugate nothing can be proven: whether its solver came to
+        its end.
+    redundant_ : dict of {name: relation}
+        As for `LogisticRegression`.
+    history_, objective_
         As for `SGDClassifier`.
     certificate_ : Certificate or Certificates
         What is proven of the plane, and ``certificate_.verify(X, y)``, which proves it again from the data alone.
@@ -157,7 +163,12 @@ class LeastSquaresClassifier(LinearEstimator):
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
-    converged_, history_, objective_
+    converged_ : bool
+        Whether the gap is proven to be no more than 1e-4, or the objective is as good as zero (1e-16 of what it is
+        without a plane); otherwise a warning says what was reached, and why.
+    redundant_ : dict of {name: relation}
+        As for `LogisticRegression`.
+    history_, objective_
         As for `SGDClassifier`; ``history_.reason`` says which way the equations were solved.
     certificate_, dual_gap_
         As for `LinearClassifier`.

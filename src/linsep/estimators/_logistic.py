@@ -23,6 +23,7 @@ from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_soft
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.centring import find_centre
 from ..solvers.in_range import find_middle
+from ..solvers.polishing import polished_softmax
 from ..solvers.prover import MOST_WORK
 from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
 from ..solvers.softmax_proximal import SoftmaxProximalNewton
@@ -82,7 +83,12 @@ class LogisticRegression(CertifiedEstimator):
         As in scikit-learn.
     dual_gap_ : float
         How far from the optimum the fit can be, as a share of the objective.
-    converged_, history_, objective_
+    converged_ : bool
+        Whether the gap is proven to be no more than `tol`; otherwise a warning says what was reached, and why.
+    redundant_ : dict of {name: relation}
+        Without a penalty: columns that are exact combinations of others, such as all levels of a category beside an
+        intercept. The coefficients are then those of least norm, the intercept not counted.
+    history_, objective_
         As for `SGDClassifier`.
 
     Examples
@@ -180,10 +186,11 @@ class LogisticRegression(CertifiedEstimator):
         solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
+        if self._no_optimum is None:
+            found = polished_softmax(found, problem, self._tol())
         found.history.solver = solver.name
         found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
         results = self._store_softmax(problem, found)
-        self._believe_the_proof()
         self._say(results)
         return results
 
@@ -250,11 +257,16 @@ class LogisticRegression(CertifiedEstimator):
                 codes[counted],
                 self.classes_.tolist(),
                 fit_intercept=self.fit_intercept,
-                feature_names=getattr(self, "feature_names_in_", None),
+                feature_names=self._feature_names(),
                 budget=MOST_WORK,
             )
         except ProofTimeoutError:
             return None  # nothing is known: the fit's own report stands
+
+    def _coefficients(self) -> int:
+        if not self._at_once():
+            return super()._coefficients()
+        return int((len(self.classes_) - 1) * (self.n_features_in_ + bool(self.fit_intercept)))
 
     def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
         """Return the planes to begin from, one column each."""
@@ -271,8 +283,9 @@ class LogisticRegression(CertifiedEstimator):
         self.objective_ = problem.formula
         self.__dict__.pop("_claims", None)
         self.__dict__.pop("_provenance", None)
-        tol, proof = float(self.tol), found.proof
-        self._claim = certify_softmax(problem, found.W, found.b, proof, self._statement(), self.classes_, tol)
+        self._store_redundancy(found.redundancy)
+        known = found.proof, self._statement(), self.classes_, float(self.tol), found.enclosed
+        self._claim = certify_softmax(problem, found.W, found.b, *known)
         self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 
@@ -302,4 +315,5 @@ class LogisticRegression(CertifiedEstimator):
 def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
     """Return one plane of a softmax model as a solver's result."""
     ended = found.n_iter, found.converged, found.message, found.history
-    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted)
+    proven = dict(proof=found.proof, redundancy=found.redundancy)
+    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted, **proven)  # type: ignore[arg-type]

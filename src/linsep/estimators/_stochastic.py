@@ -69,6 +69,7 @@ class SGDClassifier(PenalisedEstimator):
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     converged_ : bool
+        Whether a stopping rule ended the fit; this estimator has no `tol`, so that nothing need be proven of it.
     history_ : History, or a list with one for each class
     objective_ : str
         What was minimised.
@@ -86,6 +87,8 @@ class SGDClassifier(PenalisedEstimator):
     >>> SGDClassifier(random_state=0).fit(X, y).predict([[0.0, 0.5], [4.0, 2.0]])
     array(['no', 'yes'], dtype='<U3')
     """
+
+    _own_rule = True
 
     def __init__(
         self,
@@ -200,6 +203,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         "separability_",
         "_ballots",
     )
+
+    _own_rule = True
 
     def __init__(
         self,

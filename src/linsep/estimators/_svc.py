@@ -74,7 +74,9 @@ class LinearSVC(CertifiedEstimator):
         ``yᵢ αᵢ``, one row for each plane: ``coef_`` is ``dual_coef_ @ support_vectors_``, up to the proven gap.
     slack_ : array of shape (n,) or (n, classes)
         ``ξ = max(0, 1 − z)`` of every example, one column for each plane.
-    converged_, history_, objective_
+    converged_ : bool
+        Whether the gap is proven to be no more than `tol`; otherwise a warning says what was reached, and why.
+    history_, objective_
         As for `SGDClassifier`.
 
     Examples

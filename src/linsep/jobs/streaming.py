@@ -29,7 +29,7 @@ from ..solvers.sampling import gather
 from ..solvers.streamed_dual import StreamedDual
 from ..solvers.streamed_multipliers import StreamedMultipliers
 from ..solvers.streamed_newton import StreamedNewton
-from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
+from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_in_passes
 from .memory import Budget, give_back
 from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
 from .summaries import Facts
@@ -138,9 +138,18 @@ class _Fit:
         interrupted = self._learn(scratch, classes)
         accuracy = self._measure(scratch, classes)
         counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
-        encoding, notes = from_dict(prepared["encoding"]), prepared["notes"]
+        encoding, notes = from_dict(prepared["encoding"]), [*prepared["notes"], *self._unproven(interrupted)]
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
         return Outcome(self.model, facts, interrupted, self.folder)
+
+    def _unproven(self, interrupted: bool) -> list[str]:
+        """Say why nothing is proven without a penalty, where that is so."""
+        if self.model.converged_ or interrupted or not np.isinf(self.request.C):
+            return []
+        return [
+            "the fit is not proven to be near an optimum: without a penalty there is none if a plane separates the "
+            "classes (`linsep separable` tells), and columns that are nearly the same hide it; give a finite --C"
+        ]
 
     # -- from the file to blocks on the disk --------------------------------------------------------------------------
 
@@ -238,6 +247,7 @@ class _Fit:
         model._store_planes(problems, [result for result, _ in found])
         model._claims = [claim for _, claim in found]
         model.dual_gap_ = float(model.certificate_.relative_gap)
+        model._believe_the_proof()
         return any(result.interrupted for result, _ in found)
 
     def _learn_at_once(self, scratch: Scratch, weight: NDArray[np.float64] | None) -> bool:
@@ -255,7 +265,10 @@ class _Fit:
         told = _teller(rows, "")
         found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
         found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
+        if np.isinf(statement.C):
+            found = replace(found, enclosed=enclosed_in_passes(problem, found.W, found.b))
         self.model._store_softmax(problem, found)
+        self.model._believe_the_proof()
         return found.interrupted
 
     def _sample(self, scratch: Scratch, *, weighted: bool = False) -> Block | None:

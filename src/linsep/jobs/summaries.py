@@ -111,6 +111,7 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "iterations": model.n_iter_,
             "certificate": _certificate_record(certificate),
             "proven": is_proven(model),
+            "redundant": relations(facts, model),
             "training_accuracy": facts.accuracy,
             "output": None if output is None else str(output),
         }
@@ -138,10 +139,25 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
     lines += [
         f"minimised   {model.objective_}",
         f"proven      {_proof(model)}",
+        *_redundant_lines(facts, model),
         f"accuracy    {facts.accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]
     return "\n".join(lines)
+
+
+def relations(facts: Facts, model: Any) -> list[str]:
+    """Return which features are exact combinations of others, by their names in the file."""
+    redundancy = getattr(model, "_redundancy", None)
+    return [] if redundancy is None else redundancy.in_words(facts.encoding.names)
+
+
+def _redundant_lines(facts: Facts, model: Any) -> list[str]:
+    found = relations(facts, model)
+    lines = [f"redundant   {relation}" for relation in found[:8]]
+    more = [f"            and {len(found) - 8} more"] if len(found) > 8 else []
+    said = ["            their coefficients are those of least norm: others predict the same"] if found else []
+    return [*lines, *more, *said]
 
 
 def _proof(model: Any) -> str:

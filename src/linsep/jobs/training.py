@@ -97,6 +97,7 @@ def fit_or_stop(model: Any, examples: Examples) -> bool:
     """
     from ..estimators import support_left_out
 
+    model._column_names = examples.encoding.names
     try:
         with support_left_out():
             model.fit(examples.X, examples.y)

@@ -78,7 +78,7 @@ class _System:
             self.x_mean, self.t_mean = np.zeros(self.rows.d), 0.0
         self.t = self.target - self.t_mean
         self.curvature = curvature
-        self.factor: tuple[Any, FloatArray, NDArray[np.bool_]] | None = None  # with the scales of the columns used
+        self.factor: tuple[Any, FloatArray] | None = None  # with the scales of the columns, if all are used
 
     def intercept(self, w: FloatArray) -> float:
         """Return the best b for this w."""
@@ -105,9 +105,9 @@ class _System:
         """
         if self.factor is None or self.ridge > 0:
             return None
-        (factor, scale, used), d = self.factor, self.rows.d
+        (factor, scale), d = self.factor, self.rows.d
         g_b = float(gradient[d]) if self.problem.fit_intercept else 0.0
-        g = (gradient[:d] - g_b * self.x_mean)[used] / scale[used]
+        g = (gradient[:d] - g_b * self.x_mean) / scale
         # H is the curvature times the Gram matrix of centred columns, and for b the sum of the weights.
         fall = float(g @ scipy.linalg.cho_solve(factor, g, check_finite=False)) + g_b**2 / self.problem.total_weight
         return Bound(objective, objective - fall / (2.0 * self.curvature))
@@ -147,8 +147,8 @@ class _System:
         condition, _ = scipy.linalg.lapack.dpocon(factor[0], norm, uplo="L")
         if condition < WELL_CONDITIONED:
             return None
-        if not scale[~used].any():  # nothing at all is left of the others
-            self.factor = factor, scale, used
+        if used.all():
+            self.factor = factor, scale
         w = np.zeros(self.rows.d)
         w[used] = scipy.linalg.cho_solve(factor, moment[used] / scale[used], check_finite=False) / scale[used]
         return w

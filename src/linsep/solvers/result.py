@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..duality import Bound
+from ..enclosure import Interval
 from ..history import History
+from ..redundancy import Redundancy
 from ..separability import Separability
 
 FloatArray = NDArray[np.float64]
@@ -84,6 +86,10 @@ class Result:
         The dual point behind `proof`, where it does not follow from (w, b): Σ αᵢ yᵢ = 0 up to rounding if b is free.
     z : array or None
         The agreements yᵢ (w·xᵢ + b), where the solver has just computed them.
+    enclosed : pair of Interval, or None
+        The objective and the bound on the optimum with every rounding accounted for, where that is known already.
+    redundancy : Redundancy or None
+        Which columns are combinations of others, where somebody has looked.
     """
 
     w: FloatArray
@@ -102,3 +108,5 @@ class Result:
     alpha: FloatArray | None = None
     separability: Separability | None = None
     z: FloatArray | None = None
+    enclosed: tuple[Interval, Interval] | None = None
+    redundancy: Redundancy | None = None

@@ -23,7 +23,11 @@ from .step_watch import StepWatch
 FloatArray = NDArray[np.float64]
 B = TypeVar("B", float, FloatArray)
 
-__all__ = ["EndOfRun", "GapRun", "Method", "Run", "SteppedRun", "no_step_lowers", "words_of"]
+__all__ = ["AS_EXACT_AS_CAN_BE", "EndOfRun", "GapRun", "Method", "Run", "SteppedRun", "no_step_lowers", "words_of"]
+
+
+#: How the message ends of a run that could go on for ever without getting any further.
+AS_EXACT_AS_CAN_BE = "this is as exact as the arithmetic allows"
 
 
 class EndOfRun(Exception):  # noqa: N818 - not an error
@@ -36,7 +40,7 @@ class EndOfRun(Exception):  # noqa: N818 - not an error
 
 def no_step_lowers(what: str) -> EndOfRun:
     """Return the reason to end where the arithmetic allows no better point."""
-    return EndOfRun(f"no step lowers the {what} any more: this is as exact as the arithmetic allows")
+    return EndOfRun(f"no step lowers the {what} any more: {AS_EXACT_AS_CAN_BE}")
 
 
 def words_of(proof: Bound) -> str:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..duality import Bound
+from ..enclosure import Interval
 from ..history import History
+from ..redundancy import Redundancy
 from ..softmax import SoftmaxPoint, SoftmaxProblem, softmax_bound
 from ._checks import check_count
 from .metric import FACTORED, Cholesky
@@ -40,6 +42,8 @@ class SoftmaxResult:
     history: History
     proof: Bound
     interrupted: bool = False
+    enclosed: tuple[Interval, Interval] | None = None
+    redundancy: Redundancy | None = None
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class StochasticDescent:
     Examples
     --------
     >>> from linsep import LinearClassifier
-    >>> model = LinearClassifier("logistic", solver=StochasticDescent("inverse_sqrt"), random_state=0)
+    >>> model = LinearClassifier("logistic", solver=StochasticDescent("inverse_sqrt"), tol=0.1, random_state=0)
     >>> model.fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).predict([[0.5], [3.5]])
     array([0, 1])
     """

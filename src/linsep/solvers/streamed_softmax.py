@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._core import Rows
+from ..curvature import SoftmaxDerivatives, examine_softmax_in_passes, softmax_slopes
 from ..duality import Bound
+from ..enclosure import Interval
 from ..parted import Block, Blocks
+from ..parted_claim import Passes
 from ..penalties import L2, NoPenalty, Penalty
 from ..softmax import SoftmaxProblem, repair
+from ..softmax_certificate import enclosed_primal, scores_of, softmax_bound_below
 from ._checks import check_count
 from .run import EndOfRun, no_step_lowers
 from .softmax import SoftmaxNewton, SoftmaxResult, metric_at
@@ -25,7 +30,7 @@ from .streamed import StreamedRun, Told, Workspace
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["PartedSoftmax", "StreamedSoftmax"]
+__all__ = ["PartedSoftmax", "StreamedSoftmax", "enclosed_in_passes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +178,21 @@ class _Point:
             one = problem.on(block)
             entropy += float(np.einsum("i,ik->", one.s, entr((1 - t) * one.evaluate(self.W, self.b).p + t * q)))
         return self._dual(entropy)
+
+
+def enclosed_in_passes(problem: PartedSoftmax, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
+    """Enclose P(W, b), and the best bound on the optimum that can be shown without a penalty: a few passes."""
+    passes, primal = Passes(problem.rows, problem.by_class), Interval(0.0, 0.0)
+
+    def at(part: slice, X: Any) -> SoftmaxDerivatives:
+        codes, c = passes.at(part)
+        scores, radius = scores_of(X, W, b)
+        return softmax_slopes(codes, c, scores, radius.max(axis=1))
+
+    for block in problem.rows:
+        primal = primal + enclosed_primal(problem.on(block), W, b)
+    look = examine_softmax_in_passes(passes.X, problem.classes, at, intercept=problem.fit_intercept)
+    return primal, softmax_bound_below(primal, look, np.ones(1) if problem.by_class is None else problem.by_class)
 
 
 def _no_rows(d: int) -> Rows:
