@@ -51,6 +51,8 @@ __all__ = [
 
 TIME_LIMIT = 60.0
 
+#: How a file says that no coefficient has a finite estimate.
+ALL = "all"
 #: What a verdict stands on, besides what depends on the data.
 EXPECTED = {
     "separable": ("coef", "intercept", "margin"),
@@ -307,12 +309,18 @@ class Separability:
             "support": None if self.support is None else [int(i) for i in self.support],
             "support_weights": _all_written(self.support_weights),
             "dependencies": dependencies,
-            # of separable classes they are all
-            "infinite": None if self.infinite is None or self.separable else [int(j) for j in self.infinite],
+            "infinite": self._infinite_written(),
             "on_plane": int(self.on_plane),
             "feature_names": self.feature_names,
             "fit_intercept": bool(self.fit_intercept),
         }
+
+    def _infinite_written(self) -> list[int] | str | None:
+        """Return the columns without a finite estimate; of separable classes, one word for all of them."""
+        size = 0 if self.coef is None else len(self.coef) + self.fit_intercept
+        if self.infinite is None:
+            return None
+        return ALL if self.separable and self.infinite == list(range(size)) else [int(j) for j in self.infinite]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -421,7 +429,7 @@ def _margin_read(data: Mapping[str, Any]) -> float | None:
     margin, separable = data["margin"], data["verdict"] == "separable"
     if margin is None:
         return np.inf if separable else None
-    older = separable and data["infinite"] is not None  # whose margins were rounded, but not down
+    older = separable and data["infinite"] != ALL  # whose margins were rounded, but not down
     return float(margin) * (1.0 - 1e-9) if older else float(margin)
 
 
@@ -431,7 +439,7 @@ def _infinite_read(data: Mapping[str, Any]) -> list[int] | None:
     if verdict == "separable":
         coef = list(data["coef"] or [])
         named = [j for j, value in enumerate(_all_read(data["plane"]) or coef) if value and j < len(coef)]
-        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (None, named) else said
+        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (ALL, named) else said
     if said is None or verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
         return None
     return [index(j) for j in said]
