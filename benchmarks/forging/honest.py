@@ -111,7 +111,7 @@ def _nearly_aliased(rng: np.random.Generator, n: int, d: int) -> tuple[np.ndarra
 
 
 def _repeated(rng: np.random.Generator, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    X, score = _integers(rng, n, d)
+    X, _ = _integers(rng, n, d)
     X = X[rng.integers(0, max(1, n // 2), n)]
     return X, X[:, 0] + rng.normal(size=n)
 

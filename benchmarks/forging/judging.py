@@ -1,0 +1,679 @@
+"""Whether what `verify` says of an accepted file is true, and whatever else the file says with it.
+
+The outcome is read from its intervals and its words, the model from the raw JSON; nothing of linsep's arithmetic is
+used. A complaint names what is false; whatever the outcome lists as not checked may be anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .honest import Data
+from .objectives import Numbers, Objective, Plane, best_margin, margin_of, mp, mpf
+from .rationals import least_mistakes, moves, recession, whole_rows
+
+__all__ = ["Judge", "Judgement", "Raw"]
+
+#: What weights and sums in doubles may differ by from the same in rationals.
+ROUNDING = 1e-13
+#: What a number with some digits printed may differ by.
+PRINTED = 1e-5
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an accepted file is: "same", "true", "unchecked" (only what is said not to be checked differs), "false"."""
+
+    verdict: str
+    complaints: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+
+# -- the file, read by ourselves --------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Return a value of the file in plain terms: arrays are lists, numbers that JSON does not know are floats."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, content),) = value.items()
+        if kind == "float":
+            return float(content)
+        if kind == "tuple":
+            return plain(content)
+        if kind == "map":
+            return {key: plain(item) for key, item in content}
+        if kind == "array":
+            return plain(content["values"])
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A model as its file has it."""
+
+    name: str
+    parameters: dict[str, Any]
+    classes: list[Any]
+    planes: list[Plane]
+    threshold: float
+    fitted: dict[str, Any]
+    proofs: dict[str, Any]
+    document: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Raw:
+        """Read a document that linsep was able to read."""
+        W, b = document["coefficients"], document["intercept"]
+        threshold = float(document["threshold"] or 0.0)
+        shift = Fraction(threshold)
+        planes = [([float(x) for x in w], Fraction(float(c)) - shift) for w, c in zip(W, b, strict=True)]
+        return cls(
+            document["estimator"]["class"],
+            {key: plain(value) for key, value in document["estimator"]["parameters"].items()},
+            plain(document["classes"]["values"]),
+            planes,
+            threshold,
+            {key: plain(value) for key, value in document["fitted"].items()},
+            document["certificate"] or {},
+            document,
+        )
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it is a softmax."""
+        many = len(self.classes) > 2 and self.parameters.get("multi_class", "softmax") != "ovr"
+        return self.name == "LogisticRegression" and many
+
+    @property
+    def tol(self) -> float:
+        """The gap that was asked for."""
+        return float(self.parameters.get("tol", 1e-4))
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the intercept is free."""
+        return bool(self.parameters.get("fit_intercept", True))
+
+    def loss(self) -> str:
+        """Return the name of the loss."""
+        own = {"LogisticRegression": "logistic", "LeastSquaresClassifier": "square", "Perceptron": "perceptron"}
+        default = "hinge"
+        loss = own.get(self.name) or self.parameters.get("loss", default)
+        if isinstance(loss, dict):
+            loss = re.sub(r"(?<!^)(?=[A-Z])", "_", loss["object"]["class"].split(".")[-1]).lower()
+        return str(loss)
+
+    def penalty(self) -> tuple[float, float, float]:
+        """Return l2, l1 and C, infinite where there is no penalty."""
+        parameters = self.parameters
+        if self.name == "Perceptron":
+            return 0.0, 0.0, np.inf
+        C = parameters.get("C", np.inf if self.name == "LeastSquaresClassifier" else 1.0)
+        C = np.inf if C is None else float(C)
+        penalty = parameters.get("penalty", "deprecated" if self.name == "LogisticRegression" else "l2")
+        ratio = parameters.get("l1_ratio")
+        if self.name == "LogisticRegression" and penalty == "deprecated":
+            penalty, ratio = "elasticnet", ratio or 0.0
+        if penalty is None:
+            return 0.0, 0.0, np.inf
+        if isinstance(penalty, dict):
+            return *_own_penalty(penalty["object"]), C
+        ratio = 0.5 if ratio is None else float(ratio)
+        l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0), "elasticnet": (1.0 - ratio, ratio)}[penalty]
+        return l2, l1, C
+
+
+def _own_penalty(data: dict[str, Any]) -> tuple[float, float]:
+    name, settings = data["class"].split(".")[-1], data["settings"]
+    if name == "ElasticNet":
+        ratio = float(settings.get("l1_ratio", 0.5))
+        return 1.0 - ratio, ratio
+    named = {"L2": (1.0, 0.0), "L1": (0.0, 1.0), "NoPenalty": (0.0, 0.0)}
+    return named[name] if name in named else (float(settings["l2"]), float(settings["l1"]))
+
+
+class Case:
+    """A model and data: how its own classes, signs and weights read them."""
+
+    def __init__(self, raw: Raw, data: Data, numbers: Numbers) -> None:
+        self.raw, self.numbers = raw, numbers
+        labels = np.asarray(data.y).tolist()
+        self.known = all(any(_same(label, c) for c in raw.classes) for label in set(labels))
+        self.codes = [next((k for k, c in enumerate(raw.classes) if _same(label, c)), -1) for label in labels]
+        s = [1.0] * len(labels) if data.s is None else np.asarray(data.s, dtype=float).tolist()
+        self.weights = _weights([Fraction(x) for x in s], self.codes, raw)
+
+    def signs(self, k: int) -> list[int]:
+        """Return the labels of plane k, ±1, as `predict` takes them."""
+        positive = 1 if len(self.raw.planes) == 1 else k
+        return [1 if code == positive else -1 for code in self.codes]
+
+    @property
+    def counted(self) -> list[int]:
+        """Rows that have weight."""
+        return [i for i, weight in enumerate(self.weights) if weight > 0]
+
+
+def _same(label: Any, other: Any) -> bool:
+    return bool(label == other) and isinstance(label, str) == isinstance(other, str)
+
+
+def _weights(s: list[Fraction], codes: list[int], raw: Raw) -> list[Fraction]:
+    """Return the weight of each example times that of its class."""
+    given = raw.parameters.get("class_weight")
+    if given is None:
+        return s
+    if given == "balanced":
+        totals = [
+            sum((x for x, k in zip(s, codes, strict=True) if k == j), Fraction(0)) for j in range(len(raw.classes))
+        ]
+        by_class = [sum(totals) / (len(totals) * total) if total else Fraction(0) for total in totals]
+    else:
+        found = [next((w for label, w in given.items() if _same(label, c)), 1.0) for c in raw.classes]
+        by_class = [Fraction(float(w)) for w in found]
+    return [x * by_class[k] for x, k in zip(s, codes, strict=True)]
+
+
+# -- the judge --------------------------------------------------------------------------------------------------------
+
+NUMBER = r"([-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|inf|nan))"
+GAP = re.compile(rf"within {NUMBER} of the optimum")
+MARGIN = re.compile(rf"largest margin lies between {NUMBER} and {NUMBER}")
+MISTAKES = re.compile(rf"makes? {NUMBER} mistakes?, and no plane makes fewer(?: than {NUMBER})?")
+VERDICT = re.compile(r"(?:^|: |; )(separable only weakly|not separable|separable):")
+WORDS = {"separable": ("separable",), "separable only weakly": ("quasi",), "not separable": ("quasi", "overlap")}
+RECORDS = {
+    "separable": ("separable",),
+    "quasi": ("quasi",),
+    "overlap": ("overlap",),
+    "inseparable": ("quasi", "overlap"),
+}
+
+#: Settings of how a fit was made: they are no part of what is proven.
+HOW = {
+    "solver", "max_iter", "random_state", "warm_start", "n_jobs", "verbose", "dual", "intercept_scaling", "time_limit",
+    "order", "keep", "record", "prove", "schedule", "stopping", "on_overlap",
+}  # fmt: skip
+
+#: Sections that nothing proven rests on.
+NEUTRAL = {"format", "version", "versions", "seed", "digest", "data", "encoding"}
+
+#: How an outcome may call what it did not check, where not by its own name.
+CALLED = {
+    "objective": ("objective_", "in words", "the words"),
+    "history": ("history",),
+    "names": ("names",),
+    "n_iter_": ("n_iter_", "iterations"),
+    "t_": ("t_", "steps"),
+    "ballots": ("ballot", "vote"),
+    "stream": ("stream",),
+}
+
+#: Numbers of a fit that are judged below.
+JUDGED = {
+    "dual_gap_", "converged_", "n_mistakes_", "lower_bound_", "proven_", "margin_", "radius_", "mistake_bound_",
+    "best_margin_", "best_mistake_bound_",
+}  # fmt: skip
+
+
+class Judge:
+    """The oracle of one honest model and its forgeries; what it works out once is kept."""
+
+    def __init__(self, honest: dict[str, Any]) -> None:
+        self.honest = honest
+        self.hints = Raw.of(honest).planes
+        self._numbers: dict[bytes, Numbers] = {}
+        self._values: dict[Any, Any] = {}
+
+    def judge(self, document: dict[str, Any], data: Data, outcome: Any, other_data: bool = False) -> Judgement:
+        """Return whether an accepted file speaks the truth."""
+        raw = Raw.of(document)
+        case = Case(raw, data, self._of(data))
+        listed = tuple(getattr(outcome, "unchecked", ()))
+        if not case.known:
+            return Judgement("false", ("some label of y is none of the model's classes",))
+        hearing = _Hearing(self, case, outcome, listed)
+        complaints = [*hearing.sentence(), *hearing.record()]
+        changed = self._changed(document)
+        silent = [name for name in changed if name not in JUDGED and not _is_listed(name, listed)]
+        complaints += [f"{name} was changed, and is neither checked nor said not to be" for name in silent]
+        if complaints:
+            return Judgement("false", tuple(complaints), tuple(hearing.unjudged))
+        same = document == self.honest and not other_data
+        verdict = "same" if same else "unchecked" if changed and self._only(document, changed) else "true"
+        return Judgement(verdict, (), tuple(hearing.unjudged))
+
+    def _of(self, data: Data) -> Numbers:
+        X = data.rows()
+        key = X.tobytes() + str(X.shape).encode()
+        if key not in self._numbers:
+            self._numbers[key] = Numbers(X)
+        return self._numbers[key]
+
+    def known(self, key: Any, compute: Any) -> Any:
+        """Return what was worked out before, or work it out."""
+        if key not in self._values:
+            self._values[key] = compute()
+        return self._values[key]
+
+    def _changed(self, document: dict[str, Any]) -> list[str]:
+        """Return what differs from the honest file and neither is judged nor means nothing."""
+        before, found = self.honest, []
+        for name in ("objective", "history"):
+            if document[name] != before[name]:
+                found.append(name)
+        if document["objective"] == before["objective"] and _meant(document) != _meant(before):
+            found.append("objective")
+        if document["features"]["names"] != before["features"]["names"]:
+            found.append("names")
+        for name in sorted(set(document["fitted"]) | set(before["fitted"])):
+            if document["fitted"].get(name) != before["fitted"].get(name) and name not in JUDGED:
+                found.append(name)
+        tols = [one["estimator"]["parameters"].get("tol") for one in (document, before)]
+        if tols[0] != tols[1]:
+            found.append("tol")
+        return found
+
+    def _only(self, document: dict[str, Any], changed: list[str]) -> bool:
+        """Whether nothing else differs."""
+        apart = NEUTRAL | {"objective", "history", "features", "fitted", "estimator"}
+        return all(document[name] == self.honest[name] for name in document if name not in apart)
+
+
+def _meant(document: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a document's parameters minimise, for the words that say so."""
+    raw = Raw.of(document)
+    if raw.name in ("HardMarginSVC", "ZeroOneClassifier"):
+        return raw.name, raw.intercept if raw.name == "HardMarginSVC" else None
+    l2, l1, C = raw.penalty()
+    return (raw.at_once, raw.loss(), *((0.0, 0.0) if C == np.inf else (l2, l1)), C)
+
+
+def _is_listed(name: str, listed: Sequence[str]) -> bool:
+    words = CALLED.get(name, (name,))
+    return any(word in text for text in listed for word in words)
+
+
+class _Hearing:
+    """One outcome and one file, statement by statement."""
+
+    def __init__(self, judge: Judge, case: Case, outcome: Any, listed: Sequence[str]) -> None:
+        self.judge, self.case, self.raw, self.outcome, self.listed = judge, case, case.raw, outcome, listed
+        self.reason = str(outcome.reason)
+        self.unjudged: list[str] = []
+
+    # -- what the outcome says ----------------------------------------------------------------------------------------
+
+    def sentence(self) -> Iterator[str]:
+        """Yield what is false in the outcome's own words and numbers."""
+        heard = False
+        if self.outcome.primal is not None and self.outcome.dual is not None:
+            heard = True
+            yield from self._gap()
+        for k, found in enumerate(MARGIN.finditer(self.reason)):
+            heard = True
+            yield from self._said_margin(k, *(float(x) for x in found.groups()))
+        for k, found in enumerate(MISTAKES.finditer(self.reason)):
+            heard = True
+            yield from self._said_mistakes(k, float(found[1]), found[2])
+        verdicts = VERDICT.findall(self.reason)
+        if verdicts:
+            heard = True
+            yield from self._said_verdicts(verdicts)
+        if not heard:
+            self.unjudged.append(f"the words {self.reason!r}")
+
+    def gaps(self) -> list[tuple[Any, Any]]:
+        """Return P and the least value known, of each plane, or of all together."""
+        return [self._values(k) for k in range(1 if self.raw.at_once else len(self.raw.planes))]
+
+    def _values(self, k: int) -> tuple[Any, Any]:
+        raw, case = self.raw, self.case
+        l2, l1, C = raw.penalty()
+        planes = raw.planes if raw.at_once else [raw.planes[k]]
+        codes = tuple(case.codes) if raw.at_once else tuple(case.signs(k))
+        problem = Objective(
+            case.numbers, codes, tuple(case.weights), raw.loss(), l2, l1, C, raw.intercept,
+            len(raw.planes) if raw.at_once else 1,
+        )  # fmt: skip
+        where = (id(case.numbers), codes, tuple(case.weights), problem.loss, l2, l1, C, raw.intercept, problem.classes)
+        problem = self.judge.known(where, lambda: problem)
+        value = self.judge.known((where, str(planes)), lambda: problem.value(planes))
+        hints = self._hints(problem)
+        best = self.judge.known((where, "best"), lambda: problem.best(hints))
+        return value, min(best, value)
+
+    def _hints(self, problem: Objective) -> list[list[Plane]]:
+        """Return planes of the honest model that this problem could have."""
+        d, hints = self.case.numbers.X.shape[1], self.judge.hints
+        if not all(len(w) == d for w, _ in hints) or (not problem.intercept and any(b != 0 for _, b in hints)):
+            return []
+        if problem.classes > 1:
+            return [list(hints)] if len(hints) == problem.classes else []
+        negated = [([-x for x in w], -b) for w, b in hints]
+        return [[plane] for plane in [*hints, *negated]]
+
+    def _gap(self) -> Iterator[str]:
+        outcome, raw = self.outcome, self.raw
+        if raw.name not in GAPPED:
+            self.unjudged.append(f"a gap of {raw.name}")
+            return
+        if not raw.intercept and any(b != 0 for _, b in raw.planes):
+            yield "the planes have intercepts, the objective has none"
+            return
+        pairs = self.gaps()
+        stated = float(outcome.relative_gap)
+        printed = GAP.search(self.reason)
+        for k, (value, best) in enumerate(pairs):
+            gap = _share(value, best)
+            if gap > stated * (1 + 1e-9) + ROUNDING:
+                yield f"plane {k} is {float(gap):.3g} above the optimum, not within {stated:.3g}"
+            elif printed and gap > float(printed[1]) * 1.06 + ROUNDING:
+                yield f"plane {k} is {float(gap):.3g} above the optimum, not within {printed[1]} as printed"
+            if outcome.proven and raw.name in ASKED and gap > raw.tol * (1 + 1e-9) + ROUNDING:
+                yield f"plane {k} is {float(gap):.3g} above the optimum: tol={raw.tol:g} is not proven"
+        low, high, bound = (mpf(float(x)) for x in (outcome.primal.low, outcome.primal.high, outcome.dual.low))
+        inside = [
+            (value, best) for value, best in pairs if low - ROUNDING * abs(low) <= value <= high + ROUNDING * abs(high)
+        ]
+        if not inside:
+            shown = ", ".join(mp.nstr(value, 12) for value, _ in pairs)
+            yield f"the objective is {shown}, not between {float(low):.17g} and {float(high):.17g}"
+        elif not any(bound <= best + ROUNDING * abs(best) for _, best in inside):
+            shown = ", ".join(mp.nstr(best, 12) for _, best in inside)
+            yield f"some plane reaches {shown}, below the bound {float(bound):.17g}"
+
+    def _said_margin(self, k: int, low: float, high: float) -> Iterator[str]:
+        own, best = self.margins(k)
+        if not low <= own * (1 + 1e-10) or not low <= high * (1 + 1e-10):
+            yield f"plane {k} keeps a margin of {mp.nstr(own, 12)}, not of {low:.12g}"
+        if not best <= mpf(high) * (1 + 1e-10):
+            yield f"some plane keeps a margin of {mp.nstr(best, 12)}, more than {high:.12g}"
+
+    def margins(self, k: int) -> tuple[Any, Any]:
+        """Return the margin of plane k, and the largest known."""
+        raw, case = self.raw, self.case
+        k = min(k, len(raw.planes) - 1)
+        rows = case.counted
+        numbers = self._part(rows)
+        y = [case.signs(k)[i] for i in rows]
+        plane = raw.planes[k]
+        key = (id(numbers), tuple(y), raw.intercept)
+        best = self.judge.known((key, "margin"), lambda: best_margin(numbers, y, raw.intercept))
+        own = margin_of(numbers, y, plane)
+        return own, max(best, own) if raw.intercept or plane[1] == 0 else best
+
+    def _part(self, rows: list[int]) -> Numbers:
+        if len(rows) == len(self.case.codes):
+            return self.case.numbers
+        key = ("part", id(self.case.numbers), tuple(rows))
+        return self.judge.known(key, lambda: Numbers(self.case.numbers.X[rows]))
+
+    def _said_mistakes(self, k: int, made: float, fewer: str | None) -> Iterator[str]:
+        counts, least = self.mistakes(k)
+        if not any(_close(made, count, PRINTED) for count in counts):
+            yield f"plane {k} errs on {float(counts[0]):g}, not on {made:g}"
+        bound = Fraction(made) if fewer is None else Fraction(float(fewer))
+        if bound > max(least) * (1 + Fraction(PRINTED)):
+            yield f"some plane errs on {float(max(least)):g} only, less than {float(bound):g}"
+
+    def mistakes(self, k: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the weight of plane k's mistakes, by z ≤ 0 and as `predict` breaks ties; and the least of any plane.
+
+        The same two counts for the least: where no intercept is free, a row of zeros is wrong by the first rule, and
+        by the second one right for the positive class.
+        """
+        raw, case = self.raw, self.case
+        k = min(k, len(raw.planes) - 1)
+        y = case.signs(k)
+        scores = case.numbers.scores(raw.planes[k])
+        strict, ties = Fraction(0), Fraction(0)
+        for sign, g, weight in zip(y, scores, case.weights, strict=True):
+            strict += weight if sign * g <= 0 else 0
+            ties += weight if (g >= 0) != (sign > 0) else 0
+        key = (id(case.numbers), tuple(y), tuple(case.weights), raw.intercept, "mistakes")
+        least = self.judge.known(key, lambda: self._least(y))
+        return [strict, ties], [least]
+
+    def _least(self, y: list[int]) -> Fraction:
+        rows = whole_rows(self.case.numbers.X.tolist(), y, self.raw.intercept)
+        return least_mistakes(rows, self.case.weights)
+
+    def _said_verdicts(self, said: list[str]) -> Iterator[str]:
+        records = self.raw.proofs.get("separability") or []
+        places = [k for k, record in enumerate(records) if record is not None]
+        if len(places) != len(said):
+            self.unjudged.append(f"which classes are {', '.join(said)}")
+            return
+        for k, words in zip(places, said, strict=True):
+            truth = self.verdict(k)
+            if truth not in WORDS[words]:
+                yield f"plane {k}: the classes are said to be {words}, the truth is {truth}"
+
+    def verdict(self, k: int) -> str:
+        """Return whether class k and the rest are separable."""
+        rows = self._rows(k)
+        return str(self.judge.known(("verdict", tuple(rows)), lambda: recession(rows)))
+
+    def _rows(self, k: int) -> list[tuple[int, ...]]:
+        counted, y = self.case.counted, self.case.signs(k)
+        return whole_rows(self.case.numbers.X[counted].tolist(), [y[i] for i in counted], self.raw.intercept)
+
+    # -- what the file says -------------------------------------------------------------------------------------------
+
+    def record(self) -> Iterator[str]:
+        """Yield what is false in the file, unless it is said not to be checked."""
+        for name, check in (
+            ("dual_gap_", self._dual_gap),
+            ("converged_", self._converged),
+            ("margin_", self._margin_),
+            ("radius_", self._radius),
+            ("mistake_bound_", self._novikoff),
+            ("best_margin_", self._best_margin),
+            ("n_mistakes_", self._n_mistakes),
+            ("lower_bound_", self._lower_bound),
+            ("proven_", self._proven),
+        ):
+            if name in self.raw.fitted and not _is_listed(name, self.listed):
+                yield from (f"{name}: {complaint}" for complaint in check(self.raw.fitted[name]))
+        if not _is_listed("separability", self.listed):
+            for k, proof in enumerate(self.raw.proofs.get("separability") or []):
+                if proof is not None:
+                    yield from (f"separability of plane {k}: {complaint}" for complaint in self._separability(k, proof))
+        if self.raw.threshold and not any(
+            "threshold" in text for text in (self.reason, *self.listed, *self.outcome.checked)
+        ):
+            yield "a threshold moves all predictions, and nothing is said of it"
+
+    def _dual_gap(self, said: Any) -> Iterator[str]:
+        if self.raw.name in GAPPED and self.outcome.primal is not None:
+            worst = max(_share(*pair) for pair in self.gaps())
+            if not said >= worst * (1 - 1e-6) - ROUNDING:
+                yield f"{said!r} is claimed, the gap is {float(worst):.3g}"
+
+    def _converged(self, said: Any) -> Iterator[str]:
+        if said is not True:
+            return
+        if self.raw.name in ASKED and self.outcome.primal is not None:
+            worst = max(_share(*pair) for pair in self.gaps())
+            if worst > self.raw.tol * (1 + 1e-6) + ROUNDING:
+                yield f"the gap is {float(worst):.3g}, not tol={self.raw.tol:g}"
+        if self.raw.name == "Perceptron" and any(self.verdict(k) != "separable" for k in range(len(self.raw.planes))):
+            yield "no plane separates the classes"
+
+    def _numbers(self, said: Any) -> list[float]:
+        values = said if isinstance(said, list) else [said]
+        return [float(x) for x in values] * (len(self.raw.planes) if len(values) == 1 else 1)
+
+    def _margin_(self, said: Any) -> Iterator[str]:
+        for k, value in enumerate(self._numbers(said)):
+            if self.raw.name == "HardMarginSVC":
+                own, _ = self.margins(k)
+                if not abs(mpf(value) - own) <= 1e-6 * abs(own):
+                    yield f"{value!r} is claimed of plane {k}, which keeps {mp.nstr(own, 12)}"
+            elif self.raw.name == "Perceptron":
+                own = self._augmented(k)
+                if not abs(mpf(value) - own) <= 1e-5 * self._R():
+                    yield f"{value!r} is claimed of plane {k}, which keeps {mp.nstr(own, 12)}"
+
+    def _augmented(self, k: int) -> Any:
+        """Return the margin of a plane in the space with one more coordinate, which is 1."""
+        w, b = self.raw.planes[k]
+        length = mp.sqrt(mp.fsum(mpf(x) ** 2 for x in w) + (mpf(b.numerator) / b.denominator) ** 2)
+        scores = self.case.numbers.scores((w, b))
+        return min(y * g for y, g in zip(self.case.signs(k), scores, strict=True)) / length if length else mpf(0)
+
+    def _R(self) -> Any:
+        X = self.case.numbers.X.tolist()
+        return mp.sqrt(max(mp.fsum(mpf(x) ** 2 for x in row) for row in X) + int(self.raw.intercept))
+
+    def _radius(self, said: Any) -> Iterator[str]:
+        R = self._R()
+        if not all(abs(mpf(value) - R) <= 1e-5 * R for value in self._numbers(said)):
+            yield f"{said!r} is claimed, the data give {mp.nstr(R, 12)}"
+
+    def _novikoff(self, said: Any) -> Iterator[str]:
+        for k, value in enumerate(self._numbers(said)):
+            own, R = self._augmented(k), self._R()
+            if own <= 1e-5 * R:
+                if value < (0.5e5) ** 2 and not (value == np.inf):
+                    yield f"{value!r} is claimed of plane {k}, which separates nothing"
+            elif not abs(mpf(value) - (R / own) ** 2) <= 1e-3 * (R / own) ** 3:
+                yield f"{value!r} is claimed of plane {k}, it is {mp.nstr((R / own) ** 2, 12)}"
+
+    def _best_margin(self, said: Any) -> Iterator[str]:
+        X = self.case.numbers.X
+        numbers = self.judge.known(
+            ("augmented", id(self.case.numbers)), lambda: Numbers(np.column_stack([X, np.ones(len(X))]))
+        ) if self.raw.intercept else self.case.numbers  # fmt: skip
+        for k, value in enumerate(self._numbers(said)):
+            if np.isnan(value):
+                continue
+            y = self.case.signs(k)
+            best = self.judge.known(("best margin", id(numbers), tuple(y)), lambda y=y: best_margin(numbers, y, False))
+            if not 0.9 * best <= value <= best * (1 + 1e-6):
+                yield f"{value!r} is claimed of plane {k}, the largest is {mp.nstr(best, 12)}"
+
+    def _n_mistakes(self, said: Any) -> Iterator[str]:
+        for k, value in enumerate(self._numbers(said)):
+            counts, _ = self.mistakes(k)
+            if not any(_close(value, count, 1e-12) for count in counts):
+                yield f"{value!r} is claimed of plane {k}, which errs on {float(counts[0])!r}"
+
+    def _lower_bound(self, said: Any) -> Iterator[str]:
+        for k, value in enumerate(self._numbers(said)):
+            _, least = self.mistakes(k)
+            if not Fraction(value) <= max(least) * (1 + Fraction(1, 10**12)):
+                yield f"{value!r} is claimed, some plane errs on {float(max(least))!r} only"
+
+    def _proven(self, said: Any) -> Iterator[str]:
+        for k in range(len(self.raw.planes)) if said is True else ():
+            counts, least = self.mistakes(k)
+            if not min(counts) <= max(least) * (1 + Fraction(1, 10**12)):
+                yield f"plane {k} errs on {float(min(counts))!r}, some plane on {float(max(least))!r} only"
+
+    def _separability(self, k: int, proof: dict[str, Any]) -> Iterator[str]:
+        truth, verdict = self.verdict(k), proof["verdict"]
+        if truth not in RECORDS.get(verdict, ()):
+            yield f"{verdict!r} is said, {truth!r} is so"
+            return
+        if proof.get("feature_names") not in (None, self.raw.document["features"]["names"]):
+            if not _is_listed("names", self.listed):
+                yield "its columns have other names than the model's"
+        if verdict in ("separable", "quasi") and proof.get("coef") is not None:
+            yield from self._plane(k, proof, strict=verdict == "separable")
+        if proof.get("infinite") is not None and verdict in ("separable", "quasi"):
+            yield from self._infinite(k, proof["infinite"])
+
+    def _plane(self, k: int, proof: dict[str, Any], strict: bool) -> Iterator[str]:
+        """The plane separates; its rounded form is it, or does so too; and its margin is no larger than that."""
+        counted = self.case.counted
+        numbers, y = self._part(counted), [self.case.signs(k)[i] for i in counted]
+        b = float(proof["intercept"] or 0.0)
+        rounded: Plane = ([float(x) for x in proof["coef"]], b)
+        if len(rounded[0]) != numbers.X.shape[1]:
+            yield "its plane has another number of coefficients than the data"
+            return
+        z = [sign * g for sign, g in zip(y, numbers.scores(rounded), strict=True)]
+        wrong = min(z) < 0 or (strict and min(z) <= 0)
+        if proof.get("plane") is None and wrong:
+            yield "its plane has a row on the wrong side"
+        if proof.get("plane") is not None:
+            exact = [_read(text) for text in proof["plane"]]
+            if any(abs(a - Fraction(c)) > abs(a) * Fraction(1, 10**9) + max(map(abs, exact)) * Fraction(1, 10**9)
+                   for a, c in zip(_unit(exact), _unit([*rounded[0], b]), strict=True)):  # fmt: skip
+                yield "its coefficients are not those of its exact plane"
+        margin = proof.get("margin")
+        if strict and margin is not None and any(rounded[0]):
+            own = margin_of(numbers, y, rounded)
+            if not mpf(margin) <= max(own, mpf(0)) * (1 + 1e-8):
+                yield f"a margin of {margin!r} is said, the plane keeps {mp.nstr(own, 12)}"
+        if not strict and proof.get("plane") is not None and proof["on_plane"] != _zeros(numbers, proof["plane"]):
+            yield "another number of rows lies on its plane"
+
+    def _infinite(self, k: int, said: list[int]) -> Iterator[str]:
+        """Every column that some separating direction moves, and no other; not judged where columns are redundant."""
+        rows = self._rows(k)
+        d = self.case.numbers.X.shape[1]
+        redundant = self.judge.known(("rank", tuple(rows)), lambda: _rank(rows) < len(rows[0]))
+        if redundant:
+            self.unjudged.append("infinite coefficients of redundant columns")
+            return
+        truth = self.judge.known(("moves", tuple(rows)), lambda: [j for j in range(d) if any(moves(rows, j))])
+        if sorted(said) != truth:
+            yield f"columns {said} are said to be infinite, {truth} are"
+
+
+#: Estimators with a gap, and those that ask for one.
+GAPPED = {
+    "LogisticRegression", "LinearSVC", "LinearClassifier", "LeastSquaresClassifier", "SGDClassifier", "Perceptron",
+}  # fmt: skip
+ASKED = {"LogisticRegression", "LinearSVC", "LinearClassifier", "LeastSquaresClassifier"}
+
+
+def _share(value: Any, best: Any) -> Any:
+    return (value - best) / value if value > 0 else mpf(0)
+
+
+def _close(said: float, exact: Fraction, tolerance: float) -> bool:
+    if not np.isfinite(said):
+        return False
+    return abs(Fraction(said) - exact) <= Fraction(tolerance) * abs(exact)
+
+
+def _read(text: str) -> Fraction:
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def _unit(values: Sequence[Any]) -> list[Fraction]:
+    """Return a vector divided by its largest entry."""
+    exact = [Fraction(value) for value in values]
+    largest = max(map(abs, exact))
+    return [value / largest for value in exact] if largest else exact
+
+
+def _zeros(numbers: Numbers, plane: list[str]) -> int:
+    exact = [_read(text) for text in plane]
+    rows = [[Fraction(x) for x in row] for row in numbers.X.tolist()]
+    return sum(sum((a * c for a, c in zip(row, exact, strict=False)), exact[-1]) == 0 for row in rows)
+
+
+def _rank(rows: Sequence[tuple[int, ...]]) -> int:
+    left, rank = [[Fraction(x) for x in row] for row in rows], 0
+    for j in range(len(rows[0])):
+        pivot = next((row for row in left if row[j]), None)
+        if pivot is None:
+            continue
+        left.remove(pivot)
+        rank += 1
+        left = [[a - row[j] / pivot[j] * c for a, c in zip(row, pivot, strict=True)] for row in left]
+    return rank
