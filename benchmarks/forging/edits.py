@@ -23,7 +23,7 @@ class UnfitError(Exception):
 
 def is_unfit(error: Exception) -> bool:
     """Whether an edit failed because an earlier one left nothing of the kind it edits."""
-    return isinstance(error, UnfitError | KeyError | IndexError | TypeError | ValueError | AttributeError)
+    return isinstance(error, UnfitError | LookupError | TypeError | ValueError | AttributeError | ArithmeticError)
 
 
 class Donors:

@@ -28,7 +28,17 @@ PRINTED = 1e-5
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an accepted file is: "same", "true", "unchecked" (only what is said not to be checked differs), "false"."""
+    """What an accepted file is, and why.
+
+    Attributes
+    ----------
+    verdict : str
+        "same" as the honest one; "true" all the same; "unchecked": only what the outcome says it did not check differs;
+        "false": the sentence is not so; "untrue": a number of the file is not so; "silent": something was changed that
+        is neither checked nor said not to be. The last three must not be.
+    complaints, unjudged : tuple of str
+        What is wrong, and what the oracle cannot tell.
+    """
 
     verdict: str
     complaints: tuple[str, ...] = ()
@@ -69,10 +79,16 @@ class Raw:
     document: dict[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, document: dict[str, Any]) -> Raw:
-        """Read a document that linsep was able to read."""
+    def of(cls, document: dict[str, Any], outcome: Any = None) -> Raw:
+        """Read a document that linsep was able to read.
+
+        A threshold moves the planes, as it does the predictions, unless the outcome speaks of it: then it is the
+        planes before the threshold that are meant.
+        """
         W, b = document["coefficients"], document["intercept"]
         threshold = float(document["threshold"] or 0.0)
+        if outcome is not None and any("threshold" in text for text in _told(outcome)):
+            threshold = 0.0
         shift = Fraction(threshold)
         planes = [([float(x) for x in w], Fraction(float(c)) - shift) for w, c in zip(W, b, strict=True)]
         return cls(
@@ -129,6 +145,11 @@ class Raw:
         ratio = 0.5 if ratio is None else float(ratio)
         l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0), "elasticnet": (1.0 - ratio, ratio)}[penalty]
         return l2, l1, C
+
+
+def _told(outcome: Any) -> tuple[str, ...]:
+    """Return all that an outcome says."""
+    return (str(outcome.reason), *outcome.checked, *getattr(outcome, "unchecked", ()))
 
 
 def _own_penalty(data: dict[str, Any]) -> tuple[float, float]:
@@ -232,21 +253,33 @@ class Judge:
         self.hints = Raw.of(honest).planes
         self._numbers: dict[bytes, Numbers] = {}
         self._values: dict[Any, Any] = {}
+        self._known_faults: set[str] = set()
+
+    def honest_outcome(self, data: Data, outcome: Any) -> Judgement:
+        """Judge the honest model itself; what is wrong with that is not held against its forgeries too."""
+        found = self.judge(self.honest, data, outcome)
+        self._known_faults = {complaint.split(":")[0] for complaint in found.complaints}
+        return found
 
     def judge(self, document: dict[str, Any], data: Data, outcome: Any, other_data: bool = False) -> Judgement:
         """Return whether an accepted file speaks the truth."""
-        raw = Raw.of(document)
+        raw = Raw.of(document, outcome)
         case = Case(raw, data, self._of(data))
         listed = tuple(getattr(outcome, "unchecked", ()))
         if not case.known:
             return Judgement("false", ("some label of y is none of the model's classes",))
         hearing = _Hearing(self, case, outcome, listed)
-        complaints = [*hearing.sentence(), *hearing.record()]
+        false = list(hearing.sentence())
+        untrue = [text for text in hearing.record() if text.split(":")[0] not in self._known_faults]
         changed = self._changed(document)
-        silent = [name for name in changed if name not in JUDGED and not _is_listed(name, listed)]
-        complaints += [f"{name} was changed, and is neither checked nor said not to be" for name in silent]
-        if complaints:
-            return Judgement("false", tuple(complaints), tuple(hearing.unjudged))
+        silent = [
+            f"{name}: changed, and neither checked nor said not to be"
+            for name in changed
+            if name not in JUDGED and not _is_listed(name, listed)
+        ]
+        for verdict, found in (("false", false), ("untrue", untrue), ("silent", silent)):
+            if found:
+                return Judgement(verdict, (*false, *untrue, *silent), tuple(hearing.unjudged))
         same = document == self.honest and not other_data
         verdict = "same" if same else "unchecked" if changed and self._only(document, changed) else "true"
         return Judgement(verdict, (), tuple(hearing.unjudged))
@@ -267,18 +300,14 @@ class Judge:
     def _changed(self, document: dict[str, Any]) -> list[str]:
         """Return what differs from the honest file and neither is judged nor means nothing."""
         before, found = self.honest, []
-        for name in ("objective", "history"):
-            if document[name] != before[name]:
-                found.append(name)
+        found += [name for name in ("objective", "history") if document[name] != before[name]]
         if document["objective"] == before["objective"] and _meant(document) != _meant(before):
             found.append("objective")
         if document["features"]["names"] != before["features"]["names"]:
             found.append("names")
-        for name in sorted(set(document["fitted"]) | set(before["fitted"])):
-            if document["fitted"].get(name) != before["fitted"].get(name) and name not in JUDGED:
-                found.append(name)
-        tols = [one["estimator"]["parameters"].get("tol") for one in (document, before)]
-        if tols[0] != tols[1]:
+        fitted = sorted((set(document["fitted"]) | set(before["fitted"])) - JUDGED)
+        found += [name for name in fitted if document["fitted"].get(name) != before["fitted"].get(name)]
+        if Raw.of(document).tol != Raw.of(before).tol:
             found.append("tol")
         return found
 
@@ -294,7 +323,7 @@ def _meant(document: dict[str, Any]) -> tuple[Any, ...]:
     if raw.name in ("HardMarginSVC", "ZeroOneClassifier"):
         return raw.name, raw.intercept if raw.name == "HardMarginSVC" else None
     l2, l1, C = raw.penalty()
-    return (raw.at_once, raw.loss(), *((0.0, 0.0) if C == np.inf else (l2, l1)), C)
+    return (raw.at_once, raw.loss(), *((0.0, 0.0) if np.inf == C else (l2, l1)), C)
 
 
 def _is_listed(name: str, listed: Sequence[str]) -> bool:
@@ -366,7 +395,7 @@ class _Hearing:
         if raw.name not in GAPPED:
             self.unjudged.append(f"a gap of {raw.name}")
             return
-        if not raw.intercept and any(b != 0 for _, b in raw.planes):
+        if not raw.intercept and any(float(b) != 0 for b in raw.document["intercept"]):
             yield "the planes have intercepts, the objective has none"
             return
         pairs = self.gaps()
@@ -517,7 +546,7 @@ class _Hearing:
         for k, value in enumerate(self._numbers(said)):
             if self.raw.name == "HardMarginSVC":
                 own, _ = self.margins(k)
-                if not abs(mpf(value) - own) <= 1e-6 * abs(own):
+                if not 0.99 * own <= value <= own * (1 + 1e-9):  # it is what rounding leaves of it
                     yield f"{value!r} is claimed of plane {k}, which keeps {mp.nstr(own, 12)}"
             elif self.raw.name == "Perceptron":
                 own = self._augmented(k)
@@ -544,7 +573,7 @@ class _Hearing:
         for k, value in enumerate(self._numbers(said)):
             own, R = self._augmented(k), self._R()
             if own <= 1e-5 * R:
-                if value < (0.5e5) ** 2 and not (value == np.inf):
+                if value < 0.5e5**2:
                     yield f"{value!r} is claimed of plane {k}, which separates nothing"
             elif not abs(mpf(value) - (R / own) ** 2) <= 1e-3 * (R / own) ** 3:
                 yield f"{value!r} is claimed of plane {k}, it is {mp.nstr((R / own) ** 2, 12)}"
@@ -585,9 +614,9 @@ class _Hearing:
         if truth not in RECORDS.get(verdict, ()):
             yield f"{verdict!r} is said, {truth!r} is so"
             return
-        if proof.get("feature_names") not in (None, self.raw.document["features"]["names"]):
-            if not _is_listed("names", self.listed):
-                yield "its columns have other names than the model's"
+        named = proof.get("feature_names") in (None, self.raw.document["features"]["names"])
+        if not named and not _is_listed("names", self.listed):
+            yield "its columns have other names than the model's"
         if verdict in ("separable", "quasi") and proof.get("coef") is not None:
             yield from self._plane(k, proof, strict=verdict == "separable")
         if proof.get("infinite") is not None and verdict in ("separable", "quasi"):

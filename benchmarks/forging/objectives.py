@@ -69,13 +69,13 @@ class Objective:
 
     @cached_property
     def _c(self) -> list[Any]:
-        C = mpf(1) if self.C == np.inf else mpf(self.C)
+        C = mpf(1) if np.inf == self.C else mpf(self.C)
         return [C * mpf(s.numerator) / mpf(s.denominator) for s in self.weights]
 
     @property
     def penalties(self) -> tuple[float, float]:
         """l2 and l1, which C = ∞ drops."""
-        return (0.0, 0.0) if self.C == np.inf else (self.l2, self.l1)
+        return (0.0, 0.0) if np.inf == self.C else (self.l2, self.l1)
 
     def value(self, planes: Sequence[Plane]) -> Any:
         """P at these planes."""
@@ -345,7 +345,7 @@ def _solved(P: Any, q: np.ndarray, G: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def margin_of(numbers: Numbers, y: Sequence[int], plane: Plane) -> Any:
-    """min y (w·x + b) / ‖w‖; 0 where w is."""
+    """Min y (w·x + b) / ‖w‖; 0 where w is."""
     length = mp.sqrt(mp.fsum(_mpf(value) ** 2 for value in plane[0]))
     if length == 0:
         return mpf(0)
