@@ -7,6 +7,7 @@ import marshal
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import sparse
 
 from .honest import FAMILIES, Data, Honest, make
 
-__all__ = ["EDITS", "Donors", "Forgery", "forge", "is_unfit"]
+__all__ = ["EDITS", "Donors", "Forgery", "forge", "is_unfit", "places_of"]
 
 
 class UnfitError(Exception):
@@ -31,28 +32,38 @@ class Donors:
 
     def __init__(self, honest: Honest) -> None:
         self.honest = honest
-        self._made: dict[str, Honest] = {}
+        self._same_data: Honest | None = None
 
     def same_data(self) -> dict[str, Any]:
         """Return a fit of the same estimator, with other settings, on the same data."""
-        return self._get("same data", lambda seed: make(seed, self.honest.family, self.honest.data)).document
+        if self._same_data is None:
+            self._same_data = _donor(DONORS + self.honest.seed, self.honest.family, self.honest.data)
+        return self._same_data.document
 
     def same_family(self) -> dict[str, Any]:
         """Return a fit of the same estimator on other data."""
-        return self._get("same family", lambda seed: make(seed, self.honest.family)).document
+        return _shared(DONORS + self.honest.seed % POOL, self.honest.family).document
 
     def any(self) -> dict[str, Any]:
         """Return a fit of another estimator on other data."""
         others = [family for family in FAMILIES if family != self.honest.family]
-        return self._get("any", lambda seed: make(seed, others[seed % len(others)])).document
+        return _shared(DONORS + self.honest.seed % POOL, others[self.honest.seed % len(others)]).document
 
-    def _get(self, name: str, draw: Callable[[int], Honest]) -> Honest:
-        if name not in self._made:
-            try:
-                self._made[name] = draw(1_000_000_007 + self.honest.seed)
-            except (RuntimeError, ZeroDivisionError, ValueError) as error:  # what a fit does wrong, honest runs report
-                raise UnfitError(f"no donor: {error}") from error
-        return self._made[name]
+
+#: Where the seeds of donors begin, and how many there are of each estimator.
+DONORS, POOL = 10**9, 16
+
+
+def _donor(seed: int, family: str, data: Data | None = None) -> Honest:
+    try:
+        return make(seed, family, data)
+    except (RuntimeError, ZeroDivisionError, ValueError) as error:  # what a fit does wrong, honest runs report
+        raise UnfitError(f"no donor: {error}") from error
+
+
+@cache
+def _shared(seed: int, family: str) -> Honest:
+    return _donor(seed, family)
 
 
 @dataclass
@@ -125,22 +136,22 @@ def _one_value(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> No
     """Change one value, anywhere: sections are drawn alike, so that long ones do not take all."""
     document = forgery.document
     section = str(rng.choice([name for name in document if name != "digest"]))
-    places = _places(document[section], document, section)
+    places = places_of(document[section], document, section)
     # Numbers in long lists are many; the names above them are what differs in meaning.
     holder, key = places[int(rng.integers(len(places)))] if rng.random() < 0.5 else _spread(places, rng)
     change = _changes(holder, key)
     change[int(rng.integers(len(change)))](holder, key, rng)
 
 
-def _places(value: Any, holder: Any, key: Any) -> list[tuple[Any, Any]]:
+def places_of(value: Any, holder: Any, key: Any) -> list[tuple[Any, Any]]:
     """Return all places, (holder, key), under a value and its own."""
     found = [(holder, key)]
     if isinstance(value, dict):
         for name in value:
-            found += _places(value[name], value, name)
+            found += places_of(value[name], value, name)
     elif isinstance(value, list):
         for k, item in enumerate(value):
-            found += _places(item, value, k)
+            found += places_of(item, value, k)
     return found
 
 

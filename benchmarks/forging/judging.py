@@ -376,19 +376,18 @@ class _Hearing:
         where = (id(case.numbers), codes, tuple(case.weights), problem.loss, l2, l1, C, raw.intercept, problem.classes)
         problem = self.judge.known(where, lambda: problem)
         value = self.judge.known((where, str(planes)), lambda: problem.value(planes))
-        hints = self._hints(problem)
-        best = self.judge.known((where, "best"), lambda: problem.best(hints))
+        best = self.judge.known((where, "best"), lambda: problem.best(self._hints(problem, k)))
         return value, min(best, value)
 
-    def _hints(self, problem: Objective) -> list[list[Plane]]:
+    def _hints(self, problem: Objective, k: int) -> list[list[Plane]]:
         """Return planes of the honest model that this problem could have."""
         d, hints = self.case.numbers.X.shape[1], self.judge.hints
         if not all(len(w) == d for w, _ in hints) or (not problem.intercept and any(b != 0 for _, b in hints)):
             return []
         if problem.classes > 1:
             return [list(hints)] if len(hints) == problem.classes else []
-        negated = [([-x for x in w], -b) for w, b in hints]
-        return [[plane] for plane in [*hints, *negated]]
+        w, b = hints[min(k, len(hints) - 1)]
+        return [[(w, b)], [([-x for x in w], -b)]]
 
     def _gap(self) -> Iterator[str]:
         outcome, raw = self.outcome, self.raw

@@ -200,7 +200,7 @@ def _judged(judge: Judge, forgery: Forgery, honest: Honest, outcome: Any, path: 
     if "ballots" in forgery.document["fitted"] or found.verdict == "same":
         return found
     model = linsep.model_file.read(path).model
-    told = np.asarray(model.predict(forgery.data.X)).tolist()
+    told = np.asarray(model.predict(forgery.data.rows())).tolist()
     W, b = np.array(forgery.document["coefficients"], dtype=float), np.array(forgery.document["intercept"], dtype=float)
     X = forgery.data.rows()
     scores, doubt = X @ W.T + b, (np.abs(X) @ np.abs(W).T + np.abs(b)) * 1e-12
