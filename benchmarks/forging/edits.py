@@ -57,7 +57,7 @@ DONORS, POOL = 10**9, 16
 def _donor(seed: int, family: str, data: Data | None = None) -> Honest:
     try:
         return make(seed, family, data)
-    except (RuntimeError, ZeroDivisionError, ValueError) as error:  # what a fit does wrong, honest runs report
+    except (RuntimeError, ArithmeticError, ValueError) as error:  # what a fit does wrong, honest runs report
         raise UnfitError(f"no donor: {error}") from error
 
 

@@ -197,6 +197,8 @@ def _weights(s: list[Fraction], codes: list[int], raw: Raw) -> list[Fraction]:
             sum((x for x, k in zip(s, codes, strict=True) if k == j), Fraction(0)) for j in range(len(raw.classes))
         ]
         by_class = [sum(totals) / (len(totals) * total) if total else Fraction(0) for total in totals]
+    elif not isinstance(given, dict):
+        raise TypeError(f"class_weight={given!r}")
     else:
         found = [next((w for label, w in given.items() if _same(label, c)), 1.0) for c in raw.classes]
         by_class = [Fraction(float(w)) for w in found]
@@ -263,8 +265,12 @@ class Judge:
 
     def judge(self, document: dict[str, Any], data: Data, outcome: Any, other_data: bool = False) -> Judgement:
         """Return whether an accepted file speaks the truth."""
-        raw = Raw.of(document, outcome)
-        case = Case(raw, data, self._of(data))
+        try:
+            raw = Raw.of(document, outcome)
+            case = Case(raw, data, self._of(data))
+            _meant(document)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            return Judgement("false", (f"the file's own numbers and settings mean nothing: {error!r}",))
         listed = tuple(getattr(outcome, "unchecked", ()))
         if not case.known:
             return Judgement("false", ("some label of y is none of the model's classes",))
