@@ -220,6 +220,10 @@ def _C(rng: np.random.Generator) -> float:
     return float(10.0 ** rng.uniform(-250, 150))
 
 
+#: Where losses weigh more than this against L1, the path to a fit takes seconds, or minutes: such are not drawn.
+STRONG = 1e8
+
+
 def _common(rng: np.random.Generator, data: Data) -> dict[str, Any]:
     """Draw what most estimators have."""
     by_label = zip(np.unique(data.y).tolist(), (1.0, 3.0, 0.5, 2.0), strict=False)
@@ -230,19 +234,22 @@ def _common(rng: np.random.Generator, data: Data) -> dict[str, Any]:
     )
 
 
-def _penalty(rng: np.random.Generator) -> dict[str, Any]:
-    kind = rng.choice(["l2", "l1", "elasticnet", "none", "own"])
+def _penalty(rng: np.random.Generator, C: float, data: Data) -> dict[str, Any]:
+    kind = str(rng.choice(["l2", "l1", "elasticnet", "none", "own"]))
+    if kind in ("l1", "elasticnet") and _strength(C, data) > STRONG:
+        kind = "l2"
     if kind == "elasticnet":
         return dict(penalty="elasticnet", l1_ratio=float(rng.choice([0.25, 0.5, 0.9])))
     if kind == "own":
         small = 10.0 ** rng.uniform(-100, 3) if rng.random() < 0.3 else rng.random()
-        return dict(penalty=Penalty(float(small), float(rng.choice([0.0, 0.3, 2.0]))))
+        l1 = float(rng.choice([0.0, 0.3, 2.0])) if _strength(C, data) <= STRONG else 0.0
+        return dict(penalty=Penalty(float(small), l1))
     return dict(penalty=None if kind == "none" else str(kind))
 
 
 def _logistic(rng: np.random.Generator, data: Data, multi: str = "softmax") -> Any:
     C, ratio = _C(rng), float(rng.choice([0.0, 0.0, 0.5, 1.0]))
-    if _strength(C, data) > 1e8:  # with L1 the path to such a fit takes seconds, or minutes
+    if _strength(C, data) > STRONG:
         ratio = 0.0
     return linsep.LogisticRegression(C=C, l1_ratio=ratio, multi_class=multi, **_common(rng, data))
 
@@ -255,13 +262,15 @@ def _strength(C: float, data: Data) -> float:
 
 
 def _svc(rng: np.random.Generator, data: Data) -> Any:
-    own = dict(penalty=str(rng.choice(["l2", "l2", "l1"])), loss=str(rng.choice(["hinge", "squared_hinge"])))
-    return linsep.LinearSVC(C=_C(rng), **own, **_common(rng, data))
+    C, penalty = _C(rng), str(rng.choice(["l2", "l2", "l1"]))
+    penalty = "l2" if _strength(C, data) > STRONG else penalty
+    loss = str(rng.choice(["hinge", "squared_hinge"]))
+    return linsep.LinearSVC(penalty, loss, C=C, **_common(rng, data))
 
 
 def _any_loss(rng: np.random.Generator, data: Data) -> Any:
-    loss = str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
-    return linsep.LinearClassifier(loss, C=_C(rng), **_penalty(rng), **_common(rng, data), random_state=0)
+    C, loss = _C(rng), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
+    return linsep.LinearClassifier(loss, C=C, **_penalty(rng, C, data), **_common(rng, data), random_state=0)
 
 
 def _least_squares(rng: np.random.Generator, data: Data) -> Any:
@@ -279,9 +288,9 @@ def _perceptron(rng: np.random.Generator, data: Data) -> Any:
 
 
 def _sgd(rng: np.random.Generator, data: Data) -> Any:
-    loss = str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
+    C, loss = _C(rng), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
     own: Any = dict(max_iter=20, random_state=int(rng.integers(9)), keep=str(rng.choice(["best", "last", "average"])))
-    return linsep.SGDClassifier(loss, C=_C(rng), **_penalty(rng), **own, **_common(rng, data))
+    return linsep.SGDClassifier(loss, C=C, **_penalty(rng, 0.0, data), **own, **_common(rng, data))
 
 
 def _zero_one(rng: np.random.Generator, data: Data) -> Any:

@@ -272,6 +272,10 @@ class Judge:
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             return Judgement("false", (f"the file's own numbers and settings mean nothing: {error!r}",))
         listed = tuple(getattr(outcome, "unchecked", ()))
+        if any(len(w) != case.numbers.X.shape[1] for w, _ in raw.planes):
+            return Judgement("false", ("the planes are of other columns than the data have",))
+        if len(raw.planes) != (1 if len(raw.classes) == 2 else len(raw.classes)):
+            return Judgement("false", ("there are more or fewer planes than classes ask for",))
         if not case.known:
             return Judgement("false", ("some label of y is none of the model's classes",))
         hearing = _Hearing(self, case, outcome, listed)
