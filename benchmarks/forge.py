@@ -78,7 +78,9 @@ def main() -> int:
     print(table(whole, chosen.shown))
     tried, alone = whole.forgeries["tried"], max(whole.seconds, 1e-9)
     models = sum(counts["tried"] for counts in whole.honest.values())
-    print(f"\n{models} honest models and {tried} forgeries in {passed:.0f} s, {tried / alone:.0f} a second and process")
+    print(
+        f"\n{models} honest models and {tried} forgeries in {passed:.0f} s, {tried / alone:.0f} a second of a processor"
+    )
     if chosen.json:
         chosen.json.write_text(json.dumps(whole.to_json() | {"wall_seconds": passed}, indent=1), "utf-8")
     return 0 if whole.clean else 1

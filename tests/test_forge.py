@@ -22,7 +22,7 @@ from forging import running  # noqa: E402
 from forging.edits import EDITS, Donors, Forgery, is_unfit  # noqa: E402
 from forging.honest import FAMILIES, Data, folder, make  # noqa: E402
 from forging.judging import Judge, Raw, plain  # noqa: E402
-from forging.objectives import Numbers, Objective, best_margin, margin_of  # noqa: E402
+from forging.objectives import Numbers, Objective, largest_margin, margin_of  # noqa: E402
 from forging.rationals import common, least_mistakes, moves, recession, whole_rows  # noqa: E402
 from forging.running import Tally, lot, table  # noqa: E402
 from forging.sealing import resealed, written  # noqa: E402
@@ -276,9 +276,18 @@ def test_the_largest_margin_is_that_of_cvxpy():
         X0 = X - X.mean(axis=0)
         cp.Problem(cp.Minimize(cp.sum_squares(w)), [cp.multiply(y, X0 @ w + b) >= 1]).solve(solver="CLARABEL")
         numbers = Numbers(X)
-        assert float(best_margin(numbers, y, True)) == pytest.approx(1 / np.linalg.norm(w.value), rel=1e-6)
+        kept, most = largest_margin(numbers, y, True)
+        assert kept <= most
+        assert float(kept) == pytest.approx(1 / np.linalg.norm(w.value), rel=1e-6)
+        assert float(most) == pytest.approx(1 / np.linalg.norm(w.value), rel=1e-6)
         plane = (w.value.tolist(), float(b.value - w.value @ X.mean(axis=0)))
-        assert margin_of(numbers, y, plane) <= best_margin(numbers, y, True) * (1 + 1e-9)
+        assert margin_of(numbers, y, plane) <= most
+
+
+def test_nothing_is_said_of_margins_where_nothing_separates():
+    kept, most = largest_margin(Numbers(np.array([[0.0], [1.0], [2.0]])), [1, -1, 1], True)
+    assert kept == 0
+    assert most < 1e-3
 
 
 def test_whole_numbers_are_the_floats():

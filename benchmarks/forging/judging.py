@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .honest import Data
-from .objectives import Numbers, Objective, Plane, best_margin, margin_of, mp, mpf
+from .objectives import Numbers, Objective, Plane, largest_margin, margin_of, mp, mpf
 from .rationals import least_mistakes, moves, recession, whole_rows
 
 __all__ = ["Judge", "Judgement", "Raw"]
@@ -445,7 +445,7 @@ class _Hearing:
         y = [case.signs(k)[i] for i in rows]
         plane = raw.planes[k]
         key = (id(numbers), tuple(y), raw.intercept)
-        best = self.judge.known((key, "margin"), lambda: best_margin(numbers, y, raw.intercept))
+        best = self.judge.known((key, "margin"), lambda: largest_margin(numbers, y, raw.intercept)[0])
         own = margin_of(numbers, y, plane)
         return own, max(best, own) if raw.intercept or plane[1] == 0 else best
 
@@ -596,9 +596,10 @@ class _Hearing:
             if np.isnan(value):
                 continue
             y = self.case.signs(k)
-            best = self.judge.known(("best margin", id(numbers), tuple(y)), lambda y=y: best_margin(numbers, y, False))
-            if not 0.9 * best <= value <= best * (1 + 1e-6):
-                yield f"{value!r} is claimed of plane {k}, the largest is {mp.nstr(best, 12)}"
+            key = ("best margin", id(numbers), tuple(y))
+            kept, most = self.judge.known(key, lambda y=y: largest_margin(numbers, y, False))
+            if not 0.9 * kept <= value <= most * (1 + 1e-6):
+                yield f"{value!r} is claimed of plane {k}, the largest is from {mp.nstr(kept, 9)} to {mp.nstr(most, 9)}"
 
     def _n_mistakes(self, said: Any) -> Iterator[str]:
         for k, value in enumerate(self._numbers(said)):

@@ -21,7 +21,7 @@ from scipy.special import expit, logsumexp
 
 from .rationals import common, recession, whole_rows
 
-__all__ = ["Numbers", "Objective", "Plane", "best_margin", "margin_of"]
+__all__ = ["Numbers", "Objective", "Plane", "largest_margin", "margin_of"]
 
 #: Numbers of 48 digits and any exponent, in a context of our own.
 mp = MPContext()
@@ -334,11 +334,16 @@ def _clipped(x: Any) -> float:
 
 def _solved(P: Any, q: np.ndarray, G: np.ndarray, h: np.ndarray) -> np.ndarray:
     """Return argmin ½xᵀPx + q·x subject to Gx ≤ h."""
+    return np.array(_solution(P, q, G, h).x)
+
+
+def _solution(P: Any, q: np.ndarray, G: np.ndarray, h: np.ndarray) -> Any:
+    """Return x, and the multipliers z of the constraints."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
     cones = [clarabel.NonnegativeConeT(len(h))]
-    return np.array(clarabel.DefaultSolver(P, q, sparse.csc_matrix(G), h, cones, settings).solve().x)
+    return clarabel.DefaultSolver(P, q, sparse.csc_matrix(G), h, cones, settings).solve()
 
 
 # -- margins ----------------------------------------------------------------------------------------------------------
@@ -352,8 +357,12 @@ def margin_of(numbers: Numbers, y: Sequence[int], plane: Plane) -> Any:
     return min(sign * g for sign, g in zip(y, numbers.scores(plane), strict=True)) / length
 
 
-def best_margin(numbers: Numbers, y: Sequence[int], intercept: bool, hints: Sequence[Plane] = ()) -> Any:
-    """Return the largest margin that any plane was found to keep."""
+def largest_margin(numbers: Numbers, y: Sequence[int], intercept: bool) -> tuple[Any, Any]:
+    """Return a margin that some plane keeps, and one that none exceeds: half the distance of two points of the hulls.
+
+    Without an intercept it is the length of one point of the hull of the yᵢ xᵢ. Both are exact for what the search
+    found; how near they are to each other is up to that.
+    """
     X = numbers.X
     middle = X.mean(axis=0) if intercept else np.zeros(X.shape[1])
     moved = X - middle
@@ -364,16 +373,34 @@ def best_margin(numbers: Numbers, y: Sequence[int], intercept: bool, hints: Sequ
     Z = np.array(y, dtype=float)[:, None] * A
     P = sparse.diags(np.r_[np.ones(d), np.zeros(A.shape[1] - d)]).tocsc()
     with np.errstate(all="ignore"):
-        theta = _solved(P, np.zeros(A.shape[1]), -Z, -np.ones(len(A)))
-    found = [margin_of(numbers, y, plane) for plane in hints]
+        found = _solution(P, np.zeros(A.shape[1]), -Z, -np.ones(len(A)))
+    theta = np.array(found.x)
+    kept = mpf(0)
     if np.isfinite(theta).all():
         w = [Fraction(float(value)) * Fraction(2) ** -power for value in theta[:d]]
-        b = Fraction(float(theta[-1])) if intercept else Fraction(0)
-        b -= sum((a * Fraction(float(m)) for a, m in zip(w, middle, strict=True)), Fraction(0))
-        if intercept:  # the middle between the classes is the best that this direction can do
-            scores = numbers.scores((w, Fraction(0)))
-            ahead = min(g for g, sign in zip(scores, y, strict=True) if sign > 0)
-            behind = max(g for g, sign in zip(scores, y, strict=True) if sign < 0)
-            found.append((ahead - behind) / 2 / (mp.sqrt(mp.fsum(_mpf(value) ** 2 for value in w)) or mpf(1)))
-        found.append(margin_of(numbers, y, (w, b)))
-    return max(found, default=mpf(0))
+        kept = max(kept, margin_of(numbers, y, (w, _between(numbers, y, w) if intercept else Fraction(0))))
+    return kept, _hull_distance(X, y, np.array(found.z), intercept)
+
+
+def _between(numbers: Numbers, y: Sequence[int], w: list[Fraction]) -> Fraction:
+    """Return the intercept half way between the classes."""
+    scores = [sum((a * Fraction(x) for a, x in zip(w, row, strict=True)), Fraction(0)) for row in numbers.X.tolist()]
+    ahead = min((g for g, sign in zip(scores, y, strict=True) if sign > 0), default=Fraction(0))
+    behind = max((g for g, sign in zip(scores, y, strict=True) if sign < 0), default=Fraction(0))
+    return -(ahead + behind) / 2
+
+
+def _hull_distance(X: np.ndarray, y: Sequence[int], alpha: np.ndarray, intercept: bool) -> Any:
+    """Return what no margin exceeds, by the points of the hulls that these weights stand for; infinite if by none."""
+    weights = [Fraction(float(x)) if np.isfinite(x) and x > 0 else Fraction(0) for x in alpha]
+    sides = (
+        [[i for i, sign in enumerate(y) if sign == side] for side in (1, -1)] if intercept else [list(range(len(y)))]
+    )
+    u = [Fraction(0)] * X.shape[1]
+    for rows in sides:
+        total = sum((weights[i] for i in rows), Fraction(0))
+        if total == 0:
+            return mp.inf
+        for i in rows:
+            u = [a + y[i] * weights[i] / total * Fraction(x) for a, x in zip(u, X[i].tolist(), strict=True)]
+    return mp.sqrt(mp.fsum(_mpf(value) ** 2 for value in u)) / len(sides)
