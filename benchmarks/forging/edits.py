@@ -106,13 +106,30 @@ def _edit(name: str) -> Callable[[Edit], Edit]:
     return listed
 
 
+#: Edits for which only some files have a place: they are drawn more often where there is one.
+SPECIAL = {
+    "margin": ("the margin, with its proof", "points of the hulls"),
+    "mistakes": ("numbers of mistakes, with their proof", "conflicts"),
+    "separability": (
+        "the verdict on separability",
+        "the plane of the verdict",
+        "coefficients that are infinite",
+        "points of the verdict",
+        "votes",
+    ),
+}
+
+
 def forge(honest: Honest, rng: np.random.Generator, donors: Donors) -> Forgery:
-    """Return a forgery of one to four edits; half of all edits are of single values, in any section."""
+    """Return a forgery of one to four edits; a third of all edits are of single values, in any section."""
     forgery = Forgery(honest.document, honest.data)
-    wanted, names = int(rng.choice([1, 2, 3, 4], p=[0.5, 0.28, 0.14, 0.08])), list(EDITS)
+    special = (
+        [name for kind in forgery.proofs for name in SPECIAL.get(kind, ())] if forgery.document["certificate"] else []
+    )
+    wanted = int(rng.choice([1, 2, 3, 4], p=[0.5, 0.28, 0.14, 0.08]))
     for _ in range(40):
-        name = "one value" if rng.random() < 0.4 else str(rng.choice(names))
         before = marshal.dumps(forgery.document), forgery.data
+        name = _drawn(rng, special)
         try:
             EDITS[name](forgery, rng, donors)
         except Exception as error:
@@ -123,9 +140,16 @@ def forge(honest: Honest, rng: np.random.Generator, donors: Donors) -> Forgery:
         forgery.kinds.append(name)
         if len(forgery.kinds) == wanted:
             break
-    if rng.random() < 0.05:
-        forgery.reseal = False
+    forgery.reseal = bool(rng.random() < 0.95)
     return forgery
+
+
+def _drawn(rng: np.random.Generator, special: list[str]) -> str:
+    """Draw an edit by name."""
+    kind = rng.random()
+    if kind < 0.33:
+        return "one value"
+    return str(rng.choice(special if special and kind < 0.6 else list(EDITS)))
 
 
 # -- one value --------------------------------------------------------------------------------------------------------
@@ -190,12 +214,15 @@ NUMBER: list[Change] = [
     _set(lambda x: x - 1),
     _set(lambda x: float(x) * 1e300),
     _set(lambda x: float(x) * 1e-300),
+    _ulp(True),
+    _ulp(False),
+]
+#: Half as often: what is no number, or none of that size.
+NUMBER = NUMBER * 2 + [
     _set(lambda x: math.inf),
     _set(lambda x: -1e308),
     _set(lambda x: 10**400),
     _set(lambda x: 5e-324),
-    _ulp(True),
-    _ulp(False),
     _set(str),
     _set(lambda x: None),
     _set(lambda x: True),

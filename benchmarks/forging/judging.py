@@ -79,28 +79,24 @@ class Raw:
     document: dict[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, document: dict[str, Any], outcome: Any = None) -> Raw:
-        """Read a document that linsep was able to read.
-
-        A threshold moves the planes, as it does the predictions, unless the outcome speaks of it: then it is the
-        planes before the threshold that are meant.
-        """
+    def of(cls, document: dict[str, Any]) -> Raw:
+        """Read a document that linsep was able to read."""
         W, b = document["coefficients"], document["intercept"]
-        threshold = float(document["threshold"] or 0.0)
-        if outcome is not None and any("threshold" in text for text in _told(outcome)):
-            threshold = 0.0
-        shift = Fraction(threshold)
-        planes = [([float(x) for x in w], Fraction(float(c)) - shift) for w, c in zip(W, b, strict=True)]
         return cls(
             document["estimator"]["class"],
             {key: plain(value) for key, value in document["estimator"]["parameters"].items()},
             plain(document["classes"]["values"]),
-            planes,
-            threshold,
+            [([float(x) for x in w], float(c)) for w, c in zip(W, b, strict=True)],
+            float(document["threshold"] or 0.0),
             {key: plain(value) for key, value in document["fitted"].items()},
             document["certificate"] or {},
             document,
         )
+
+    def cut(self, k: int) -> Plane:
+        """Return plane k as it predicts: moved by the threshold."""
+        w, b = self.planes[k]
+        return w, Fraction(b) - Fraction(self.threshold)
 
     @property
     def at_once(self) -> bool:
@@ -145,11 +141,6 @@ class Raw:
         ratio = 0.5 if ratio is None else float(ratio)
         l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0), "elasticnet": (1.0 - ratio, ratio)}[penalty]
         return l2, l1, C
-
-
-def _told(outcome: Any) -> tuple[str, ...]:
-    """Return all that an outcome says."""
-    return (str(outcome.reason), *outcome.checked, *getattr(outcome, "unchecked", ()))
 
 
 def _own_penalty(data: dict[str, Any]) -> tuple[float, float]:
@@ -207,10 +198,13 @@ def _weights(s: list[Fraction], codes: list[int], raw: Raw) -> list[Fraction]:
 
 # -- the judge --------------------------------------------------------------------------------------------------------
 
-NUMBER = r"([-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|inf|nan))"
+NUMBER = r"(?:about )?([-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|inf|nan))"
 GAP = re.compile(rf"within {NUMBER} of the optimum")
 MARGIN = re.compile(rf"largest margin lies between {NUMBER} and {NUMBER}")
-MISTAKES = re.compile(rf"makes? {NUMBER} mistakes?, and no plane makes fewer(?: than {NUMBER})?")
+CUT_MARGIN = re.compile(rf"the plane keeps a margin of {NUMBER}, and none has one above {NUMBER}")
+MAKES = re.compile(r"(?<!no )plane( where its scores are cut at \S+)? makes ")
+MADE = re.compile(rf"^{NUMBER} mistakes?|^mistakes[^;]* of weight {NUMBER}")
+FEWER = re.compile(rf"and no plane makes (?:fewer|them of less weight)(?: than {NUMBER})?")
 VERDICT = re.compile(r"(?:^|: |; )(separable only weakly|not separable|separable):")
 WORDS = {"separable": ("separable",), "separable only weakly": ("quasi",), "not separable": ("quasi", "overlap")}
 RECORDS = {
@@ -229,16 +223,8 @@ HOW = {
 #: Sections that nothing proven rests on.
 NEUTRAL = {"format", "version", "versions", "seed", "digest", "data", "encoding"}
 
-#: How an outcome may call what it did not check, where not by its own name.
-CALLED = {
-    "objective": ("objective_", "in words", "the words"),
-    "history": ("history",),
-    "names": ("names",),
-    "n_iter_": ("n_iter_", "iterations"),
-    "t_": ("t_", "steps"),
-    "ballots": ("ballot", "vote"),
-    "stream": ("stream",),
-}
+#: What attributes of a model sections of its file are.
+CALLED = {"objective": "objective_", "history": "history_", "names": "feature_names_in_"}
 
 #: Numbers of a fit that are judged below.
 JUDGED = {
@@ -266,7 +252,7 @@ class Judge:
     def judge(self, document: dict[str, Any], data: Data, outcome: Any, other_data: bool = False) -> Judgement:
         """Return whether an accepted file speaks the truth."""
         try:
-            raw = Raw.of(document, outcome)
+            raw = Raw.of(document)
             case = Case(raw, data, self._of(data))
             _meant(document)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -286,6 +272,7 @@ class Judge:
             f"{name}: changed, and neither checked nor said not to be"
             for name in changed
             if name not in JUDGED and not _is_listed(name, listed)
+            if name != "tol" or "that the model names" not in str(outcome.reason)
         ]
         for verdict, found in (("false", false), ("untrue", untrue), ("silent", silent)):
             if found:
@@ -337,8 +324,9 @@ def _meant(document: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _is_listed(name: str, listed: Sequence[str]) -> bool:
-    words = CALLED.get(name, (name,))
-    return any(word in text for text in listed for word in words)
+    """Whether something is among what was not checked, by its name as a word."""
+    words = {name, CALLED.get(name, name)}
+    return any(word in re.findall(r"[\w]+", text) for text in listed for word in words)
 
 
 class _Hearing:
@@ -353,22 +341,28 @@ class _Hearing:
 
     def sentence(self) -> Iterator[str]:
         """Yield what is false in the outcome's own words and numbers."""
-        heard = False
+        raw, heard = self.raw, False
+        if raw.threshold and not any("threshold" in text or "cut at" in text for text in (self.reason, *self.listed)):
+            yield "a threshold moves all predictions, and nothing is said of it"
         if self.outcome.primal is not None and self.outcome.dual is not None:
             heard = True
             yield from self._gap()
-        for k, found in enumerate(MARGIN.finditer(self.reason)):
+        for pattern, planes in ((MARGIN, raw.planes), (CUT_MARGIN, [raw.cut(k) for k in range(len(raw.planes))])):
+            for k, found in enumerate(pattern.finditer(self.reason)):
+                heard = True
+                low, high = (float(x) for x in found.groups())
+                yield from self._said_margin(k, planes[min(k, len(planes) - 1)], low, high)
+        makes = list(MAKES.finditer(self.reason))
+        for k, found in enumerate(makes):
             heard = True
-            yield from self._said_margin(k, *(float(x) for x in found.groups()))
-        for k, found in enumerate(MISTAKES.finditer(self.reason)):
-            heard = True
-            yield from self._said_mistakes(k, float(found[1]), found[2])
+            end = makes[k + 1].start() if k + 1 < len(makes) else len(self.reason)
+            yield from self._said_mistakes(k, bool(found[1]), self.reason[found.end() : end])
         verdicts = VERDICT.findall(self.reason)
         if verdicts:
             heard = True
             yield from self._said_verdicts(verdicts)
         if not heard:
-            self.unjudged.append(f"the words {self.reason!r}")
+            self.unjudged.append("words of another kind")
 
     def gaps(self) -> list[tuple[Any, Any]]:
         """Return P and the least value known, of each plane, or of all together."""
@@ -404,7 +398,7 @@ class _Hearing:
         if raw.name not in GAPPED:
             self.unjudged.append(f"a gap of {raw.name}")
             return
-        if not raw.intercept and any(float(b) != 0 for b in raw.document["intercept"]):
+        if not raw.intercept and any(b != 0 for _, b in raw.planes):
             yield "the planes have intercepts, the objective has none"
             return
         pairs = self.gaps()
@@ -429,21 +423,19 @@ class _Hearing:
             shown = ", ".join(mp.nstr(best, 12) for _, best in inside)
             yield f"some plane reaches {shown}, below the bound {float(bound):.17g}"
 
-    def _said_margin(self, k: int, low: float, high: float) -> Iterator[str]:
-        own, best = self.margins(k)
+    def _said_margin(self, k: int, plane: Plane, low: float, high: float) -> Iterator[str]:
+        own, best = self.margins(k, plane)
         if not low <= own * (1 + 1e-10) or not low <= high * (1 + 1e-10):
             yield f"plane {k} keeps a margin of {mp.nstr(own, 12)}, not of {low:.12g}"
         if not best <= mpf(high) * (1 + 1e-10):
             yield f"some plane keeps a margin of {mp.nstr(best, 12)}, more than {high:.12g}"
 
-    def margins(self, k: int) -> tuple[Any, Any]:
-        """Return the margin of plane k, and the largest known."""
+    def margins(self, k: int, plane: Plane) -> tuple[Any, Any]:
+        """Return the margin of a plane for class k, and the largest known."""
         raw, case = self.raw, self.case
-        k = min(k, len(raw.planes) - 1)
         rows = case.counted
         numbers = self._part(rows)
         y = [case.signs(k)[i] for i in rows]
-        plane = raw.planes[k]
         key = (id(numbers), tuple(y), raw.intercept)
         best = self.judge.known((key, "margin"), lambda: largest_margin(numbers, y, raw.intercept)[0])
         own = margin_of(numbers, y, plane)
@@ -455,31 +447,39 @@ class _Hearing:
         key = ("part", id(self.case.numbers), tuple(rows))
         return self.judge.known(key, lambda: Numbers(self.case.numbers.X[rows]))
 
-    def _said_mistakes(self, k: int, made: float, fewer: str | None) -> Iterator[str]:
-        counts, least = self.mistakes(k)
+    def _said_mistakes(self, k: int, is_cut: bool, words: str) -> Iterator[str]:
+        """Judge "… mistakes, and no plane makes fewer than …"; a perceptron counts rows, whatever they weigh."""
+        found, fewer = MADE.search(words), FEWER.search(words)
+        if found is None or k >= len(self.raw.planes):
+            self.unjudged.append("mistakes in other words")
+            return
+        made = float(found[1] or found[2])
+        plane = self.raw.cut(k) if is_cut else self.raw.planes[k]
+        weights = self.case.weights
+        if self.raw.name == "Perceptron":
+            weights = [Fraction(weight > 0) for weight in weights]
+        counts = self.mistakes(k, plane, weights)
         if not any(_close(made, count, PRINTED) for count in counts):
             yield f"plane {k} errs on {float(counts[0]):g}, not on {made:g}"
-        bound = Fraction(made) if fewer is None else Fraction(float(fewer))
-        if bound > max(least) * (1 + Fraction(PRINTED)):
-            yield f"some plane errs on {float(max(least)):g} only, less than {float(bound):g}"
+        if fewer is not None:
+            bound, least = Fraction(made) if fewer[1] is None else Fraction(float(fewer[1])), self.least(k)
+            if bound > least * (1 + Fraction(PRINTED)):
+                yield f"some plane errs on {float(least):g} only, less than {float(bound):g}"
 
-    def mistakes(self, k: int) -> tuple[list[Fraction], list[Fraction]]:
-        """Return the weight of plane k's mistakes, by z ≤ 0 and as `predict` breaks ties; and the least of any plane.
-
-        The same two counts for the least: where no intercept is free, a row of zeros is wrong by the first rule, and
-        by the second one right for the positive class.
-        """
-        raw, case = self.raw, self.case
-        k = min(k, len(raw.planes) - 1)
-        y = case.signs(k)
-        scores = case.numbers.scores(raw.planes[k])
+    def mistakes(self, k: int, plane: Plane, weights: Sequence[Fraction]) -> list[Fraction]:
+        """Return the weight of a plane's mistakes, by z ≤ 0 and as `predict` breaks ties: either may be meant."""
         strict, ties = Fraction(0), Fraction(0)
-        for sign, g, weight in zip(y, scores, case.weights, strict=True):
+        for sign, g, weight in zip(self.case.signs(k), self.case.numbers.scores(plane), weights, strict=True):
             strict += weight if sign * g <= 0 else 0
             ties += weight if (g >= 0) != (sign > 0) else 0
-        key = (id(case.numbers), tuple(y), tuple(case.weights), raw.intercept, "mistakes")
-        least = self.judge.known(key, lambda: self._least(y))
-        return [strict, ties], [least]
+        return [strict, ties]
+
+    def least(self, k: int) -> Fraction:
+        """Return the least weight of mistakes that any plane makes for class k."""
+        y = self.case.signs(k)
+        key = (id(self.case.numbers), tuple(y), tuple(self.case.weights), self.raw.intercept, "mistakes")
+        found: Fraction = self.judge.known(key, lambda: self._least(y))
+        return found
 
     def _least(self, y: list[int]) -> Fraction:
         rows = whole_rows(self.case.numbers.X.tolist(), y, self.raw.intercept)
@@ -554,7 +554,7 @@ class _Hearing:
     def _margin_(self, said: Any) -> Iterator[str]:
         for k, value in enumerate(self._numbers(said)):
             if self.raw.name == "HardMarginSVC":
-                own, _ = self.margins(k)
+                own, _ = self.margins(k, self.raw.planes[k])
                 if not 0.99 * own <= value <= own * (1 + 1e-9):  # it is what rounding leaves of it
                     yield f"{value!r} is claimed of plane {k}, which keeps {mp.nstr(own, 12)}"
             elif self.raw.name == "Perceptron":
@@ -565,7 +565,7 @@ class _Hearing:
     def _augmented(self, k: int) -> Any:
         """Return the margin of a plane in the space with one more coordinate, which is 1."""
         w, b = self.raw.planes[k]
-        length = mp.sqrt(mp.fsum(mpf(x) ** 2 for x in w) + (mpf(b.numerator) / b.denominator) ** 2)
+        length = mp.sqrt(mp.fsum(mpf(x) ** 2 for x in [*w, b]))
         scores = self.case.numbers.scores((w, b))
         return min(y * g for y, g in zip(self.case.signs(k), scores, strict=True)) / length if length else mpf(0)
 
@@ -603,21 +603,21 @@ class _Hearing:
 
     def _n_mistakes(self, said: Any) -> Iterator[str]:
         for k, value in enumerate(self._numbers(said)):
-            counts, _ = self.mistakes(k)
+            counts = self.mistakes(k, self.raw.planes[k], self.case.weights)
             if not any(_close(value, count, 1e-12) for count in counts):
                 yield f"{value!r} is claimed of plane {k}, which errs on {float(counts[0])!r}"
 
     def _lower_bound(self, said: Any) -> Iterator[str]:
         for k, value in enumerate(self._numbers(said)):
-            _, least = self.mistakes(k)
-            if not Fraction(value) <= max(least) * (1 + Fraction(1, 10**12)):
-                yield f"{value!r} is claimed, some plane errs on {float(max(least))!r} only"
+            least = self.least(k)
+            if not Fraction(value) <= least * (1 + Fraction(1, 10**12)):
+                yield f"{value!r} is claimed, some plane errs on {float(least)!r} only"
 
     def _proven(self, said: Any) -> Iterator[str]:
         for k in range(len(self.raw.planes)) if said is True else ():
-            counts, least = self.mistakes(k)
-            if not min(counts) <= max(least) * (1 + Fraction(1, 10**12)):
-                yield f"plane {k} errs on {float(min(counts))!r}, some plane on {float(max(least))!r} only"
+            made, least = min(self.mistakes(k, self.raw.planes[k], self.case.weights)), self.least(k)
+            if not made <= least * (1 + Fraction(1, 10**12)):
+                yield f"plane {k} errs on {float(made)!r}, some plane on {float(least)!r} only"
 
     def _separability(self, k: int, proof: dict[str, Any]) -> Iterator[str]:
         truth, verdict = self.verdict(k), proof["verdict"]
