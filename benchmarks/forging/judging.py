@@ -202,10 +202,11 @@ NUMBER = r"(?:about )?([-+]?(?:\d[\d.]*(?:e[-+]?\d+)?|inf|nan))"
 GAP = re.compile(rf"within {NUMBER} of the optimum")
 MARGIN = re.compile(rf"largest margin lies between {NUMBER} and {NUMBER}")
 CUT_MARGIN = re.compile(rf"the plane keeps a margin of {NUMBER}, and none has one above {NUMBER}")
-MAKES = re.compile(r"(?<!no )plane( where its scores are cut at \S+)? makes ")
+AGAINST = re.compile(r"class ([^;]+?) against the rest: ")
+MAKES = re.compile(r"(?<!no )plane(?: where its scores are cut at \S+)? makes ")
 MADE = re.compile(rf"^{NUMBER} mistakes?|^mistakes[^;]* of weight {NUMBER}")
 FEWER = re.compile(rf"and no plane makes (?:fewer|them of less weight)(?: than {NUMBER})?")
-VERDICT = re.compile(r"(?:^|: |; )(separable only weakly|not separable|separable):")
+VERDICT = re.compile(r"(?:^|; )(separable only weakly|not separable|separable):")
 WORDS = {"separable": ("separable",), "separable only weakly": ("quasi",), "not separable": ("quasi", "overlap")}
 RECORDS = {
     "separable": ("separable",),
@@ -254,7 +255,7 @@ class Judge:
         try:
             raw = Raw.of(document)
             case = Case(raw, data, self._of(data))
-            _meant(document)
+            objective_in_words(raw)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             return Judgement("false", (f"the file's own numbers and settings mean nothing: {error!r}",))
         listed = tuple(getattr(outcome, "unchecked", ()))
@@ -272,7 +273,7 @@ class Judge:
             f"{name}: changed, and neither checked nor said not to be"
             for name in changed
             if name not in JUDGED and not _is_listed(name, listed)
-            if name != "tol" or "that the model names" not in str(outcome.reason)
+            if name != "tol" or _believes_tol(str(outcome.reason))
         ]
         for verdict, found in (("false", false), ("untrue", untrue), ("silent", silent)):
             if found:
@@ -297,12 +298,11 @@ class Judge:
     def _changed(self, document: dict[str, Any]) -> list[str]:
         """Return what differs from the honest file and neither is judged nor means nothing."""
         before, found = self.honest, []
-        found += [name for name in ("objective", "history") if document[name] != before[name]]
-        if document["objective"] == before["objective"] and _meant(document) != _meant(before):
-            found.append("objective")
+        if document["history"] != before["history"]:
+            found.append("history")
         if document["features"]["names"] != before["features"]["names"]:
             found.append("names")
-        fitted = sorted((set(document["fitted"]) | set(before["fitted"])) - JUDGED)
+        fitted = sorted(set(document["fitted"]) - JUDGED)
         found += [name for name in fitted if document["fitted"].get(name) != before["fitted"].get(name)]
         if Raw.of(document).tol != Raw.of(before).tol:
             found.append("tol")
@@ -314,13 +314,34 @@ class Judge:
         return all(document[name] == self.honest[name] for name in document if name not in apart)
 
 
-def _meant(document: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a document's parameters minimise, for the words that say so."""
-    raw = Raw.of(document)
-    if raw.name in ("HardMarginSVC", "ZeroOneClassifier"):
-        return raw.name, raw.intercept if raw.name == "HardMarginSVC" else None
-    l2, l1, C = raw.penalty()
-    return (raw.at_once, raw.loss(), *((0.0, 0.0) if np.inf == C else (l2, l1)), C)
+#: Losses as formulas of z.
+FORMULAS = {
+    "hinge": "max(0, 1 − z)",
+    "squared_hinge": "max(0, 1 − z)²",
+    "logistic": "log(1 + e^(−z))",
+    "square": "(1 − z)²",
+    "perceptron": "max(0, −z)",
+    "zero_one": "[z ≤ 0]",
+}
+
+
+def objective_in_words(raw: Raw) -> tuple[str, ...]:
+    """Return what a model's parameters minimise, in a line; with weights, and as if all of them were one."""
+    if raw.name == "HardMarginSVC":
+        return ("½‖w‖² subject to y(w·x + b) ≥ 1" if raw.intercept else "½‖w‖² subject to y w·x ≥ 1",)
+    l2, l1, C = (0.0, 0.0, np.inf) if raw.name == "ZeroOneClassifier" else raw.penalty()
+    loss = FORMULAS["zero_one" if raw.name == "ZeroOneClassifier" else raw.loss()]
+    w = "W" if raw.at_once else "w"
+    parts = [(l2, f"½‖{w}‖²"), (l1, f"‖{w}‖₁")] if np.inf != C else []
+    penalty = " + ".join(norm if c == 1 else f"{c:g}·{norm}" for c, norm in parts if c)
+    factor = "" if C in (1.0, np.inf) else f"{C:g}·"
+    losses = [f"{factor}Σ {s}{'−log softmax(g)ᵧ' if raw.at_once else loss}" for s in ("", "s·")]
+    return tuple(f"{penalty} + {each}" if penalty else each for each in losses)
+
+
+def _believes_tol(reason: str) -> bool:
+    """Whether words speak of `tol` as if it were known what was asked for, and not as what the model names."""
+    return ("tol=" in reason or "asked for" in reason) and "that the model names" not in reason
 
 
 def _is_listed(name: str, listed: Sequence[str]) -> bool:
@@ -341,28 +362,39 @@ class _Hearing:
 
     def sentence(self) -> Iterator[str]:
         """Yield what is false in the outcome's own words and numbers."""
-        raw, heard = self.raw, False
-        if raw.threshold and not any("threshold" in text or "cut at" in text for text in (self.reason, *self.listed)):
+        raw = self.raw
+        words = (self.reason, *self.listed)
+        if raw.threshold and not any(told in text for text in words for told in ("threshold", "cut at", "by vote")):
             yield "a threshold moves all predictions, and nothing is said of it"
-        if self.outcome.primal is not None and self.outcome.dual is not None:
-            heard = True
+        heard = self.outcome.primal is not None and self.outcome.dual is not None
+        if heard:
             yield from self._gap()
-        for pattern, planes in ((MARGIN, raw.planes), (CUT_MARGIN, [raw.cut(k) for k in range(len(raw.planes))])):
-            for k, found in enumerate(pattern.finditer(self.reason)):
+        for k, part in self._parts():
+            for pattern, plane in ((MARGIN, raw.planes[k]), (CUT_MARGIN, raw.cut(k))):
+                for found in pattern.finditer(part):
+                    heard = True
+                    yield from self._said_margin(k, plane, *(float(x) for x in found.groups()))
+            for found in MAKES.finditer(part):
                 heard = True
-                low, high = (float(x) for x in found.groups())
-                yield from self._said_margin(k, planes[min(k, len(planes) - 1)], low, high)
-        makes = list(MAKES.finditer(self.reason))
-        for k, found in enumerate(makes):
-            heard = True
-            end = makes[k + 1].start() if k + 1 < len(makes) else len(self.reason)
-            yield from self._said_mistakes(k, bool(found[1]), self.reason[found.end() : end])
-        verdicts = VERDICT.findall(self.reason)
-        if verdicts:
-            heard = True
-            yield from self._said_verdicts(verdicts)
+                yield from self._said_mistakes(k, "scores are cut at" in part, part[found.end() :])
+            for verdict in VERDICT.findall(part):
+                heard = True
+                if self.verdict(k) not in WORDS[verdict]:
+                    yield f"plane {k}: the classes are said to be {verdict}, the truth is {self.verdict(k)}"
         if not heard:
             self.unjudged.append("words of another kind")
+
+    def _parts(self) -> Iterator[tuple[int, str]]:
+        """Yield what is said of each plane: of several, after the name of its class."""
+        pieces = AGAINST.split(self.reason)
+        if len(pieces) == 1:
+            yield 0, self.reason
+        named = {repr(label): k for k, label in enumerate(self.raw.classes)}
+        for label, text in zip(pieces[1::2], pieces[2::2], strict=True):
+            if label in named and len(self.raw.planes) > 1:
+                yield named[label], text
+            else:
+                self.unjudged.append("words on a class of another name")
 
     def gaps(self) -> list[tuple[Any, Any]]:
         """Return P and the least value known, of each plane, or of all together."""
@@ -450,7 +482,7 @@ class _Hearing:
     def _said_mistakes(self, k: int, is_cut: bool, words: str) -> Iterator[str]:
         """Judge "… mistakes, and no plane makes fewer than …"; a perceptron counts rows, whatever they weigh."""
         found, fewer = MADE.search(words), FEWER.search(words)
-        if found is None or k >= len(self.raw.planes):
+        if found is None:
             self.unjudged.append("mistakes in other words")
             return
         made = float(found[1] or found[2])
@@ -485,17 +517,6 @@ class _Hearing:
         rows = whole_rows(self.case.numbers.X.tolist(), y, self.raw.intercept)
         return least_mistakes(rows, self.case.weights)
 
-    def _said_verdicts(self, said: list[str]) -> Iterator[str]:
-        records = self.raw.proofs.get("separability") or []
-        places = [k for k, record in enumerate(records) if record is not None]
-        if len(places) != len(said):
-            self.unjudged.append(f"which classes are {', '.join(said)}")
-            return
-        for k, words in zip(places, said, strict=True):
-            truth = self.verdict(k)
-            if truth not in WORDS[words]:
-                yield f"plane {k}: the classes are said to be {words}, the truth is {truth}"
-
     def verdict(self, k: int) -> str:
         """Return whether class k and the rest are separable."""
         rows = self._rows(k)
@@ -522,14 +543,13 @@ class _Hearing:
         ):
             if name in self.raw.fitted and not _is_listed(name, self.listed):
                 yield from (f"{name}: {complaint}" for complaint in check(self.raw.fitted[name]))
-        if not _is_listed("separability", self.listed):
+        words = objective_in_words(self.raw)
+        if self.raw.document["objective"] not in words and not _is_listed("objective", self.listed):
+            yield f"objective: {self.raw.document['objective']!r} is said, the parameters mean {words[0]!r}"
+        if not _is_listed("separability_", self.listed):
             for k, proof in enumerate(self.raw.proofs.get("separability") or []):
                 if proof is not None:
                     yield from (f"separability of plane {k}: {complaint}" for complaint in self._separability(k, proof))
-        if self.raw.threshold and not any(
-            "threshold" in text for text in (self.reason, *self.listed, *self.outcome.checked)
-        ):
-            yield "a threshold moves all predictions, and nothing is said of it"
 
     def _dual_gap(self, said: Any) -> Iterator[str]:
         if self.raw.name in GAPPED and self.outcome.primal is not None:
