@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 cp = pytest.importorskip("cvxpy")
@@ -18,6 +20,7 @@ pytest.importorskip("mpmath")
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # at the end: nothing there hides what others import
 
+import fuzz_model_file  # noqa: E402
 from forging import running  # noqa: E402
 from forging.edits import EDITS, Donors, Forgery, is_unfit  # noqa: E402
 from forging.honest import FAMILIES, Data, folder, make  # noqa: E402
@@ -99,6 +102,12 @@ def test_the_command_counts_and_writes_all_numbers(tmp_path):
     assert done.returncode == bool(found["faults"]), done.stderr
     assert "honest models and 4 forgeries" in done.stdout
     assert found["forgeries"]["tried"] == 4
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=40))
+def test_m13_whatever_the_bytes_there_is_an_answer(content):
+    fuzz_model_file.target(content)
 
 
 # --- digests that fit again
