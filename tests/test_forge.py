@@ -24,9 +24,10 @@ import fuzz_model_file  # noqa: E402
 from forging import running  # noqa: E402
 from forging.edits import EDITS, Donors, Forgery, is_unfit  # noqa: E402
 from forging.honest import FAMILIES, Data, folder, make  # noqa: E402
-from forging.judging import Judge, Raw, plain  # noqa: E402
+from forging.judging import Judge  # noqa: E402
 from forging.objectives import Numbers, Objective, largest_margin, margin_of  # noqa: E402
 from forging.rationals import common, least_mistakes, moves, recession, whole_rows  # noqa: E402
+from forging.reading import Raw, plain  # noqa: E402
 from forging.running import Tally, lot, table  # noqa: E402
 from forging.sealing import resealed, written  # noqa: E402
 

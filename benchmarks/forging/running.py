@@ -20,7 +20,8 @@ import linsep
 from linsep.exact import ProofTimeoutError
 from linsep.model_file import ModelFileError
 
-from .edits import Donors, Forgery, forge
+from .edits import Donors, Forgery
+from .forgeries import forge
 from .honest import FAMILIES, Data, Honest, folder, make
 from .judging import Judge, Judgement
 from .sealing import resealed, written
