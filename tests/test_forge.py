@@ -3,16 +3,19 @@
 import json
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
 cp = pytest.importorskip("cvxpy")
 pytest.importorskip("mpmath")
@@ -32,7 +35,9 @@ from forging.running import Tally, lot, table  # noqa: E402
 from forging.sealing import resealed, written  # noqa: E402
 
 import linsep  # noqa: E402
+from linsep.enclosure import Interval  # noqa: E402
 from linsep.model_file import ModelFileError, load  # noqa: E402
+from linsep.penalties import Penalty  # noqa: E402
 
 rng = np.random.default_rng(13)
 
@@ -192,6 +197,28 @@ def test_the_judge_calls_a_planted_lie_one(name, family, tmp_path):
     assert lies >= 0.4 * len(
         verdicts
     )  # some planes are zero, some labels without consequence, some numbers lower bounds
+
+
+def test_the_judge_sees_through_underflow(tmp_path):
+    """At twice the optimum, where the squares of the dual underflow: said to be within 1.9e-14."""
+    data = Data(np.array([[1e65], [-1e65]]), np.array([1, 0]))
+    model = linsep.LinearClassifier("hinge", penalty=Penalty(1e-100, 0.0), C=1e-230)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        linsep.save(model.fit(data.X, data.y), tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    document["coefficients"], document["intercept"] = [[0.0]], [0.0]
+    said = SimpleNamespace(
+        reason="the plane is within 1.9e-14 of the optimum, as was asked for",
+        primal=Interval(2e-230, 2e-230),
+        dual=Interval(2e-230, 2e-230),
+        relative_gap=1.9e-14,
+        proven=True,
+        checked=(),
+    )
+    found = Judge(document).judge(document, data, said)
+    assert found.verdict == "false"
+    assert any("above the optimum" in complaint for complaint in found.complaints)
 
 
 # --- the oracles against others

@@ -209,15 +209,29 @@ def _draw_data(rng: np.random.Generator, most: int, width: int, classes: int) ->
 # -- estimators -------------------------------------------------------------------------------------------------------
 
 
-def _C(rng: np.random.Generator) -> float:
+def _C(rng: np.random.Generator, data: Data) -> float:
+    """Draw C: ordinary, anything, none, or such that losses and penalty ½‖w‖² balance, whatever the data's size."""
     kind = rng.random()
-    if kind < 0.35:
+    if kind < 0.3:
         return 1.0
-    if kind < 0.75:
+    if kind < 0.55:
         return float(10.0 ** rng.uniform(-10, 10))
-    if kind < 0.9:
+    if kind < 0.7:
         return np.inf
-    return float(10.0 ** rng.uniform(-250, 150))
+    if kind < 0.8:
+        return float(10.0 ** rng.uniform(-250, 150))
+    return _in_range(10.0 ** rng.uniform(-2, 2) / _squares(data))
+
+
+def _squares(data: Data) -> float:
+    """Return about what C has to be divided by for losses and penalty to balance."""
+    weight = 1.0 if data.s is None else float(np.max(data.s))
+    with np.errstate(over="ignore", under="ignore"):
+        return _in_range(weight * float(np.abs(data.rows()).max() ** 2))
+
+
+def _in_range(value: float) -> float:
+    return float(min(max(value, 1e-300), 1e300))
 
 
 #: Where losses weigh more than this against L1, the path to a fit takes seconds, or minutes: such are not drawn.
@@ -242,13 +256,15 @@ def _penalty(rng: np.random.Generator, C: float, data: Data) -> dict[str, Any]:
         return dict(penalty="elasticnet", l1_ratio=float(rng.choice([0.25, 0.5, 0.9])))
     if kind == "own":
         small = 10.0 ** rng.uniform(-100, 3) if rng.random() < 0.3 else rng.random()
+        if rng.random() < 0.5:  # as large as the losses, or small, at any size of things
+            small = _in_range(min(C, 1e10) * _squares(data) * 10.0 ** rng.uniform(-2, 2))
         l1 = float(rng.choice([0.0, 0.3, 2.0])) if _strength(C, data) <= STRONG else 0.0
         return dict(penalty=Penalty(float(small), l1))
     return dict(penalty=None if kind == "none" else str(kind))
 
 
 def _logistic(rng: np.random.Generator, data: Data, multi: str = "softmax") -> Any:
-    C, ratio = _C(rng), float(rng.choice([0.0, 0.0, 0.5, 1.0]))
+    C, ratio = _C(rng, data), float(rng.choice([0.0, 0.0, 0.5, 1.0]))
     if _strength(C, data) > STRONG:
         ratio = 0.0
     return linsep.LogisticRegression(C=C, l1_ratio=ratio, multi_class=multi, **_common(rng, data))
@@ -262,19 +278,19 @@ def _strength(C: float, data: Data) -> float:
 
 
 def _svc(rng: np.random.Generator, data: Data) -> Any:
-    C, penalty = _C(rng), str(rng.choice(["l2", "l2", "l1"]))
+    C, penalty = _C(rng, data), str(rng.choice(["l2", "l2", "l1"]))
     penalty = "l2" if _strength(C, data) > STRONG else penalty
     loss = str(rng.choice(["hinge", "squared_hinge"]))
     return linsep.LinearSVC(penalty, loss, C=C, **_common(rng, data))
 
 
 def _any_loss(rng: np.random.Generator, data: Data) -> Any:
-    C, loss = _C(rng), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
+    C, loss = _C(rng, data), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
     return linsep.LinearClassifier(loss, C=C, **_penalty(rng, C, data), **_common(rng, data), random_state=0)
 
 
 def _least_squares(rng: np.random.Generator, data: Data) -> Any:
-    return linsep.LeastSquaresClassifier(C=_C(rng), **_common(rng, data))
+    return linsep.LeastSquaresClassifier(C=_C(rng, data), **_common(rng, data))
 
 
 def _hard_margin(rng: np.random.Generator, data: Data) -> Any:
@@ -288,7 +304,7 @@ def _perceptron(rng: np.random.Generator, data: Data) -> Any:
 
 
 def _sgd(rng: np.random.Generator, data: Data) -> Any:
-    C, loss = _C(rng), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
+    C, loss = _C(rng, data), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
     own: Any = dict(max_iter=20, random_state=int(rng.integers(9)), keep=str(rng.choice(["best", "last", "average"])))
     return linsep.SGDClassifier(loss, C=C, **_penalty(rng, 0.0, data), **own, **_common(rng, data))
 
