@@ -15,6 +15,7 @@ import os
 for name in ("LINSEP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+import atexit  # noqa: E402
 import json  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
@@ -42,6 +43,7 @@ from forging.sealing import resealed, written  # noqa: E402
 from forging.single_values import places_of  # noqa: E402
 
 ROOM = folder()
+atexit.register(ROOM.cleanup)
 
 #: Values that readers stumble over.
 VALUES: list[Any] = [

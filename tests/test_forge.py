@@ -1,5 +1,6 @@
 """The forger of `benchmarks/forge.py`: a few thousand forgeries, a few hundred honest models, and its own oracles."""
 
+import doctest
 import json
 import subprocess
 import sys
@@ -24,7 +25,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # at the end: nothing there hides what others import
 
 import fuzz_model_file  # noqa: E402
-from forging import running  # noqa: E402
+from forging import rationals, running  # noqa: E402
 from forging.edits import EDITS, Donors, Forgery, is_unfit  # noqa: E402
 from forging.honest import FAMILIES, Data, folder, make  # noqa: E402
 from forging.judging import Judge  # noqa: E402
@@ -325,6 +326,12 @@ def test_nothing_is_said_of_margins_where_nothing_separates():
     kept, most = largest_margin(Numbers(np.array([[0.0], [1.0], [2.0]])), [1, -1, 1], True)
     assert kept == 0
     assert most < 1e-3
+
+
+def test_examples_in_the_docstrings_run():
+    found = doctest.testmod(rationals)
+    assert found.attempted > 3
+    assert found.failed == 0
 
 
 def test_whole_numbers_are_the_floats():
