@@ -359,7 +359,7 @@ def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[In
 
 
 def softmax_bound_below(primal: Interval, look: Look, c: FloatArray) -> Interval:
-    """Enclose the best bound on the optimum that can be shown without a penalty; nothing where weights c lost digits."""
+    """Enclose the best bound on the optimum that can be shown without a penalty: zero where weights c lost digits."""
     if ((c > 0) & (c < SLIGHT)).any() or not np.isfinite(primal.high):
         return Interval(0.0, 0.0)
     # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
