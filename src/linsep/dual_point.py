@@ -17,7 +17,6 @@ from .curvature import gap_below
 from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
-    SLIGHT,
     Interval,
     U,
     agreements,
@@ -145,8 +144,8 @@ def _enclosed(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) 
 
 
 def _fall(problem: Problem, c: FloatArray, z: FloatArray, radius: FloatArray) -> float:
-    """Return how far below P(w, b) the optimum can lie; infinite where weights have lost digits."""
-    if ((c > 0) & (c < SLIGHT)).any():
+    """Return how far below P(w, b) the optimum can lie; infinite where products could leave the range of floats."""
+    if not ordinary(problem, np.zeros(problem.rows.d), 0.0):
         return np.inf
     return gap_below(problem.loss, problem.rows.X, problem.y, c, z, radius, intercept=problem.fit_intercept)
 

@@ -341,8 +341,8 @@ def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[In
         with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
             return primal, enclosed_dual(problem.evaluate(W, b))
     c = _weights(problem)
-    if ((c > 0) & (c < SLIGHT)).any() or not np.isfinite(primal.high):
-        return primal, Interval(0.0, 0.0)
+    if not (ordinary(problem, np.zeros(problem.rows.d), 0.0) and np.isfinite(primal.high)):
+        return primal, Interval(0.0, 0.0)  # products on the way could leave the range of floats
     # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
     low = primal.low - softmax_gap_below(
         problem.rows.X, problem.codes, c, scores, radius.max(axis=1), intercept=problem.fit_intercept
