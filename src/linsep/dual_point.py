@@ -17,7 +17,6 @@ from .curvature import MANY_FEATURES, Look, examine
 from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
-    SLIGHT,
     Interval,
     U,
     agreements,
@@ -169,9 +168,8 @@ def bound_below(problem: Problem, primal: Interval, look: Look) -> Interval:
     """Enclose the best bound on the optimum that can be shown without a penalty."""
     # Σ αᵢ yᵢ xᵢ would have to be exactly zero, which only α = 0 is sure to give.
     _, zero = feasible_dual(problem, np.zeros(problem.rows.n))
-    c = weights(problem)
-    lost = ((c > 0) & (c < SLIGHT)).any()  # weights that have lost digits say nothing of the curvature
-    low = primal.low - look.gap if np.isfinite(primal.high) and not lost else -np.inf
+    usable = np.isfinite(primal.high) and ordinary(problem, np.zeros(problem.rows.d), 0.0)
+    low = primal.low - look.gap if usable else -np.inf  # else products on the way could leave the range of floats
     return zero if zero.low >= low else Interval(low, low)
 
 

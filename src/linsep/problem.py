@@ -114,8 +114,13 @@ class Problem:
 
     def mean(self, values: FloatArray) -> float:
         """Σ sᵢ vᵢ / Σ sᵢ."""
-        total = values.sum() if self.sample_weight is None else self.sample_weight @ values
-        return float(total) / self.total_weight
+        if self.sample_weight is None:
+            return float(values.sum()) / self.total_weight
+        with np.errstate(over="ignore"):
+            total = float(self.sample_weight @ values)
+        if np.isfinite(total):
+            return total / self.total_weight
+        return float(self.sample_weight / self.total_weight @ values)  # the sum exceeds the largest float, not the mean
 
     @property
     def weight_of_loss(self) -> float:

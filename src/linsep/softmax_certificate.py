@@ -63,10 +63,10 @@ __all__ = [
     "certify_softmax",
     "enclosed_primal",
     "examined",
+    "is_ordinary",
     "scores_of",
     "sharp_softmax_primal",
     "softmax_bound_below",
-    "softmax_weights",
 ]
 
 
@@ -355,12 +355,17 @@ def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[In
         with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
             return enclosed_primal(problem, W, b), enclosed_dual(problem.evaluate(W, b))
     primal, look = examined(problem, W, b)
-    return primal, softmax_bound_below(primal, look, softmax_weights(problem))
+    return primal, softmax_bound_below(primal, look, is_ordinary(problem))
 
 
-def softmax_bound_below(primal: Interval, look: Look, c: FloatArray) -> Interval:
-    """Enclose the best bound on the optimum that can be shown without a penalty: zero where weights c lost digits."""
-    if ((c > 0) & (c < SLIGHT)).any() or not np.isfinite(primal.high):
+def is_ordinary(problem: SoftmaxProblem) -> bool:
+    """Whether no product on the way to a bound by curvature can leave the range of floats."""
+    return ordinary(problem, np.zeros(problem.rows.d), 0.0)
+
+
+def softmax_bound_below(primal: Interval, look: Look, usable: bool) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty: zero, unless the look is usable."""
+    if not (usable and np.isfinite(primal.high)):
         return Interval(0.0, 0.0)
     # Σ aᵢₖ xᵢ would have to be exactly zero, which only a = 0 is sure to give.
     low = primal.low - look.gap
@@ -383,7 +388,7 @@ def examined(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Int
     """Enclose P(W, b) where there is no penalty, and return what the derivatives there say of the optimum."""
     primal, scores, radius = sharp_softmax_primal(problem, W, b)
     X, codes, intercept = problem.rows.X, problem.codes, problem.fit_intercept
-    return primal, examine_softmax(X, codes, softmax_weights(problem), scores, radius.max(axis=1), intercept=intercept)
+    return primal, examine_softmax(X, codes, _weights(problem), scores, radius.max(axis=1), intercept=intercept)
 
 
 def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> Interval:
@@ -391,7 +396,7 @@ def enclosed_primal(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> In
     return _primal(problem, W, *scores_of(problem.rows.X, W, b))
 
 
-def softmax_weights(problem: SoftmaxProblem) -> FloatArray:
+def _weights(problem: SoftmaxProblem) -> FloatArray:
     """cᵢ = C sᵢ."""
     return weighed(problem.weight_of_loss, problem.s)
 
@@ -410,7 +415,7 @@ def _primal(problem: SoftmaxProblem, W: FloatArray, scores: FloatArray, radius: 
     Scores that are off by r move it by no more than (1 − p) (e^(2r) − 1) with p the own class's probability, and each
     difference that is rounded by its share of that.
     """
-    c = softmax_weights(problem)
+    c = _weights(problem)
     if not (np.isfinite(scores).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
         return EVERYTHING
     with np.errstate(over="ignore", invalid="ignore"):
@@ -439,7 +444,7 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
     problem, scale = point.problem, 1.0
     if not penalised(problem):
         return Interval(0.0, 0.0)
-    c = softmax_weights(problem)
+    c = _weights(problem)
     p, _ = repaired(point)
     for attempt in range(8):
         units, step = _off_class_units(problem, scale * p, c)

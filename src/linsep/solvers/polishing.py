@@ -22,7 +22,7 @@ from ..problem import Problem
 from ..redundancy import Redundancy
 from ..softmax import SoftmaxProblem
 from ..softmax_certificate import examined as examined_softmax
-from ..softmax_certificate import sharp_softmax_primal, softmax_bound_below, softmax_weights
+from ..softmax_certificate import is_ordinary, sharp_softmax_primal, softmax_bound_below
 from .result import STOPPED_BY_OBSERVER, Result
 from .run import AS_EXACT_AS_CAN_BE
 from .softmax import SoftmaxResult, centred
@@ -224,7 +224,7 @@ def polished_softmax(result: SoftmaxResult, problem: SoftmaxProblem, tol: float)
         return result
     goal = goal_of(tol, problem.rows.n * K * float(size) ** 2)
     found = descend(_Planes(problem), np.vstack([result.W, result.b]), tol, goal)
-    dual = softmax_bound_below(found.primal, found.look, softmax_weights(problem))
+    dual = softmax_bound_below(found.primal, found.look, is_ordinary(problem))
     W, b, n_iter = found.point[:d].copy(), found.point[d].copy(), result.n_iter + found.steps
     proof, enclosed = Bound(found.primal.high, dual.low), (found.primal, dual)
     return replace(result, W=W, b=b, n_iter=n_iter, proof=proof, enclosed=enclosed, redundancy=found.look.redundancy)

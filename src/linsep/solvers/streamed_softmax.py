@@ -21,6 +21,7 @@ from ..enclosure import Interval
 from ..parted import Block, Blocks
 from ..parted_claim import Passes
 from ..penalties import L2, NoPenalty, Penalty
+from ..scaling import ordinary_in_parts
 from ..softmax import SoftmaxProblem, repair
 from ..softmax_certificate import enclosed_primal, scores_of, softmax_bound_below
 from ._checks import check_count
@@ -192,7 +193,7 @@ def enclosed_in_passes(problem: PartedSoftmax, W: FloatArray, b: FloatArray) -> 
     for block in problem.rows:
         primal = primal + enclosed_primal(problem.on(block), W, b)
     look = examine_softmax_in_passes(passes.X, problem.classes, at, intercept=problem.fit_intercept)
-    return primal, softmax_bound_below(primal, look, np.ones(1) if problem.by_class is None else problem.by_class)
+    return primal, softmax_bound_below(primal, look, ordinary_in_parts(problem, problem.by_class, np.zeros(1), 0.0))
 
 
 def _no_rows(d: int) -> Rows:
