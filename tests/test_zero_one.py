@@ -1,5 +1,6 @@
 """The fewest mistakes, against brute force over all planes through d points, and the proofs that come with them."""
 
+import copy
 import itertools
 import json
 import subprocess
@@ -8,6 +9,7 @@ import time
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -17,13 +19,14 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from linsep import ZeroOneClassifier
+from linsep import ZeroOneClassifier, verify
 from linsep._core import Rows
 from linsep.checking import ClaimError
 from linsep.climbing import line_search
 from linsep.hitting import lightest_hit
 from linsep.integers import IntegerRows, is_conflict
 from linsep.losses import ZeroOne as ZeroOneLoss
+from linsep.mistake_bound import MistakeBound
 from linsep.mistake_check import MistakeCheck
 from linsep.problem import Problem
 from linsep.solvers import ZeroOne
@@ -182,6 +185,140 @@ def test_m18_conflicts_and_cells_prove_the_same(d, by_conflicts_only):
 def by_conflicts_only(monkeypatch):
     """Keep the search from changing over to cells where the machine is slow."""
     monkeypatch.setattr("linsep.solvers.zero_one._Search.seconds_for_cells", lambda search: np.inf)
+
+
+# -- weights of any span ----------------------------------------------------------------------------------------------
+
+#: Sizes and mantissas that no sum of floats adds up rightly: far apart, dyadic or not, and thirds of a unit.
+WEIGHTS = {
+    "span 1e16": st.floats(-16, 0).map(lambda e: 10.0**e),
+    "span 1e600": st.floats(-300, 300).map(lambda e: 10.0**e),
+    "dyadic": st.integers(-60, 60).map(lambda e: 2.0**e),
+    "few": st.sampled_from([1e16, 1.0, 0.1, 0.3, 1e-16]),
+    "subnormal": st.integers(1, 9).map(lambda k: k * 2.0**-1074),
+}
+
+
+@st.composite
+def weighted_problems(draw):
+    X, y, _, intercept = draw(small_problems({1: 8, 2: 7, 3: 6}))
+    kind = draw(st.sampled_from(sorted(WEIGHTS)))
+    s = np.array(draw(st.lists(WEIGHTS[kind], min_size=len(y), max_size=len(y))))
+    by_class = draw(st.none() | st.sampled_from([{-1: 0.3, 1: 7e-9}, "balanced"])) if kind != "subnormal" else None
+    return X, y, s, intercept, by_class
+
+
+@given(weighted_problems())
+@settings(max_examples=60, deadline=None)
+def test_m18_weights_of_any_span_by_brute_force_in_fractions(problem):
+    X, y, s, intercept, by_class = problem
+    model = ZeroOneClassifier(fit_intercept=intercept, class_weight=by_class).fit(X, y, sample_weight=s)
+    product = model._weights(model.classes_, (y > 0).astype(int), s)  # sample weight × class weight, in floats
+    rows, exact = homogeneous(X, y, intercept), [Fraction(weight) for weight in product.tolist()]
+    least = fewest_mistakes(rows, exact)
+    assert model.n_mistakes_ == model.lower_bound_ == model.lower_bound_proof_.bound == float(least)
+    assert model.proven_
+    theta = [Fraction(c) for c in [*model.coef_[0], *model.intercept_[:intercept]]]
+    made = sum(weight for weight, a in zip(exact, rows, strict=True) if sum(map(mul, a, theta)) <= 0)
+    assert made == least
+    outcome = verify(model, X, y, s)
+    assert outcome, str(outcome)
+    assert outcome.proven
+
+
+def overlapping_weights(light):
+    """Two classes with one point of each on the wrong side, which weigh little; the others weigh 1e16."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    return X, np.array([0, 0, 1, 0, 1, 1]), np.array([1e16, 1e16, light, light / 2, 1e16, 1e16])
+
+
+def test_m18_light_mistakes_beside_heavy_points_are_counted():
+    X, y, s = overlapping_weights(1.0)
+    model = ZeroOneClassifier().fit(X, y, sample_weight=s)
+    assert (model.n_mistakes_, model.lower_bound_, model.proven_) == (0.5, 0.5, True)
+    outcome = verify(model, X, y, s)
+    assert outcome.proven
+    assert "of weight 0.5, and no plane makes them of less weight" in outcome.reason
+    for said in (0.0, np.nextafter(0.5, 0), np.nextafter(0.5, 1), 1.0, 30.0):
+        for names in (("n_mistakes_",), ("lower_bound_",), ("n_mistakes_", "lower_bound_")):
+            forged = copy.deepcopy(model)
+            for name in names:
+                setattr(forged, name, said)
+            if "lower_bound_" in names:
+                forged.lower_bound_proof_ = replace(forged.lower_bound_proof_, bound=said)
+            assert not verify(forged, X, y, s), (said, names)
+
+
+def test_m18_a_plane_that_is_worse_by_the_lightest_point_is_not_optimal():
+    X, y, s = overlapping_weights(1.0)
+    problem = Problem(Rows(X), np.where(y > 0, 1.0, -1.0), ZeroOneLoss(), sample_weight=s)
+    check = MistakeCheck(problem)
+    check.mistakes(np.array([1.0]), -1.5, 0.5)
+    check.bound(MistakeBound(0.5, "cells"), 0.5)
+    assert check.proven
+    check = MistakeCheck(problem)
+    check.mistakes(np.array([1.0]), -3.5, 1.0)
+    with pytest.raises(ClaimError, match="the lower bound of 1 does not hold: some plane errs on 0.5 only"):
+        check.bound(MistakeBound(1.0, "cells"), 1.0)
+
+
+def test_m18_an_unproven_bound_is_never_told_as_the_count(by_conflicts_only):
+    rng = np.random.default_rng(0)
+    X, y, s = rng.standard_normal((60, 8)), rng.integers(0, 2, 60), 10.0 ** rng.uniform(-16, 0, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = ZeroOneClassifier(time_limit=1.0).fit(X, y, sample_weight=s)
+    assert model.proven_ == (model.n_mistakes_ == model.lower_bound_)
+    assert model.lower_bound_ <= model.n_mistakes_
+    assert verify(model, X, y, s)
+
+
+def test_m18_conflicts_prove_weights_that_are_not_whole_to_the_last_bit(by_conflicts_only):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 5))
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(40) > 0, 1, -1)
+    s = rng.uniform(0.5, 2.0, 40) * 10.0 ** rng.choice([-9, 0], 40)
+    model = ZeroOneClassifier().fit(X, y, sample_weight=s)
+    assert model.proven_
+    assert model.lower_bound_proof_.method == "conflicts"
+    outcome = verify(model, X, y, s)
+    assert outcome.proven
+    assert not any("within" in what for what in outcome.checked)
+
+
+def test_m18_weights_beyond_all_floats_are_refused():
+    with pytest.raises(ValueError, match="scale the weights"):
+        ZeroOneClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1e308, 1.7e308])
+    with pytest.raises(ValueError, match="scale the weights"):
+        ZeroOneClassifier(class_weight={0: 1e300, 1: 1.0}).fit([[0.0], [1.0]], [0, 1], sample_weight=[1e300, 1.0])
+
+
+def test_m18_what_rests_on_highs_is_said_and_not_proven(by_conflicts_only, monkeypatch):
+    rng = np.random.default_rng(2)
+    X = rng.integers(-4, 5, (30, 5)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
+    model = ZeroOneClassifier().fit(X, y)
+    assert verify(model, X, y).proven
+    monkeypatch.setattr("linsep.mistake_check.hits_weigh_at_least", lambda *args, **kwargs: None)
+    outcome = verify(model, X, y)
+    assert outcome
+    assert not outcome.proven
+    assert "that no plane makes fewer is what HiGHS finds in floats, which proves nothing" in outcome.reason
+    assert any("HiGHS" in what for what in outcome.trusted)
+    model.lower_bound_proof_ = replace(model.lower_bound_proof_, conflicts=model.lower_bound_proof_.conflicts[:1])
+    assert "not enough" in verify(model, X, y).reason
+
+
+def test_m18_points_on_the_plane_are_mistakes_and_the_sentence_says_so():
+    X, y = np.array([[1.0], [-1.0], [2.0], [0.0]]), np.array([1, 1, 1, 1])
+    problem = Problem(Rows(X), y.astype(float), ZeroOneLoss(), fit_intercept=False)
+    check = MistakeCheck(problem)
+    check.mistakes(np.array([0.0]), 0.0, 4.0)  # predict takes all of them for positive, and is right
+    check.bound(MistakeBound(2.0, "cells", (), (3,)), 2.0)
+    assert check.sentence() == (
+        "the plane makes 4 mistakes (examples not strictly on their own side); 4 lie within rounding of the plane, "
+        "where predict may say otherwise, and no plane makes fewer than 2"
+    )
 
 
 # -- special positions ------------------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ LONG = 2.0
 class ZeroOneClassifier(ExactEstimator):
     """The plane with the fewest mistakes on the training data: the zero-one risk, minimised exactly.
 
-    It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are not strictly on their own side of the plane. That is NP-hard, and
-    flat almost everywhere, so no gradient leads there; but two features, few mistakes or few examples can be solved
-    outright. The search is anytime: it holds a plane and a proven lower bound, and ends when they meet.
+    It minimises ``Σ sᵢ [zᵢ ≤ 0]``: how many examples are not strictly on their own side of the plane. That is NP-hard,
+    and flat almost everywhere, so no gradient leads there; but two features, few mistakes or few examples can be
+    solved outright. The search is anytime: it holds a plane and a proven lower bound, and ends when they meet.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
         found = [result for result in results if isinstance(result, ZeroOneResult)]
-        whole = all(p.sample_weight is None or (p.sample_weight % 1 == 0).all() for p in problems)
-        number: Any = int if whole else float
+        s = problems[0].sample_weight  # the same for all classes
+        number: Any = int if s is None or ((s % 1 == 0).all() and s.sum() <= 2**53) else float
         mistakes = np.array([number(result.mistakes) for result in found])
         lower = np.array([number(result.lower.bound) for result in found])
         one = len(found) == 1

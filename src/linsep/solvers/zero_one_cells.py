@@ -98,7 +98,7 @@ class CellSearch:
         self.largest = s.max(initial=1)
         self.about = (s / self.largest).astype(np.float64)  # for hints
         self.poll, self.improved = poll, improved
-        self.best: Any = np.inf
+        self.best: Any = s.sum() + 1  # more than any cell
         self.sweeps = 0
         self._seen: set[frozenset[int]] = set()
         self._rng = np.random.default_rng(0)
