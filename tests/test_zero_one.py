@@ -258,7 +258,7 @@ def test_m18_a_plane_that_is_worse_by_the_lightest_point_is_not_optimal():
     assert check.proven
     check = MistakeCheck(problem)
     check.mistakes(np.array([1.0]), -3.5, 1.0)
-    with pytest.raises(ClaimError, match="the lower bound of 1 does not hold: some plane errs on 0.5 only"):
+    with pytest.raises(ClaimError, match=r"the lower bound of 1 does not hold: some plane errs on 0\.5 only"):
         check.bound(MistakeBound(1.0, "cells"), 1.0)
 
 

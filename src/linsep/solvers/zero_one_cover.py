@@ -286,14 +286,23 @@ class Cover:
         return self.scale < 0.25 / doubt
 
     def _divide(self, node: Node, x: FloatArray, y: FloatArray, settled: bool) -> None:
-        """Replace the node by two, in which the most uncertain point is right or wrong."""
+        """Replace the node by two, in which the most uncertain point is right or wrong.
+
+        Where none is uncertain, x is a hitting set, unless lighter points than the program can see make another one
+        lighter: the lightest point of x is branched on, until what is proven is what x weighs.
+        """
         uncertain = np.flatnonzero((x > SLACK) & (x < 1 - SLACK))
-        if settled or len(uncertain) == 0:
-            weighs = self.weights.where(x > 0.5)
-            self._leaf = min(self._leaf, self.proven(node, y, weighs))
-            return
-        bound = self.proven(node, y)
-        i = int(uncertain[np.argmin(np.abs(x[uncertain] - 0.6))])
+        whole = settled or len(uncertain) == 0
+        weighs = self.weights.where(x > 0.5) if whole else 0
+        bound = self.proven(node, y, weighs)
+        if whole:
+            uncertain = np.setdiff1d(np.flatnonzero(x > 0.5), node.out)
+            if bound >= weighs or len(uncertain) == 0:
+                self._leaf = min(self._leaf, bound)
+                return
+            i = int(min(uncertain, key=lambda i: self.numbers[i]))
+        else:
+            i = int(uncertain[np.argmin(np.abs(x[uncertain] - 0.6))])
         for kept, out in (((*node.kept, i), node.out), (node.kept, (*node.out, i))):
             self._count += 1
             heappush(self.open, Node(bound, 1e-9 * self._count - len(kept) - len(out), kept, out))
