@@ -111,3 +111,15 @@ def test_the_checker_keeps_to_its_time():
     A = np.random.default_rng(0).standard_normal((40, 8))
     with pytest.raises(ProofTimeoutError, match="facets"):
         least_weight_of_mistakes(A, np.ones(40), np.ones(8), Clock(0.2))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_m18_where_it_begins_may_be_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    y = np.where(X[:, 0] + rng.standard_normal(12) > 0, 1.0, -1.0)
+    A = y[:, None] * np.c_[X, np.ones(12)] * [scale, 1.0, 1.0, 1.0]
+    expected = least_weight_of_mistakes(A, np.ones(12), np.ones(4))
+    v = np.array([scale, 1.0, -1.0, 0.5])  # its product with the column is no float
+    assert least_weight_of_mistakes(A, np.ones(12), v) == expected
+    assert CellSearch(A, np.ones(12), lambda: None, lambda right, cost: None).run(v) == expected

@@ -47,6 +47,8 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
         for j, name in enumerate(values.column_names):
             _refuse_column(np.asarray(values.column(j)), what, name)
     elif hasattr(values, "columns") and hasattr(values, "shape"):
+        if hasattr(values, "iloc") and all(_are_doubles(dtype) for dtype in values.dtypes):
+            return
         for j, name in enumerate(values.columns):
             column = values.iloc[:, j] if hasattr(values, "iloc") else values[name]
             _refuse_column(np.asarray(column), what, name)
@@ -55,6 +57,8 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
 
 
 def _refuse_sparse(matrix: Any, what: str) -> None:
+    if _are_doubles(matrix.dtype):
+        return
     given = matrix.tocoo()  # repeated entries add up
     bad = _first_misfit(np.asarray(given.data))
     if bad is not None:
@@ -73,7 +77,7 @@ def _refuse_array(values: Any, what: str) -> None:
         array = np.asarray(values)
     except (ValueError, TypeError):  # rows of different lengths: whoever converts them says so
         return
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+    if _are_doubles(array.dtype):
         if isinstance(values, np.ndarray) or not (np.abs(array) >= WHOLE).any():
             return
         array = np.array(values, dtype=object)  # whole numbers among floats were rounded on the way
@@ -108,10 +112,16 @@ def _nearest(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
+def _are_doubles(dtype: Any) -> bool:
+    """Whether all numbers of a type are doubles exactly."""
+    kind, size = getattr(dtype, "kind", "O"), getattr(dtype, "itemsize", np.inf)
+    return kind == "b" or (kind == "f" and size <= 8) or (kind in "iu" and size <= 4)
+
+
 def _first_misfit(values: NDArray[Any]) -> int | None:
     """Return the place of the first number that is not a double, or None."""
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "b" or (kind == "f" and size <= 8) or (kind in "iu" and size <= 4):
+    kind = values.dtype.kind
+    if _are_doubles(values.dtype):
         return None
     if kind == "f":
         with np.errstate(over="ignore", under="ignore"):

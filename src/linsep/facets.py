@@ -79,7 +79,7 @@ def least_weight_of_mistakes(A: FloatArray, s: Any, v: FloatArray, clock: Clock 
     if not len(A):
         return Fraction(0)
     integers, weights = IntegerRows(A), WholeWeights.of(s)
-    least = _Facets(integers, weights, clock or Clock(None)).least(np.ldexp(v, integers.exponents))
+    least = _Facets(integers, weights, clock or Clock(None)).least(integers.vector(v))
     return weights.value(least)
 
 
@@ -130,7 +130,7 @@ class _Facets:
         if not len(space.rows):
             return np.ones(len(space.basis))
         v = np.asarray(np.linalg.lstsq(space.P, z, rcond=None)[0])
-        v = v if v.any() else np.ones(len(v))
+        v = v if v.any() and np.isfinite(v).all() else np.ones(len(v))
         return climb(space.P, self.about[space.rows], v, self.rng, PATIENCE * len(v), lambda _: None)
 
     def _exact(self, space: _Subspace, k: int) -> Vector:

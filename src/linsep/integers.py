@@ -44,6 +44,16 @@ class IntegerRows:
         self._shift += max(0, int(needed.max(initial=0)))
         self._rows: dict[int, Vector] = {}
 
+    def vector(self, v: FloatArray) -> FloatArray:
+        """Return v in the coordinates of the scaled columns, times a power of two that makes its largest about one.
+
+        So nothing overflows; what underflows is as good as zero, and still a vector of floats.
+        """
+        mantissa, exponent = np.frexp(v)
+        exponent = np.where(mantissa == 0, -(2**20), exponent + self.exponents)
+        with np.errstate(under="ignore"):
+            return np.asarray(np.ldexp(mantissa, np.maximum(exponent - exponent.max(), -2000)))
+
     def row(self, k: int) -> Vector:
         """Return row k as whole numbers."""
         if k not in self._rows:

@@ -174,7 +174,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, d)
-            The examples; float32 and float64 data in rows (C order or CSR) are not copied.
+            The examples; float32 and float64 data in rows (C order or CSR) are not copied. Other numbers are read as
+            64-bit floats: rounded, if they are none, or refused where something is proven exactly.
         y : array of shape (n,)
             Their labels, any two or more values.
         sample_weight : array of shape (n,), optional

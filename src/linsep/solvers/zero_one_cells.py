@@ -108,7 +108,7 @@ class CellSearch:
         D = self.A.shape[1]
         columns = [[int(i == j) for i in range(D)] for j in range(D)]
         top = Flat(columns, np.arange(len(self.A)), self.A, np.full(self.A.shape, TINY))
-        self._explore(top, np.ldexp(v, self.integers.exponents), (), np.empty(0, dtype=np.int64))
+        self._explore(top, self.integers.vector(v), (), np.empty(0, dtype=np.int64))
         return self.best
 
     # -- one subspace ---------------------------------------------------------------------------------------------
