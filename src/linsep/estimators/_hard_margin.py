@@ -50,7 +50,7 @@ class HardMarginSVC(ExactEstimator):
 
     Data that no plane separates raise `NotSeparableError`, which carries the proof. With more than two classes there is
     one plane for each class against the rest, and each of these splits has to be separable. Of sample weights only
-    those of zero matter: such examples are left out.
+    those of zero matter: such examples are left out. Numbers that are no 64-bit floats are refused, not rounded.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class HardMarginSVC(ExactEstimator):
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn; the nearest points have z = y(w·x + b) = 1.
     margin_ : float, or array with one for each class
-        1/‖w‖, the distance of the nearest points from the plane.
+        The distance of the nearest points from the plane, 1/‖w‖: in exact arithmetic, rounded down.
     support_ : array of int, or a list with one for each class
         The rows that hold the plane in place.
     support_vectors_ : array or sparse matrix, or a list

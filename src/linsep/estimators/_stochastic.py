@@ -154,7 +154,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         What ``history_`` holds: the end of every pass, or every update with its iterate and example.
     prove : bool, default=True
         Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes, and
-        ``separability_`` is None.
+        ``separability_`` is None. A proof is exact: numbers that are no 64-bit floats are refused, without it rounded.
     random_state : int, RandomState or None
     warm_start : bool, default=False
     n_jobs : int or None

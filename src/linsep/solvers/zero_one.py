@@ -64,6 +64,8 @@ TIDY_UP = 0.5
 TIES = 50
 #: The share of the room of the heaviest point that the lightest gets.
 LEAST_ROOM = 1e-3
+#: A point that is nearer to the plane than this, in standardised columns, is as good as on it where a centre is sought.
+NEAR = 1e-100
 #: Steps over vertices at the beginning, and steps without success after which a walk begins anew.
 STROLL, AT_A_LOSS = 300, 3000
 
@@ -500,11 +502,15 @@ class _Points:
 
     def centre(self, right: Mask, v: FloatArray | None, seconds: float) -> tuple[FloatArray | None, float]:
         """Return the vector in the middle of those that have these points right, as v has, and how much room it has."""
-        if v is None or (self.B[right] @ v).min() <= 0:
+        if v is None or not self._inside(right, v):
             v = self.middle(right, seconds)
-        if v is None or (self.B[right] @ v).min() <= 0:
+        if v is None or not self._inside(right, v):
             return v, -np.finfo(np.float64).max
         return centre(self.B[right], self.shares(right), v)
+
+    def _inside(self, right: Mask, v: FloatArray) -> bool:
+        """Whether v has these points right by so much that the squares of their distances' inverses are floats."""
+        return bool((self.B[right] @ v).min() > NEAR * np.abs(v).max())
 
     def shares(self, right: Mask) -> FloatArray:
         """Return the weights of points, relative to the largest of all; the lightest get some room too."""
