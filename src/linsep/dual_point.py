@@ -35,8 +35,9 @@ IntArray = NDArray[np.int64]
 
 __all__ = ["DualPoint", "bound_below", "enclosed_bound", "examined", "feasible_dual", "largest_shares", "sharp_primal"]
 
-#: Agreements that leave more than this share of the objective open are computed with twice the digits.
-BLURRED = 1e-12
+#: Agreements that leave more than this share of the objective open are computed with twice the digits: where there is no
+#: penalty and the curvature proves the gap, which is sharp; and otherwise, where a huge C makes much of little.
+BLURRED, COARSE = 1e-12, 1e-7
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,9 @@ def sharp_primal(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, F
     c, X, y = weights(problem), problem.rows.X, problem.y
     z, radius = agreements(X, y, w, b)
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
-    provable = np.isfinite(problem.loss.self_concordance) and X.shape[1] <= MANY_FEATURES
-    if provable and primal.width > BLURRED * abs(primal.high):
+    by_curvature = np.isfinite(problem.loss.self_concordance) and not penalised(problem)
+    most = (BLURRED if by_curvature else COARSE) * abs(primal.high)
+    if X.shape[1] <= MANY_FEATURES and primal.width > most:
         z, radius = sharp_agreements(X, y, w, b)
         primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     return primal, z, radius
@@ -135,12 +137,10 @@ def examined(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, Look]
 
 def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
     """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown."""
-    c, X, y = weights(problem), problem.rows.X, problem.y
     if not penalised(problem):
         primal, look = examined(problem, w, b)
         return primal, bound_below(problem, primal, look)
-    z, radius = agreements(X, y, w, b)
-    primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    primal, z, _ = sharp_primal(problem, w, b)
     return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
 
 
