@@ -35,8 +35,8 @@ IntArray = NDArray[np.int64]
 
 __all__ = ["DualPoint", "bound_below", "enclosed_bound", "examined", "feasible_dual", "largest_shares", "sharp_primal"]
 
-#: Agreements that leave more than this share of the objective open are computed with twice the digits: where there is no
-#: penalty and the curvature proves the gap, which is sharp; and otherwise, where a huge C makes much of little.
+#: Agreements that leave more than this share of the objective open are computed with twice the digits: where the
+#: curvature proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
 BLURRED, COARSE = 1e-12, 1e-7
 
 
