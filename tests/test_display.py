@@ -42,7 +42,7 @@ def iris_model():
 
 @functools.cache
 def descended():
-    return LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, Y)
+    return LinearClassifier("logistic", tol=0.01, solver=GradientDescent(record="update")).fit(X, Y)
 
 
 def surface(**kind):

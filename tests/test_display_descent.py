@@ -59,7 +59,7 @@ def test_a_loss_of_ones_own_is_drawn_too():
 
 
 def test_m18_the_zero_one_surface_is_flat_and_the_other_is_not():
-    model = LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, Y)
+    model = LinearClassifier("logistic", tol=0.01, solver=GradientDescent(record="update")).fit(X, Y)
     display = RiskSurfaceDisplay.from_estimator(model, X, Y, resolution=41)
     for row, column in ((0, 0), (7, 33), (40, 40)):
         z = Y * (X @ [display.x[column], display.y[row]] + model.intercept_[0])
@@ -95,7 +95,7 @@ def test_of_many_examples_some_are_drawn_and_the_title_says_so():
 
 
 def test_the_path_drawn_is_the_one_taken():
-    model = LinearClassifier("logistic", solver=GradientDescent(record="update")).fit(X, Y)
+    model = LinearClassifier("logistic", tol=0.01, solver=GradientDescent(record="update")).fit(X, Y)
     display = RiskSurfaceDisplay.from_estimator(model, X, Y, parameters=(1, -1), resolution=11)
     for line in display.path_lines_:
         np.testing.assert_array_equal(line.get_xydata(), model.history_.iterates[:, [1, 2]])

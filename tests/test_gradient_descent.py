@@ -207,7 +207,7 @@ def test_m26_full_and_stochastic_descent_reach_the_same_minimum(overlapping, sep
     (X, y), C = (separable, None) if name == "perceptron" else (overlapping, 1.0)
     lowest = 0.0 if name == "perceptron" else minimum(name, X, y).fun
     rule = "no_mistakes" if name == "perceptron" else None
-    full = LinearClassifier(name, C=C, solver=GradientDescent(stopping=rule, max_iter=3000))
+    full = LinearClassifier(name, C=C, tol=1e-15, solver=GradientDescent(stopping=rule, max_iter=3000))
     single = LinearClassifier(name, C=C, solver=StochasticDescent(stopping=rule, max_iter=300), random_state=0)
     for model in (full, single):
         if rule is None:
@@ -319,7 +319,7 @@ def test_m19_a_rule_that_could_never_fire_is_refused(overlapping, model):
 def descent(kind, name, schedule):
     if kind == "sgd":
         return SGDClassifier(name, schedule=schedule, random_state=0)
-    return LinearClassifier(name, solver=GradientDescent(schedule))
+    return LinearClassifier(name, tol=0.1, solver=GradientDescent(schedule))
 
 
 WRONG_STEPS = [
@@ -376,7 +376,7 @@ def test_m20_the_schedule_that_is_named_is_the_one_that_ran(overlapping, schedul
 @pytest.mark.parametrize("max_iter", [30, 1000])
 @pytest.mark.parametrize("solver", [GradientDescent, StochasticDescent])
 def test_m20_steps_chosen_for_the_data_are_not_called_wrong(overlapping, name, max_iter, solver):
-    model = LinearClassifier(name, solver=solver(stopping=None, max_iter=max_iter), random_state=0)
+    model = LinearClassifier(name, solver=solver(stopping=None, max_iter=max_iter), tol=1e-15, random_state=0)
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
         model.fit(*overlapping)
     assert not any("step size" in str(w.message) for w in caught)

@@ -109,7 +109,7 @@ def test_more_classes_and_stochastic_solvers(monkeypatch):
     merged = LogisticRegression(multi_class="ovr", tol=1e-7).fit(X, groups)
     assert all("merged" in history.reason for history in merged.history_)
     np.testing.assert_allclose(merged.coef_, plain.coef_, atol=1e-3)
-    stochastic = LogisticRegression(solver="sgd", max_iter=2000, tol=1e-3, random_state=0).fit(X, y)
+    stochastic = LogisticRegression(solver="sgd", max_iter=2000, tol=0.5, random_state=0).fit(X, y)
     assert "merged" not in stochastic.history_.reason
 
 

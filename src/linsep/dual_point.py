@@ -39,8 +39,9 @@ IntArray = NDArray[np.int64]
 
 __all__ = ["DualPoint", "bound_below", "enclosed_bound", "examined", "feasible_dual", "largest_shares", "sharp_primal"]
 
-#: Agreements that leave more than this share of the objective open are computed with twice the digits.
-BLURRED = 1e-12
+#: Agreements that leave more than this share of the objective open are computed with twice the digits: where the
+#: curvature proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
+BLURRED, COARSE = 1e-12, 1e-7
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,9 @@ def sharp_primal(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, F
     c, X, y = weights(problem), problem.rows.X, problem.y
     z, radius = agreements(X, y, w, b)
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
-    provable = np.isfinite(problem.loss.self_concordance) and X.shape[1] <= MANY_FEATURES
-    if provable and primal.width > BLURRED * abs(primal.high):
+    by_curvature = np.isfinite(problem.loss.self_concordance) and not penalised(problem)
+    most = (BLURRED if by_curvature else COARSE) * abs(primal.high)
+    if X.shape[1] <= MANY_FEATURES and primal.width > most:
         z, radius = sharp_agreements(X, y, w, b)
         primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     return primal, z, radius
@@ -155,12 +157,10 @@ def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPo
 
 
 def _enclosed(problem: Problem, w: FloatArray, b: float, dual_point: DualPoint) -> tuple[Interval, Interval]:
-    c, X, y = weights(problem), problem.rows.X, problem.y
     if not penalised(problem):
         primal, look = examined(problem, w, b)
         return primal, bound_below(problem, primal, look)
-    z, radius = agreements(X, y, w, b)
-    primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
+    primal, z, _ = sharp_primal(problem, w, b)
     return primal, feasible_dual(problem, dual_point.expand(problem, z))[1]
 
 
