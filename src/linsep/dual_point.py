@@ -132,7 +132,7 @@ def sharp_primal(problem: Problem, w: FloatArray, b: float) -> tuple[Interval, F
     primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     by_curvature = np.isfinite(problem.loss.self_concordance) and not penalised(problem)
     most = (BLURRED if by_curvature else COARSE) * abs(primal.high)
-    if X.shape[1] <= MANY_FEATURES and primal.width > most:
+    if X.shape[1] <= MANY_FEATURES and primal.width > most and ordinary(problem, w, b):
         z, radius = sharp_agreements(X, y, w, b)
         primal = primal_value(problem.loss, problem.penalty, c, w, z, radius)
     return primal, z, radius

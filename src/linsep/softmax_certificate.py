@@ -378,7 +378,8 @@ def sharp_softmax_primal(
     """Enclose P(W, b), with twice the digits where plain ones leave much of it open; also scores and radii."""
     scores, radius = scores_of(problem.rows.X, W, b)
     primal = _primal(problem, W, scores, radius)
-    if primal.width > BLURRED * abs(primal.high) and problem.rows.d <= MANY_FEATURES:
+    blurred = primal.width > BLURRED * abs(primal.high)
+    if blurred and problem.rows.d <= MANY_FEATURES and ordinary(problem, W, b):
         scores, radius = scores_of(problem.rows.X, W, b, sharp_agreements)
         primal = _primal(problem, W, scores, radius)
     return primal, scores, radius
