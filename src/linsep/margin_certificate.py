@@ -19,6 +19,10 @@ IntArray = NDArray[np.int64]
 
 __all__ = ["MarginCertificate", "differs", "formula", "margin_in_floats"]
 
+#: By what share of themselves bounds may be further apart than they have to.
+APART = 1e-9
+
+
 def formula(fit_intercept: bool) -> str:
     """Return what a plane of maximum margin minimises, in one line."""
     return "½‖w‖² subject to y(w·x + b) ≥ 1" if fit_intercept else "½‖w‖² subject to y w·x ≥ 1"
@@ -44,11 +48,15 @@ def margin_in_floats(X: Any, y: FloatArray, w: FloatArray, b: float) -> Interval
 
 
 def differs(found: tuple[float, float], low: float, high: float) -> str:
-    """Return in what bounds that were claimed are not true, given those that data prove, or nothing."""
-    if not low <= found[0]:  # nor is NaN a bound
-        return f"the plane keeps a margin of {found[0]!r}, not of {low!r}"
-    if not high >= found[1]:
-        return f"the dual point allows a margin of {found[1]!r}, more than {high!r}"
+    """Return in what bounds that were claimed are not those that data prove, or nothing.
+
+    They may be a little further apart: files of before have rounding taken off.
+    """
+    least, most = found
+    if not (low == least or (1 - APART) * least <= low <= least):
+        return f"the plane keeps a margin of {least!r}, not of {low!r}"
+    if not (high == most or most <= high <= (1 + APART) * most < np.inf):
+        return f"the dual point allows a margin of {most!r}, not of {high!r}"
     return ""
 
 

@@ -66,8 +66,8 @@ class MistakeCheck:
         self.lower = Fraction(0)
         self.optimal = self.by_highs = False
 
-    def mistakes(self, w: FloatArray, b: float, claimed: float) -> None:
-        """Count the examples that are not strictly on their own side, by exact signs."""
+    def mistakes(self, w: FloatArray, b: float, claimed: float) -> Fraction:
+        """Count the examples that are not strictly on their own side, by exact signs; return what they weigh."""
         problem = self.problem
         X, y, intercept = problem.rows.X, problem.y, problem.fit_intercept
         theta = self.plane = np.append(w, b) if intercept else w
@@ -78,6 +78,7 @@ class MistakeCheck:
         if claimed != nearest_float(self.made):
             raise ClaimError(f"the plane errs on {in_words(self.made)}, not on {claimed!r} as is claimed")
         self.checked.append(f"the mistakes of the plane, {in_words(self.made)}, by exact signs")
+        return self.made
 
     def bound(self, proof: MistakeBound, claimed: float) -> None:
         """Prove the lower bound again; of the proof, conflicts and the method are hints, and nothing else is used."""
@@ -106,17 +107,21 @@ class MistakeCheck:
         """Whether no plane makes fewer mistakes, with nobody's word taken for it."""
         return self.optimal and not self.by_highs
 
-    def sentence(self) -> str:
-        """Return what was found, in words: what the plane makes, and what no plane goes below."""
-        assert self.made is not None
+    def sentence(self, made: Fraction | None = None, where: str = "") -> str:
+        """Return what was found, in words: what the plane makes, and what no plane goes below.
+
+        `made` is what it makes somewhere else than at a score of 0, and `where` says so.
+        """
+        made = self.made if made is None else made
+        assert made is not None
         counted = self.problem.sample_weight is None
-        what = f"{in_words(self.made)} mistake{'s' * (self.made != 1)}" if counted else "mistakes"
-        what += " (examples not strictly on their own side)"
-        what += "" if counted else f" of weight {in_words(self.made)}"
+        what = f"{in_words(made)} mistake{'s' * (made != 1)}" if counted else "mistakes"
+        what += f"{where} (examples not strictly on their own side)"
+        what += "" if counted else f" of weight {in_words(made)}"
         if self.unsettled:
             what += f"; {self.unsettled} lie within rounding of the plane, where predict may say otherwise"
         fewer = "no plane makes fewer" if counted else "no plane makes them of less weight"
-        fewer += "" if self.optimal else f" than {in_words(self.lower)}"
+        fewer += "" if made <= self.lower else f" than {in_words(self.lower)}"
         if self.by_highs:
             return f"the plane makes {what}; that {fewer} is what HiGHS finds in floats, which proves nothing"
         return f"the plane makes {what}, and {fewer}"
