@@ -31,6 +31,7 @@ from .mistake_bound import MistakeBound
 from .mistake_check import MistakeCheck
 from .model_file import ModelFile, read
 from .problem import Problem
+from .recession import Estimates
 from .separability import NotSeparableError, Separability
 from .softmax import SoftmaxProblem
 from .softmax_certificate import SoftmaxCertificate
@@ -75,7 +76,8 @@ def verify(
     Parameters
     ----------
     model_or_path : fitted estimator, path of a model file, or proof
-        A proof is what `linsep.separability` returns, a `NotSeparableError`, or a ``certificate_``.
+        A proof is what `linsep.separability` and `linsep.estimates` return, a `NotSeparableError`, or a
+        ``certificate_``.
     X, y, sample_weight
         What the model was fitted on. Where a file has the hash of its data, they must be the same to the last bit.
     time_limit : float, optional
@@ -151,10 +153,13 @@ def _outcomes(found: ModelFile, examples: Examples, time_limit: float | None) ->
     model = found.model
     if isinstance(model, NotSeparableError):
         model = model.proof
-    if isinstance(model, Separability | MarginCertificate):
+    if isinstance(model, Separability | Estimates):
+        check = model.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
+        yield replace(_exact(check, "the proof, on every example it speaks of"), unchecked=("feature_names",))
+        return
+    if isinstance(model, MarginCertificate):
         check = model.verify(examples.X, examples.labels, time_limit=time_limit)
-        outcome = _exact(check, "the proof, on every example it speaks of")
-        yield replace(outcome, unchecked=("feature_names",) if isinstance(model, Separability) else ("tol",))
+        yield replace(_exact(check, "the proof, on every example it speaks of"), unchecked=("tol",))
         return
     if isinstance(model, Certificate | Certificates | SoftmaxCertificate):
         yield replace(outcome, unchecked=("tol", *outcome.unchecked)) if (outcome := model.check(examples)) else outcome
@@ -663,7 +668,10 @@ def _moved(points: list[int], counted: NDArray[np.bool_], place: list[int]) -> l
 
 
 #: Of these a proof is exact, and not about numbers that had to be rounded to be read.
-PROVEN_EXACTLY = (Perceptron, HardMarginSVC, ZeroOneClassifier, Separability, MarginCertificate, NotSeparableError)
+PROVEN_EXACTLY = (
+    *(Perceptron, HardMarginSVC, ZeroOneClassifier),
+    *(Separability, Estimates, MarginCertificate, NotSeparableError),
+)
 
 #: What can be proven of which estimators, in the order in which it is looked at.
 PROOFS: list[tuple[type, Callable[[_Case], Iterator[Verification]]]] = [

@@ -268,7 +268,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
         self.radius_ = float(np.sqrt(lengths.max()))
         margins = [_augmented_margin(problem, r) for problem, r in zip(problems, results, strict=True)]
-        bounds = [(self.radius_ / margin) ** 2 if margin > 0 else np.inf for margin in margins]
+        bounds = [_novikoff(self.radius_, margin) for margin in margins]
         self.margin_ = margins[0] if len(results) == 1 else np.array(margins)
         self.mistake_bound_ = bounds[0] if len(results) == 1 else np.array(bounds)
         self._store_verdicts(problems, results)
@@ -283,7 +283,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
             _largest_margin(problem) if v is not None and v.separable else np.nan
             for problem, v in zip(problems, found, strict=True)
         ]
-        bounds = [(self.radius_ / margin) ** 2 for margin in best]
+        bounds = [_novikoff(self.radius_, margin) for margin in best]
         one = len(results) == 1
         self.separability_: Any = self._in_words(found)[0] if one else self._in_words(found)
         self.best_margin_ = best[0] if one else np.array(best)
@@ -325,6 +325,14 @@ class Perceptron(ExactEstimator, StreamingEstimator):
             return super().predict(X)
         votes = self.decision_function(X)
         return np.asarray(self.classes_.take(votes >= 0 if votes.ndim == 1 else votes.argmax(axis=1)))
+
+
+def _novikoff(R: float, margin: float) -> float:
+    """(R/γ)², infinite where no float holds it or the plane does not separate; NaN of a margin that is not known."""
+    if margin <= 0:
+        return np.inf
+    with np.errstate(over="ignore"):
+        return float(np.square(np.float64(R) / margin))
 
 
 def _augmented_margin(problem: Problem, result: Result) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mistake_check import in_words
 from ..separability import ProofTimeoutError, Separability, separability
 from ..verification import unchecked_of
 
@@ -44,9 +46,9 @@ def sentences(model: Any) -> list[str]:
 def _said(model: Any) -> list[str]:
     if hasattr(model, "lower_bound_"):
         pairs = zip(np.ravel(model.n_mistakes_), np.ravel(model.lower_bound_), strict=True)
-        return [
-            f"The plane makes {made:g} mistakes in training; no plane makes fewer than {low:g}." for made, low in pairs
-        ]
+        counts = [[in_words(Fraction(float(number))) for number in pair] for pair in pairs]
+        what = "mistakes in training (rows not strictly on their own side, by their weight)"
+        return [f"The plane makes {made} {what}; no plane makes fewer than {low}." for made, low in counts]
     found = certificates(model)
     if not found:
         return ["Nothing is proven of this fit: its solver computes no bound on the optimum.", *_novikoff(model)]
