@@ -399,9 +399,7 @@ def exact_softmax(problem, W, b):
     value += number(Fraction(problem.penalty.l1)) * sum(abs(t) for row in W for t in row)
     for row, k, c in zip(exact_rows(problem), problem.codes, softmax_weights(problem), strict=True):
         if c:
-            scores = [
-                sum((number(x) * W[j][m] for j, x in enumerate(row)), b[m]) for m in range(problem.classes)
-            ]
+            scores = [sum((number(x) * W[j][m] for j, x in enumerate(row)), b[m]) for m in range(problem.classes)]
             rest = [score - scores[k] for m, score in enumerate(scores) if m != k]
             highest = max(0, *rest)
             terms = [t - highest for t in (*rest, 0) if t - highest > -20_000]

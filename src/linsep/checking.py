@@ -124,9 +124,7 @@ class Examples:
     (2, array([1, 0]))
     """
 
-    def __init__(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, exact: bool = False
-    ) -> None:
+    def __init__(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, exact: bool = False) -> None:
         names = getattr(X, "columns", None)  # of a table; as scikit-learn, which knows columns by text alone
         self.names = None if names is None or not all(isinstance(name, str) for name in names) else list(names)
         self.X, self.labels, self.sample_weight = read_data(X, y, sample_weight, exact=exact)

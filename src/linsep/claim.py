@@ -268,9 +268,7 @@ def certify(
     return Claim(statement, labels, positive, primal, dual, float(error), tol, digest(w, b), fingerprint, dual_point)
 
 
-def _out_of_the_ordinary(
-    problem: Problem, w: FloatArray, b: float, result: Any
-) -> tuple[Bound, float, DualPoint]:
+def _out_of_the_ordinary(problem: Problem, w: FloatArray, b: float, result: Any) -> tuple[Bound, float, DualPoint]:
     """Return the bound, what rounding may have added, and the dual point, where a solver's own sums are not to be used.
 
     The dual points that suggest themselves are found in the middle of the range of floats, and the best one is kept.
@@ -305,6 +303,7 @@ def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
 
 #: The largest float.
 LARGEST = float(np.finfo(float).max)
+
 
 def _unpenalised(problem: Problem, w: FloatArray, b: float, result: Any) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""

@@ -18,7 +18,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-
 class HasFormula(Protocol):
     """A problem of any kind."""
 
