@@ -11,6 +11,7 @@ import sys
 import warnings
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -326,10 +327,14 @@ LOSSES = {
 
 def problem(loss, X, y, w, b, l2, l1, C, intercept=True):
     one = 1 << 130
-    planes = {1: [*map(Fraction, w), *([Fraction(b)] if intercept else [])]}
-    c = [int(Fraction(C) * one)] * len(X)
-    data = checker.Data(as_rows(X), np.shape(X)[1], intercept)
-    return checker.Problem(data, [int(label > 0) for label in y], planes, 2, loss, Fraction(l2), Fraction(l1), c, one)
+    return SimpleNamespace(
+        data=checker.Data(as_rows(X), np.shape(X)[1], intercept),
+        codes=[int(label > 0) for label in y],
+        planes={1: [*map(Fraction, w), *([Fraction(b)] if intercept else [])]},
+        c=[int(Fraction(C) * one)] * len(X),
+        **dict(K=2, loss=loss, l2=Fraction(l2), l1=Fraction(l1), one=one, intercept=intercept),
+        **dict(shift=Fraction(0), scales=[1, 1], known={}),
+    )
 
 
 def enclosed(p):
@@ -404,9 +409,11 @@ def test_m13_the_curvature_bound_holds_with_redundant_columns():
 @given(st.lists(st.lists(small, min_size=3, max_size=3), min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
 def test_m13_relations_are_all_there_are(vectors):
-    pivots, found = checker.relations(vectors)
+    reduced, found = checker.relations(vectors)
     A = np.array(vectors)
-    assert len(pivots) == np.linalg.matrix_rank(A) == len(vectors) - len(found)
+    assert len(reduced) == np.linalg.matrix_rank(A) == len(vectors) - len(found)
+    for vector, combination in reduced:
+        assert (np.array(combination, dtype=object) @ A.astype(object)).tolist() == vector
     for combination in found:
         assert not (np.array(combination, dtype=object) @ A.astype(object)).any()
         assert any(combination)
@@ -439,8 +446,10 @@ def test_m13_no_lighter_set_meets_all_conflicts(conflicts, weights):
         for chosen in itertools.combinations(range(7), size)
         if all(conflict & set(chosen) for conflict in conflicts)
     ]
-    found = checker.lightest([frozenset(conflict) for conflict in conflicts], [Fraction(s) for s in weights])
-    assert found == min(meeting)
+    asked = [frozenset(conflict) for conflict in conflicts], [Fraction(s) for s in weights]
+    assert checker.lightest(*asked, Fraction(100), math.inf) == min(meeting)
+    assert checker.lightest(*asked, Fraction(2), math.inf) == min(2, *meeting)
+    assert checker.lightest(*asked, Fraction(100), -math.inf) <= min(meeting)
 
 
 def test_m13_a_plane_that_is_no_optimum_is_measured_exactly():
