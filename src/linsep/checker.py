@@ -16,9 +16,9 @@ is much more. Weights c are whole multiples of 1/one, rounded down by a share of
 negative the least objective only goes down by that, and to the model's objective it is added again.
 
 Mathematics. P(w, b) = l2 ½‖w‖² + l1 ‖w‖₁ + Σ cᵢ ℓ(zᵢ) with c = C × weight × class weight, z = y (w·x + b). By Fenchel,
-for every α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ yᵢ = 0, min P is at least −Σ cᵢ ℓ*(−αᵢ/cᵢ) −
-penalty*(Σ αᵢ yᵢ xᵢ); α = 0 says at least 0. For the softmax α are masses aᵢₖ ≥ 0 that move from the own class to others,
-as much out of every class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty: `curvature`.
+for every α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ yᵢ = 0, min P ≥ −Σ cᵢ ℓ*(−αᵢ/cᵢ) − penalty*(Σ αᵢ yᵢ xᵢ);
+α = 0 says min P ≥ 0. For the softmax α are masses aᵢₖ ≥ 0 that move from the own class to others, as much out of every
+class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty: `curvature`.
 """
 
 import argparse
@@ -28,7 +28,6 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
@@ -43,6 +42,7 @@ Masses = list[dict[int, int]]  # of each example, what moves from its class to w
 Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classes k and l, h, u
 REL, TINY, ZERO = Decimal("1e-30"), Decimal("1e-12"), Fraction(0)
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
+EXACT = ("HardMarginSVC", "Perceptron", "ZeroOneClassifier", "verdict")  # models that have no objective to be near
 PATIENCE = 20.0  # seconds of search for a light set of rows that meets all conflicts
 LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z); the logistic loss has formulas of its own
     "perceptron": (lambda z: max(0, -z), lambda z: int(z <= 0)),
@@ -109,8 +109,8 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
         x += [float(value is None) for value, _, _, some in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
-    said = [f"{len(lines) - len(known)} rows without a label"] * (len(known) < len(lines))
-    said += ["that these features are what the model makes of its table"] * bool(table and not raw)
+    said = [f"{len(lines) - len(known)} rows without a label", "how the features were made of the table"]
+    said = said[: len(known) < len(lines)] + said[1:] * bool(table and not raw)
     return rows, [line[at[target]] for line in known], weights and [float(line[at[weights]]) for line in known], said
 
 class Data:
@@ -131,9 +131,10 @@ class Data:
         """Return the product of every plane and row, exactly: whole numbers over the unit that comes with them."""
         if any(len(plane) != self.width for plane in planes):
             raise Refused(f"a plane does not have {self.d} coefficients, as the rows do")
-        unit = lcm(*(a.denominator for plane in planes for a in plane))
-        whole = [[int(a * unit) for a in plane] for plane in planes]
-        return [[dot(W, row) for row in self.rows] for W in whole], unit * self.one
+        unit, found = lcm(*(a.denominator for plane in planes for a in plane)), []
+        for W in ([int(a * unit) for a in plane] for plane in planes):
+            found.append([sum(map(mul, map(W.__getitem__, columns), values)) for columns, values in self.rows])
+        return found, unit * self.one
 
     def combine(self, a: Sequence[int]) -> list[Fraction]:
         """Return the sum of a times the rows."""
@@ -147,10 +148,6 @@ class Data:
         """Return row i, zeros included."""
         found = dict(zip(*self.rows[i], strict=True))
         return tuple(found.get(j, 0) for j in range(self.width))
-
-def dot(vector: Sequence[int], row: tuple[Sequence[int], Sequence[int]]) -> int:
-    """Return the product of a vector and a row."""
-    return sum(map(mul, map(vector.__getitem__, row[0]), row[1]))
 
 # -- distance from the optimum: p is a `Case`, and of two classes, 0 and 1, only 1 has a plane -----------------------------
 
@@ -190,10 +187,7 @@ def likelihood(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
     return Fraction(low * (1 - REL)) / p.one, Fraction(high * (1 + REL)) / p.one, masses, bends
 
 def balance(p: "Case", masses: Masses) -> None:
-    """Make as much flow out of every class as into it: shrink flows out of one with too much into one with too little.
-
-    Masses shrink in proportion, rounded so that their sum is what it has to be; all vanish where that is not enough.
-    """
+    """Make as much flow out of every class as into it: shrink flows from one with too much to one with too little."""
     of_class = [[mass for y, mass in zip(p.codes, masses, strict=True) if y == k] for k in range(p.K)]
     flow = [[sum(mass.get(m, 0) for mass in of) for m in range(p.K)] for of in of_class]
     surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in range(p.K)]
@@ -202,9 +196,9 @@ def balance(p: "Case", masses: Masses) -> None:
         surplus[k], surplus[m] = surplus[k] - taken, surplus[m] + taken
         for mass in of_class[k] if taken else ():
             seen += mass[m]
-            mass[m] = seen * (flow[k][m] - taken) // flow[k][m] - kept
+            mass[m] = seen * (flow[k][m] - taken) // flow[k][m] - kept  # in proportion, rounded so that the sum is right
             kept += mass[m]
-    for mass in masses if any(surplus) else ():
+    for mass in masses if any(surplus) else ():  # that was not enough
         mass.update(dict.fromkeys(mass, 0))
 
 def gain(p: "Case", masses: Masses) -> Fraction:
@@ -256,15 +250,17 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
         r = [((of == k) - (of == m)) * value for of in range(1, p.K) for value in p.data.dense(i)]
         vectors.append(r)
         g = [a + u * b for a, b in zip(g, r, strict=True)]
-        for j, value in enumerate(r):
-            H[j] = [a + h * value * b for a, b in zip(H[j], r, strict=True)] if value else H[j]
-    diagonal = [(T, sum(map(mul, image, T))) for image, T in relations(H)[0]]
-    if len(diagonal) < len(g) and not all(h for _, _, _, h, _ in bends):
+        for j, value in ((j, h * value) for j, value in enumerate(r) if value):
+            H[j] = [a + value * b for a, b in zip(H[j], r, strict=True)]
+    reduced, bits = relations(H)[0], 256 + max(map(max, H)).bit_length()
+    if len(reduced) < len(g) and not all(h for _, _, _, h, _ in bends):
         return None
-    bits = 256 + max(map(max, H)).bit_length()
+    cut = [max(map(abs, T)).bit_length() for _, T in reduced]  # 512 bits of each T will do
+    short = [([(t << 512) >> by for t in T], (sum(map(mul, U, T)) << 1024) >> 2 * by) for (U, T), by in zip(reduced, cut)]
 
     def size(r: Sequence[int]) -> Fraction:  # the root of Σ (T r)²/(T H Tᵀ), rounded up
-        squares = sum(1 + (sum(map(mul, T, r)) ** 2 << 2 * bits) // of for T, of in diagonal)
+        off = sum(map(abs, r))
+        squares = sum(1 + ((abs(sum(map(mul, T, r))) + off) ** 2 << 2 * bits) // of for T, of in short)
         return Fraction(isqrt(squares) + 1, 1 << bits)
 
     longest = max(map(size, vectors))
@@ -287,6 +283,8 @@ def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], l
 
 def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
     """Return between what P lies, and what no planes go below."""
+    if p.loss != "logistic" and p.loss not in LOSSES:
+        raise Refused(f"the loss {p.loss!r} is none of which this program knows a bound")
     low, high, masses, bends = likelihood(p) if p.loss == "logistic" else piecewise(p)
     w = [x for plane in p.planes.values() for x in plane[: p.data.d]]
     penalty = p.l2 / 2 * sum(x * x for x in w) + p.l1 * sum(map(abs, w))
@@ -328,7 +326,7 @@ def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
         if any(data.combine(hull(data, rows, proof[f"{name}weights"]))):
             raise Refused("the two combinations of rows that are to show an overlap are not the same point")
     for x in relations([*zip(*map(data.dense, rows), strict=True)])[1] if kind == "overlap" else ():
-        if any(dot(x, row) for row in data.rows):
+        if any(data.scores([[*map(Fraction, x)]])[0][0]):
             raise Refused("the rows that are to exclude a weak separation do not span all")
     weakly = {"overlap": ", not even weakly", "quasi": " strictly, one does so weakly"}
     return f"no plane separates the classes{weakly.get(kind, '')}"
@@ -350,8 +348,8 @@ def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[An
 def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most: Fraction, end: float) -> Fraction:
     """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if it is more.
 
-    Shares of conflicts that load no row with more than its weight are such a bound. If it is not enough, and time is not
-    up, a row of the shortest conflict is in the set: the first, or the second and not the first, and so on.
+    Shares of conflicts that load no row with more than its weight bound it. Where that is too little, a row of the
+    shortest conflict is in the set: the first, or the second and not the first, and so on.
     """
     left, bound = {i: weights[i] for one in conflicts for i in one}, ZERO
     for one in sorted(conflicts, key=len):
@@ -430,93 +428,88 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     return loss, Fraction(l2), Fraction(l1), Fraction(C)
 
 class Case:
-    """A model on those rows that have weight (`place` says where each is among them), or one plane of it."""
+    """A plane of a model, or all of a softmax, on those rows that have weight (`place` says where each is among them)."""
 
-    def __init__(self, model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any) -> None:
+    def __init__(self, model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any, k: int) -> None:
+        said = {key: plain(value) for key, value in model["estimator"]["parameters"].items()}
         self.name, self.proofs, classes = model["estimator"]["class"], model["certificate"] or {}, model["classes"]["values"]
-        self.said = {key: plain(value) for key, value in model["estimator"]["parameters"].items()}
         read: Any = {bool: str.title, str: str}.get(type(classes[0]), float)
         number = {read(str(label)): k for k, label in enumerate(classes)}
-        if unknown := [label for label in {*labels} if read(label) not in number]:
-            raise Refused(f"the label {unknown[0]!r} is not among the model's classes {classes}")
-        codes, s = [number[read(label)] for label in labels], [Fraction(x) for x in weights or [1] * len(rows)]
-        by = self.said.get("class_weight") or {}
+        codes, s = [number.get(read(label), -1) for label in labels], [Fraction(x) for x in weights or [1] * len(rows)]
+        if -1 in codes:
+            raise Refused(f"the label {labels[codes.index(-1)]!r} is not among the model's classes {classes}")
+        by = said.get("class_weight") or {}
         if by == "balanced":  # every class weighs the same
             sums = [sum(x for x, code in zip(s, codes, strict=True) if code == k) for k in range(len(classes))]
             by = {label: sum(sums) / (len(sums) * of) for label, of in zip(classes, sums, strict=True) if of}
         s = [x * Fraction(by.get(classes[code], 1)) for x, code in zip(s, codes, strict=True)]
         kept, biases = [i for i, x in enumerate(s) if x], [*map(Fraction, model["intercept"])]
-        self.intercept, self.threshold = bool(self.said.get("fit_intercept", True)), Fraction(model.get("threshold") or 0)
+        self.threshold, self.intercept = Fraction(model.get("threshold") or 0), bool(said.get("fit_intercept", True))
         if not kept or min(s) < 0 or len(biases) != (1 if len(classes) == 2 else len(classes)):
             raise Refused("weights must not be negative, nor all zero; two classes need one plane, more one each")
         if not self.intercept and (any(biases) or self.threshold):
             raise Refused("the model was fitted without an intercept, but predicts with one")
-        both = zip(model["coefficients"], biases, strict=True)
+        both = [*zip(model["coefficients"], biases, strict=True)]
         self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
         self.place, self.s, self.codes = {i: k for k, i in enumerate(kept)}, [s[i] for i in kept], [codes[i] for i in kept]
-        self.rows, self.K, self.tol = [rows[i] for i in kept], len(classes), Fraction(self.said.get("tol", 1e-4))
-        self.data = Data(self.rows, model["features"]["count"], self.intercept)
-        self.loss, self.l2, self.l1, C = objective(self.name, self.said)
-        least = C * min(self.s)
+        self.loss, self.l2, self.l1, C = objective(self.name, said)
+        self.tol, self.K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
-        self.c = [int(C * x * self.one) for x in self.s]
-        self.scales, self.shift, self.known = [Fraction(1)] * self.K, ZERO, dict[int, Fraction]()
-        softmax = self.K > 2 and self.name == "LogisticRegression" and self.said["multi_class"] != "ovr"
-        self.who = [""] if softmax or self.K == 2 else [f"{label} against the rest: " for label in classes]
+        self.c, self.scales, self.shift = [int(C * x * self.one) for x in self.s], [Fraction(1)] * self.K, ZERO
+        softmax = self.K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
+        self.k, self.count, self.known = k, 1 if softmax or self.K == 2 else self.K, dict[int, Fraction]()
+        self.who = f"{classes[k]} against the rest: " if self.count > 1 else ""
+        if not softmax:
+            self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if self.K > 2 else 1)) for code in self.codes]
+            hint = (self.proofs.get("gap") or [{}] * self.count)[k].get("dual_point") or {"rows": [], "values": []}
+            known, self.K = zip(hint["rows"], hint["values"], strict=True), 2
+            self.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
+            self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")]
+            self.shift = Fraction(hint.get("shift", 0))
+        y = [2 * code - 1 for code in self.codes] if self.name in EXACT else ()
+        self.data = Data([rows[i] for i in kept], model["features"]["count"], self.intercept, y)
 
-    def alone(self, k: int) -> "Case":
-        """Return the problem of one plane, with what the file hints at for its dual point; the softmax is one problem."""
-        if len(self.who) == 1 and self.K > 2:
-            return self
-        one, hints = copy(self), self.proofs.get("gap") or [{}] * len(self.who)
-        one.K, one.planes, one.codes = 2, {1: self.planes[k]}, [int(code == (k if self.K > 2 else 1)) for code in self.codes]
-        hint = hints[k].get("dual_point") or {"rows": [], "values": []}
-        known = zip(hint["rows"], hint["values"], strict=True)
-        one.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
-        one.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")]
-        one.shift = Fraction(hint.get("shift", 0))
-        return one
+    def proof(self, kind: str) -> Any:
+        """Return what the file has to say of the plane, or None."""
+        proofs = self.proofs.get(kind) or [None] * self.count
+        return proofs[self.k]
 
-    def gap(self, k: int, found: Finding) -> tuple[bool, str]:
-        """Prove how far from the optimum a plane can be, as a share of its objective."""
-        p = self.alone(k)
-        stored = sum(len(columns) for columns, _ in p.data.rows) / p.data.n
-        each = 3e-5 + 2e-6 * stored * len(p.planes) + 1e-4 * p.K * (p.loss == "logistic")
-        announce(p.data.n * (each + (0 if p.l1 or p.l2 else 2e-7 * (stored * p.K) ** 2)) * len(self.who))
-        if p.loss != "logistic" and p.loss not in LOSSES:
-            raise Refused(f"the loss {p.loss!r} is none of which this program knows a bound")
-        low, high, least = optimum(p)
+    def gap(self, found: Finding) -> tuple[bool, str]:
+        """Prove how far from the optimum it can be, as a share of the objective."""
+        stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
+        each = 3e-5 + 2e-6 * stored * len(self.planes) + 1e-4 * self.K * (self.loss == "logistic")
+        each += 0 if self.l1 or self.l2 else 2e-7 * (stored * self.K) ** 2
+        announce(self.data.n * each * (self.count - self.k))
+        low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None
         found.gap = max(found.gap, inf if share is None else float(share * (1 + Fraction(1, 1 << 50))))
         found.bounds.append((low, high, least))
-        terms = [f"{float(x):g}·{norm}" for x, norm in ((p.l2, "½‖w‖²"), (p.l1, "‖w‖₁")) if x] + [f"{p.loss} loss"]
-        within = "nothing is" if share is None else f"{shown(share, True, 2)} of the optimum"
-        return share is None or share > p.tol, (
-            f"the objective ({' + '.join(terms)}) is at most {shown(high, True)}, no coefficients make it less than "
-            f"{shown(least, False)}: within {within} (tol={float(p.tol):g})"
-        )
+        terms = [f"{float(x):g}·{norm}" for x, norm in ((self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")) if x] + [f"{self.loss} loss"]
+        within = "nothing" if share is None else f"{shown(share, True, 2)} of the optimum"
+        proven = f"is at most {shown(high, True)}, no coefficients make it less than {shown(least, False)}: within {within}"
+        return share is None or share > self.tol, f"the objective ({' + '.join(terms)}) {proven} (tol={float(self.tol):g})"
 
-    def exact(self, k: int, found: Finding) -> tuple[bool, str]:
-        """Prove what a plane does as it predicts, and what no plane does better: separate, keep a margin, err."""
-        y = [1 if code == (k if self.K > 2 else 1) else -1 for code in self.codes]
-        data, plane = Data(self.rows, self.data.d, self.intercept, y), [*self.planes[k]]
+    def exact(self, found: Finding) -> tuple[bool, str]:
+        """Prove what the plane does as it predicts, and that none does better: keep a margin, err, separate."""
+        data, plane = self.data, [*self.planes[1]]
         plane[-1] -= self.threshold
         if self.name == "HardMarginSVC":
-            proof = self.proofs["margin"][k]
+            proof = self.proof("margin")
             low, high = margin(data, plane, [self.place[i] for i in proof["points"]], proof["weights"])
             found.gap = max(found.gap, float(1 - low / high))
             kept = f"the margin squared is at least {shown(low, False)}, that of no plane above {shown(high, True)}"
             return 1 - low / high > self.tol, f"{kept}: within {shown(1 - low / high, True, 2)} (tol={float(self.tol):g})"
         if self.name == "ZeroOneClassifier":
-            proof = self.proofs["mistakes"][k]
-            wrong, least = mistakes(data, plane, proof, self)
-            best = "" if least >= wrong else f" than {shown(least, False)} (the file says {proof['bound']:g})"
-            return least < wrong, f"mistakes weigh {shown(wrong, True)}, and with no plane less{best}"
-        proof = (self.proofs.get("separability") or [None] * len(self.who))[k]
+            proof = self.proof("mistakes")
+            weight, least = mistakes(data, plane, proof, self)
+            best = "" if least >= weight else f" than {shown(least, False)} (the file says {proof['bound']:g})"
+            return least < weight, f"mistakes weigh {shown(weight, True)}, and with no plane less{best}"
+        proof, wrong = self.proof("separability"), sum(z <= 0 for z in data.scores([plane])[0][0])
         others = "nothing is said of others" if proof is None else verdict(data, proof, self.place)
-        wrong = sum(z <= 0 for z in data.scores([plane])[0][0])
-        asked = not wrong or self.name == "verdict" or (proof is not None and proof["verdict"] != "separable")
-        return not asked, others if self.name == "verdict" else f"the plane leaves {wrong} rows not on their sides, {others}"
+        if self.name == "verdict":
+            return False, others
+        asked = not wrong or (proof is not None and proof["verdict"] != "separable")
+        return not asked, f"the plane leaves {wrong} rows not strictly on their sides, {others}"
 
 def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any = None) -> Finding:
     """Return what can be proven of a model, or of a verdict on separability, on these rows."""
@@ -525,19 +518,18 @@ def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], wei
         about = {"estimator": {"class": "verdict", "parameters": said}, "classes": {"values": model["classes"]}}
         zero = {"features": {"count": d}, "coefficients": [[0.0] * d], "intercept": [0.0]}
         model = about | zero | {"certificate": {"separability": [model]}}
-    with localcontext(Context(prec=45, Emax=MAX_EMAX, Emin=MIN_EMIN)):
-        found = Finding(0, "", ["every row, each number as the rational that it is"])
-        try:
-            case = Case(model, rows, labels, weights)
-            kinds = ("Perceptron", "HardMarginSVC", "ZeroOneClassifier", "verdict")
-            each = [(case.exact if case.name in kinds else case.gap)(k, found) for k in range(len(case.who))]
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, Refused) else f"the file is not what it should be ({error!r})"
-            return Finding(2, why, gap=inf)
-    found.code = int(any(worse for worse, _ in each))
-    found.sentence = "; ".join(who + sentence for who, (_, sentence) in zip(case.who, each, strict=True))
-    found.unchecked = ["how good the threshold is"] * bool(case.threshold and case.name not in kinds)
-    found.unchecked += ["how many planes vote, which predict instead of their mean"] * ("ballots" in model.get("fitted", {}))
+    found, case, k = Finding(0, "", ["every row, each number as the rational that it is"]), None, 0
+    try:
+        with localcontext(Context(prec=45, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+            while case is None or k < case.count:
+                case = Case(model, rows, labels, weights, k)
+                less, sentence = (case.exact if case.name in EXACT else case.gap)(found)
+                found.code, k = max(found.code, int(less)), k + 1
+                found.sentence += f"{'; ' if found.sentence else ''}{case.who}{sentence}"
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        return Finding(2, str(error) if isinstance(error, Refused) else f"the file is damaged ({error!r})", gap=inf)
+    found.unchecked = ["how good the threshold is"] * bool(case.threshold and case.name not in EXACT)
+    found.unchecked += ["the planes whose votes predict, of which this is the mean"] * ("ballots" in model.get("fitted", {}))
     found.unchecked.append("what else is in the file: names, counts, history, digests, words")
     return found
 
@@ -556,7 +548,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finding = check(model, *data)
         finding.unchecked += remarks
     except (OSError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        finding = Finding(2, f"{error or error!r}")
+        finding = Finding(2, f"the files cannot be read: {error}")
     print(finding)
     return finding.code
 
