@@ -16,9 +16,9 @@ is much more. Weights c are whole multiples of 1/one, rounded down by a share of
 negative the least objective only goes down by that, and to the model's objective it is added again.
 
 Mathematics. P(w, b) = l2 ½‖w‖² + l1 ‖w‖₁ + Σ cᵢ ℓ(zᵢ) with c = C × weight × class weight, z = y (w·x + b). By Fenchel,
-for every α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ yᵢ = 0, min P ≥ −Σ cᵢ ℓ*(−αᵢ/cᵢ) − penalty*(Σ αᵢ yᵢ xᵢ);
-α = 0 says min P ≥ 0. For the softmax α are masses aᵢₖ ≥ 0 that move from the own class to others, as much out of every
-class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty: `curvature`.
+for α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ yᵢ = 0, min P ≥ −Σ cᵢ ℓ*(−αᵢ/cᵢ) − penalty*(Σ αᵢ yᵢ xᵢ);
+α = 0 says min P ≥ 0. For the softmax α are masses aᵢₖ ≥ 0 that move from the own class to others, as much out of each
+class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty see `curvature`.
 """
 
 import argparse
@@ -36,13 +36,12 @@ from math import gcd, inf, isqrt, lcm
 from operator import mul
 from typing import Any
 
-Row = tuple[Sequence[int], Sequence[float]]  # which columns are not zero, and their values
-Plane = Sequence[Fraction]  # w and, where there are intercepts, b
+Row, Plane = tuple[Sequence[int], Sequence[float]], Sequence[Fraction]  # columns and values; w and, if free, b
 Masses = list[dict[int, int]]  # of each example, what moves from its class to which other one
 Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classes k and l, h, u
 REL, TINY, ZERO = Decimal("1e-30"), Decimal("1e-12"), Fraction(0)
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
-EXACT = ("HardMarginSVC", "Perceptron", "ZeroOneClassifier", "verdict")  # models that have no objective to be near
+PROOFS = {"HardMarginSVC": "margin", "Perceptron": "separability", "ZeroOneClassifier": "mistakes"}  # others: "gap"
 PATIENCE = 20.0  # seconds of search for a light set of rows that meets all conflicts
 LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z); the logistic loss has formulas of its own
     "perceptron": (lambda z: max(0, -z), lambda z: int(z <= 0)),
@@ -60,18 +59,16 @@ class Finding:
 
     code: int
     sentence: str
-    checked: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     gap: float = 0.0
     bounds: list[tuple[Fraction, Fraction, Fraction]] = field(default_factory=list)
 
     def __str__(self) -> str:
         head = ("Proven", "True, but not all that was asked for", "NOT verified")[self.code]
-        lists = [("Checked", self.checked), ("NOT checked", self.unchecked)]
-        return "\n".join([f"{head}: {self.sentence}.", *(f"{name}: {'; '.join(of)}." for name, of in lists if of)])
+        lists = f"\nChecked: that, from every row, without rounding.\nNOT checked: {'; '.join(self.unchecked)}."
+        return f"{head}: {self.sentence}.{lists if self.code < 2 else ''}"
 
 # -- reading ----------------------------------------------------------------------------------------------------------
-
 def plain(value: Any) -> Any:
     """Undo how a model file writes settings that JSON does not know."""
     if not isinstance(value, dict) or len(value) != 1:
@@ -109,7 +106,7 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
         x += [float(value is None) for value, _, _, some in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
-    said = [f"{len(lines) - len(known)} rows without a label", "how the features were made of the table"]
+    said = [f"the {len(lines) - len(known)} rows without a label", "how the features were made of the table"]
     said = said[: len(known) < len(lines)] + said[1:] * bool(table and not raw)
     return rows, [line[at[target]] for line in known], weights and [float(line[at[weights]]) for line in known], said
 
@@ -118,7 +115,7 @@ class Data:
 
     def __init__(self, rows: Iterable[Row], d: int, intercept: bool, y: Sequence[int] = ()) -> None:
         given = [(tuple(columns), [float(x).as_integer_ratio() for x in values]) for columns, values in rows]
-        if not all(len(set(columns)) == len(columns) and {*columns} <= {*range(d)} for columns, _ in given):
+        if any(len({*of}) < len(of) or min(of, default=0) < 0 or max(of, default=0) >= d for of, _ in given):
             raise Refused(f"a row has a column twice, or one that is not among the model's {d}")
         self.d, self.n, self.intercept, self.width = d, len(given), intercept, d + intercept
         self.y, self.one = list(y) or [1] * len(given), max([1, *(q for _, ratios in given for _, q in ratios)])
@@ -131,10 +128,9 @@ class Data:
         """Return the product of every plane and row, exactly: whole numbers over the unit that comes with them."""
         if any(len(plane) != self.width for plane in planes):
             raise Refused(f"a plane does not have {self.d} coefficients, as the rows do")
-        unit, found = lcm(*(a.denominator for plane in planes for a in plane)), []
-        for W in ([int(a * unit) for a in plane] for plane in planes):
-            found.append([sum(map(mul, map(W.__getitem__, columns), values)) for columns, values in self.rows])
-        return found, unit * self.one
+        unit = lcm(*(a.denominator for plane in planes for a in plane))
+        whole = [[int(a * unit) for a in plane].__getitem__ for plane in planes]
+        return [[sum(map(mul, map(W, columns), x)) for columns, x in self.rows] for W in whole], unit * self.one
 
     def combine(self, a: Sequence[int]) -> list[Fraction]:
         """Return the sum of a times the rows."""
@@ -149,8 +145,7 @@ class Data:
         found = dict(zip(*self.rows[i], strict=True))
         return tuple(found.get(j, 0) for j in range(self.width))
 
-# -- distance from the optimum: p is a `Case`, and of two classes, 0 and 1, only 1 has a plane -----------------------------
-
+# -- distance from the optimum: p is a `Case`, of two classes, 0 and 1, only 1 has a plane ------------------------------
 def piecewise(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
     """Return between what Σ c ℓ(z) lies, α = −c ℓ'(z), and what `curvature` needs."""
     (scores,), unit = p.data.scores([*p.planes.values()])
@@ -196,7 +191,7 @@ def balance(p: "Case", masses: Masses) -> None:
         surplus[k], surplus[m] = surplus[k] - taken, surplus[m] + taken
         for mass in of_class[k] if taken else ():
             seen += mass[m]
-            mass[m] = seen * (flow[k][m] - taken) // flow[k][m] - kept  # in proportion, rounded so that the sum is right
+            mass[m] = seen * (flow[k][m] - taken) // flow[k][m] - kept  # in proportion, the sum being exact
             kept += mass[m]
     for mass in masses if any(surplus) else ():  # that was not enough
         mass.update(dict.fromkeys(mass, 0))
@@ -252,11 +247,12 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
         g = [a + u * b for a, b in zip(g, r, strict=True)]
         for j, value in ((j, h * value) for j, value in enumerate(r) if value):
             H[j] = [a + value * b for a, b in zip(H[j], r, strict=True)]
-    reduced, bits = relations(H)[0], 256 + max(map(max, H)).bit_length()
-    if len(reduced) < len(g) and not all(h for _, _, _, h, _ in bends):
+    short, bits = [], 256 + max(map(max, H)).bit_length()
+    for image, T in relations(H)[0]:
+        by = max(map(abs, T)).bit_length() - 512  # so many bits of T will do
+        short.append(([int(t * Fraction(2) ** -by) for t in T], int(sum(map(mul, image, T)) * Fraction(4) ** -by)))
+    if len(short) < len(g) and not all(h for _, _, _, h, _ in bends):
         return None
-    cut = [max(map(abs, T)).bit_length() for _, T in reduced]  # 512 bits of each T will do
-    short = [([(t << 512) >> by for t in T], (sum(map(mul, U, T)) << 1024) >> 2 * by) for (U, T), by in zip(reduced, cut)]
 
     def size(r: Sequence[int]) -> Fraction:  # the root of Σ (T r)²/(T H Tᵀ), rounded up
         off = sum(map(abs, r))
@@ -269,7 +265,7 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
     return decrement**2 * (1 + s) / 2 / p.one if s < 1 else None
 
 def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], list[int]]], list[list[int]]]:
-    """Eliminate: return reduced vectors with the combinations they are, and combinations that span all that give zero."""
+    """Eliminate: return reduced vectors with the combinations they are, and a basis of combinations that give zero."""
     width, k = len(vectors[0]), 0
     rows = [[*v, *(int(i == of) for of in range(len(vectors)))] for i, v in enumerate(vectors)]
     for j in range(width):
@@ -278,7 +274,8 @@ def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], l
             k += 1
             for i in range(k, len(rows)):
                 new = [a * pivot[j] - b * rows[i][j] for a, b in zip(rows[i], pivot, strict=True)]
-                rows[i] = [a // (gcd(*new) or 1) for a in new]
+                common = gcd(*new) or 1
+                rows[i] = [a // common for a in new]
     return [(row[:width], row[width:]) for row in rows[:k]], [row[width:] for row in rows[k:]]
 
 def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
@@ -292,8 +289,7 @@ def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
     least = dual_bound(p, masses) if p.l1 or p.l2 else max(ZERO, low - below) if below is not None else ZERO
     return low + penalty, high * (1 + Fraction(1, 1 << 110)) + penalty, least
 
-# -- separation, margins, mistakes: rows are y [x, 1] with y = ±1, and z their products with a plane -----------------------
-
+# -- separation, margins, mistakes: rows are y [x, 1] with y = ±1, z their products with a plane ------------------------
 def fraction(x: Any) -> Fraction:
     """Return a number of a file: a float, or p/q in base 16."""
     return Fraction(*(int(part, 16) for part in x.split("/"))) if isinstance(x, str) else Fraction(x)
@@ -371,11 +367,12 @@ def fewest(points: Sequence[tuple[Sequence[int], Fraction]]) -> Fraction:
     """
     best = sum((s for _, s in points), ZERO)
     for a, _ in points:
-        t = next(j for j, x in enumerate(a) if x)
-        sign = 1 if a[t] > 0 else -1
-        on = [([sign * (x * a[t] - b[t] * y) for x, y in zip(b, a, strict=True)], b[t] * a[t] > 0, s) for b, s in points]
-        sides = [sum((s for x, of, s in on if of == side and not any(x)), ZERO) for side in (False, True)]
-        best = min(best, min(sides) + fewest([(x, s) for x, _, s in on if any(x)]))
+        t, left, sides = next(j for j, x in enumerate(a) if x), [], [ZERO, ZERO]
+        for b, s in points:
+            on = [(x * a[t] - b[t] * y) * (1 if a[t] > 0 else -1) for x, y in zip(b, a, strict=True)]
+            left += [(on, s)] if any(on) else []
+            sides[b[t] * a[t] > 0] += s if not any(on) else 0
+        best = min(best, min(sides) + fewest(left))
     return best
 
 def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tuple[Fraction, Fraction]:
@@ -400,7 +397,6 @@ def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tupl
     return wrong, lost + lightest(found, [*groups.values()], wrong - lost, time.monotonic() + PATIENCE)
 
 # -- the sentence -----------------------------------------------------------------------------------------------------
-
 def announce(seconds: float) -> bool:
     """Say how long it will take, if that is more than a few seconds; return whether one can wait for it."""
     if seconds > 3:
@@ -422,17 +418,17 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     r = (0.0 if name == "LogisticRegression" else 0.5) if r is None else r
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
     if kind in (None, "NoPenalty") or C in (None, inf):
-        l2, l1, C = 0, 0, 1
+        return loss, ZERO, ZERO, Fraction(1)
     if min(l2, l1) < 0 or C <= 0:
         raise Refused("C and the weights of the penalty must be positive")
     return loss, Fraction(l2), Fraction(l1), Fraction(C)
 
 class Case:
-    """A plane of a model, or all of a softmax, on those rows that have weight (`place` says where each is among them)."""
+    """A plane of a model, or all of a softmax, on those rows that have weight (`place`: where each is among them)."""
 
     def __init__(self, model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any, k: int) -> None:
         said = {key: plain(value) for key, value in model["estimator"]["parameters"].items()}
-        self.name, self.proofs, classes = model["estimator"]["class"], model["certificate"] or {}, model["classes"]["values"]
+        self.name, classes = model["estimator"]["class"], model["classes"]["values"]
         read: Any = {bool: str.title, str: str}.get(type(classes[0]), float)
         number = {read(str(label)): k for k, label in enumerate(classes)}
         codes, s = [number.get(read(label), -1) for label in labels], [Fraction(x) for x in weights or [1] * len(rows)]
@@ -449,87 +445,80 @@ class Case:
             raise Refused("weights must not be negative, nor all zero; two classes need one plane, more one each")
         if not self.intercept and (any(biases) or self.threshold):
             raise Refused("the model was fitted without an intercept, but predicts with one")
-        both = [*zip(model["coefficients"], biases, strict=True)]
-        self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
-        self.place, self.s, self.codes = {i: k for k, i in enumerate(kept)}, [s[i] for i in kept], [codes[i] for i in kept]
+        both = enumerate(zip(model["coefficients"], biases, strict=True))
+        self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in both}
+        self.place, self.s = {i: k for k, i in enumerate(kept)}, [s[i] for i in kept]
         self.loss, self.l2, self.l1, C = objective(self.name, said)
         self.tol, self.K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
-        self.c, self.scales, self.shift = [int(C * x * self.one) for x in self.s], [Fraction(1)] * self.K, ZERO
+        self.c, self.codes = [int(C * x * self.one) for x in self.s], [codes[i] for i in kept]
         softmax = self.K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
-        self.k, self.count, self.known = k, 1 if softmax or self.K == 2 else self.K, dict[int, Fraction]()
+        self.count = 1 if softmax or self.K == 2 else self.K
         self.who = f"{classes[k]} against the rest: " if self.count > 1 else ""
+        proofs = (model["certificate"] or {}).get(PROOFS.get(self.name, "gap")) or [None] * self.count
+        self.proof, hint = proofs[k], (proofs[k] or {}).get("dual_point") or {"rows": [], "values": []}
+        known = zip(hint["rows"], hint["values"], strict=True)
+        self.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
+        self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")] + [Fraction(1)] * self.K
+        self.shift, y = Fraction(hint.get("shift", 0)), list[int]()
         if not softmax:
             self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if self.K > 2 else 1)) for code in self.codes]
-            hint = (self.proofs.get("gap") or [{}] * self.count)[k].get("dual_point") or {"rows": [], "values": []}
-            known, self.K = zip(hint["rows"], hint["values"], strict=True), 2
-            self.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
-            self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")]
-            self.shift = Fraction(hint.get("shift", 0))
-        y = [2 * code - 1 for code in self.codes] if self.name in EXACT else ()
+            self.K, y = 2, [2 * code - 1 for code in self.codes] if self.name in PROOFS else []
         self.data = Data([rows[i] for i in kept], model["features"]["count"], self.intercept, y)
-
-    def proof(self, kind: str) -> Any:
-        """Return what the file has to say of the plane, or None."""
-        proofs = self.proofs.get(kind) or [None] * self.count
-        return proofs[self.k]
 
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
         stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
         each = 3e-5 + 2e-6 * stored * len(self.planes) + 1e-4 * self.K * (self.loss == "logistic")
-        each += 0 if self.l1 or self.l2 else 2e-7 * (stored * self.K) ** 2
-        announce(self.data.n * each * (self.count - self.k))
+        announce(self.data.n * (each + (0 if self.l1 or self.l2 else 5e-7 * (stored * (self.K - 1)) ** 2)))
         low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None
         found.gap = max(found.gap, inf if share is None else float(share * (1 + Fraction(1, 1 << 50))))
         found.bounds.append((low, high, least))
-        terms = [f"{float(x):g}·{norm}" for x, norm in ((self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")) if x] + [f"{self.loss} loss"]
+        terms = [f"{float(x):g}·{norm} + " for x, norm in ((self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")) if x]
         within = "nothing" if share is None else f"{shown(share, True, 2)} of the optimum"
-        proven = f"is at most {shown(high, True)}, no coefficients make it less than {shown(least, False)}: within {within}"
-        return share is None or share > self.tol, f"the objective ({' + '.join(terms)}) {proven} (tol={float(self.tol):g})"
+        return share is None or share > self.tol, (
+            f"the objective ({''.join(terms)}{self.loss} loss) is at most {shown(high, True)}, no coefficients make it less "
+            f"than {shown(least, False)}: within {within} (tol={float(self.tol):g})"
+        )
 
     def exact(self, found: Finding) -> tuple[bool, str]:
         """Prove what the plane does as it predicts, and that none does better: keep a margin, err, separate."""
-        data, plane = self.data, [*self.planes[1]]
+        data, plane, proof = self.data, [*self.planes[1]], self.proof
         plane[-1] -= self.threshold
         if self.name == "HardMarginSVC":
-            proof = self.proof("margin")
             low, high = margin(data, plane, [self.place[i] for i in proof["points"]], proof["weights"])
-            found.gap = max(found.gap, float(1 - low / high))
+            share = 1 - low / high
+            found.gap = max(found.gap, float(share))
             kept = f"the margin squared is at least {shown(low, False)}, that of no plane above {shown(high, True)}"
-            return 1 - low / high > self.tol, f"{kept}: within {shown(1 - low / high, True, 2)} (tol={float(self.tol):g})"
+            return share > self.tol, f"{kept}: within {shown(share, True, 2)} (tol={float(self.tol):g})"
         if self.name == "ZeroOneClassifier":
-            proof = self.proof("mistakes")
             weight, least = mistakes(data, plane, proof, self)
             best = "" if least >= weight else f" than {shown(least, False)} (the file says {proof['bound']:g})"
             return least < weight, f"mistakes weigh {shown(weight, True)}, and with no plane less{best}"
-        proof, wrong = self.proof("separability"), sum(z <= 0 for z in data.scores([plane])[0][0])
+        wrong = sum(z <= 0 for z in data.scores([plane])[0][0])
         others = "nothing is said of others" if proof is None else verdict(data, proof, self.place)
-        if self.name == "verdict":
-            return False, others
         asked = not wrong or (proof is not None and proof["verdict"] != "separable")
         return not asked, f"the plane leaves {wrong} rows not strictly on their sides, {others}"
 
 def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any = None) -> Finding:
     """Return what can be proven of a model, or of a verdict on separability, on these rows."""
-    if "verdict" in model:
-        d, said = 1 + max([0, *(j for columns, _ in rows for j in columns)]), {"fit_intercept": model["fit_intercept"]}
-        about = {"estimator": {"class": "verdict", "parameters": said}, "classes": {"values": model["classes"]}}
-        zero = {"features": {"count": d}, "coefficients": [[0.0] * d], "intercept": [0.0]}
-        model = about | zero | {"certificate": {"separability": [model]}}
-    found, case, k = Finding(0, "", ["every row, each number as the rational that it is"]), None, 0
+    found, case, k = Finding(0, ""), None, 0
     try:
+        if "verdict" in model:
+            d, y = 1 + max([0, *(j for columns, _ in rows for j in columns)]), [str(label) for label in model["classes"]]
+            data = Data(rows, d, model["fit_intercept"], [2 * y.index(label) - 1 for label in labels])
+            return Finding(0, verdict(data, model, {i: i for i in range(data.n)}), ["what else is in the file"])
         with localcontext(Context(prec=45, Emax=MAX_EMAX, Emin=MIN_EMIN)):
             while case is None or k < case.count:
                 case = Case(model, rows, labels, weights, k)
-                less, sentence = (case.exact if case.name in EXACT else case.gap)(found)
+                less, sentence = case.exact(found) if case.name in PROOFS else case.gap(found)
                 found.code, k = max(found.code, int(less)), k + 1
                 found.sentence += f"{'; ' if found.sentence else ''}{case.who}{sentence}"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         return Finding(2, str(error) if isinstance(error, Refused) else f"the file is damaged ({error!r})", gap=inf)
-    found.unchecked = ["how good the threshold is"] * bool(case.threshold and case.name not in EXACT)
-    found.unchecked += ["the planes whose votes predict, of which this is the mean"] * ("ballots" in model.get("fitted", {}))
+    found.unchecked += ["how good the threshold is"] * bool(case.threshold and case.name not in PROOFS)
+    found.unchecked += ["the votes that predict, of planes whose mean this is"] * ("ballots" in model.get("fitted", {}))
     found.unchecked.append("what else is in the file: names, counts, history, digests, words")
     return found
 
