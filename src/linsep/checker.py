@@ -21,12 +21,7 @@ for α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ y�
 class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty see `curvature`.
 """
 
-import argparse
-import csv
-import json
-import re
-import sys
-import time
+import argparse, csv, json, re, sys, time  # noqa: E401, I001
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
@@ -36,14 +31,15 @@ from math import gcd, inf, isqrt, lcm
 from operator import mul
 from typing import Any
 
-Row, Plane = tuple[Sequence[int], Sequence[float]], Sequence[Fraction]  # columns and values; w and, if free, b
+Row = tuple[Sequence[int], Sequence[float]]  # which columns are not zero, and their values
+Plane = Sequence[Fraction]  # w and, where there are intercepts, b
 Masses = list[dict[int, int]]  # of each example, what moves from its class to which other one
 Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classes k and l, h, u
 REL, TINY, ZERO = Decimal("1e-30"), Decimal("1e-12"), Fraction(0)
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
 PROOFS = {"HardMarginSVC": "margin", "Perceptron": "separability", "ZeroOneClassifier": "mistakes"}  # others: "gap"
 PATIENCE = 20.0  # seconds of search for a light set of rows that meets all conflicts
-LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z); the logistic loss has formulas of its own
+LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z), beside the logistic loss
     "perceptron": (lambda z: max(0, -z), lambda z: int(z <= 0)),
     "hinge": (lambda z: max(0, 1 - z), lambda z: int(z <= 1)),
     "squared_hinge": (lambda z: max(0, 1 - z) ** 2, lambda z: 2 * max(0, 1 - z)),
@@ -97,18 +93,15 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     names = model.get("features", {}).get("names") or [name for name in header if name not in (target, weights)]
     numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
     if lost := [name for name in (*numbers, target, weights) if name is not None and name not in at]:
-        how = "linsep verify MODEL DATA --independent --rows rows.csv writes the features; or say --target, --weights"
-        raise Refused(f"there is no column {lost[0]!r}, only {', '.join(header[:12])}; {how}")
-    known, rows = [line for line in lines if line[at[target]] not in MISSING], []
-    lack = {*MISSING, *encoding["missing"]} if raw else set()
+        raise Refused(f"there is no column {lost[0]!r}, only {', '.join(header[:12])}; --help says what is read")
+    known, rows, lack = [line for line in lines if line[at[target]] not in MISSING], [], {*MISSING, *encoding.get("missing", ())}
     for line in known:
-        given = [(None if line[at[name]] in lack else float(line[at[name]]), *of) for name, of in numbers.items()]
+        given = [(None if raw and line[at[n]] in lack else float(line[at[n]]), *of) for n, of in numbers.items()]
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
         x += [float(value is None) for value, _, _, some in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
-    said = [f"the {len(lines) - len(known)} rows without a label", "how the features were made of the table"]
-    said = said[: len(known) < len(lines)] + said[1:] * bool(table and not raw)
-    return rows, [line[at[target]] for line in known], weights and [float(line[at[weights]]) for line in known], said
+    unsaid = ["how the features were made of the table"] * bool(table and not raw)
+    return rows, [line[at[target]] for line in known], weights and [float(line[at[weights]]) for line in known], unsaid
 
 class Data:
     """Rows y [x, 1] (y = 1 unless given, the 1 where there are intercepts) in whole numbers, which are times `one`."""
@@ -146,40 +139,33 @@ class Data:
         return tuple(found.get(j, 0) for j in range(self.width))
 
 # -- distance from the optimum: p is a `Case`, of two classes, 0 and 1, only 1 has a plane ------------------------------
-def piecewise(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
-    """Return between what Σ c ℓ(z) lies, α = −c ℓ'(z), and what `curvature` needs."""
-    (scores,), unit = p.data.scores([*p.planes.values()])
-    (value, slope), total, masses, bends = LOSSES[p.loss], ZERO, Masses(), Bends()
-    for i, (code, c) in enumerate(zip(p.codes, p.c, strict=True)):
-        y = 2 * code - 1
-        z = Fraction(y * scores[i], unit)
-        total += c * value(z)
-        masses.append({1 - code: int(c * slope(z + y * p.shift) * p.scales[code])})
-        bends.append((i, 1, 0, 2 * c, -y * int(2 * c * (1 - z))))
-    return total / p.one, total / p.one, masses, bends if p.loss == "square" else []
-
-def likelihood(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
-    """Return the same for the logistic loss, log(1 + E) with E = Σ e^(gₖ − g_y) over the classes k ≠ y."""
+def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
+    """Return between what Σ c ℓ lies, α = −c ℓ', and what `curvature` needs; the logistic loss is log(1 + Σ e^−z)."""
     scores, unit = p.data.scores([*p.planes.values()])
-    scores = scores if len(scores) == p.K else [[0] * p.data.n, *scores]
-    low, high, masses, bends = Decimal(0), Decimal(0), Masses(), Bends()
-    moves = [(Decimal(p.shift.numerator) / p.shift.denominator * sign).exp() for sign in (1, -1)] if p.shift else []
-    for i, (y, c) in enumerate(zip(p.codes, map(Decimal, p.c), strict=True)):
-        differences = {k: Decimal(scores[k][i] - scores[y][i]) / unit for k in range(p.K) if k != y}
-        if max(map(abs, differences.values())) > 10**9:
+    scores, total = scores if len(scores) == p.K else [[0] * p.data.n, *scores], ZERO
+    low, high, masses, bends, moves = Decimal(0), Decimal(0), Masses(), Bends(), [(p.shift * sign) for sign in (-1, 1)]
+    for i, (y, c) in enumerate(zip(p.codes, p.c, strict=True)):
+        z = {k: Fraction(scores[y][i] - scores[k][i], unit) for k in range(p.K) if k != y}
+        if p.loss != "logistic":
+            short = 1 - z[1 - y]
+            total += c * LOSSES[p.loss][0](z[1 - y])
+            masses.append({1 - y: int(c * LOSSES[p.loss][1](z[1 - y] + moves[y]) * p.scales[y])})
+            bends += [(i, 1, 0, 2 * c, (1 - 2 * y) * int(2 * c * short))] if p.loss == "square" else []
+            continue
+        if max(map(abs, z.values())) > 10**9:
             raise Refused(f"row {i} has scores that differ by more than 1e9, of which this program takes no exp")
-        e = {k: x.exp() for k, x in differences.items()}
+        e = {k: (-Decimal(x.numerator) / x.denominator).exp() for k, x in z.items()}
         E = sum(e.values(), Decimal(0))
         low += c * ((1 + E).ln() * (1 - REL) if E > TINY else E - E * E / 2)
         high += c * ((1 + E).ln() if E > TINY else E)
-        there = {k: x * moves[y] if moves else x for k, x in e.items()}
+        there = {k: x * (-Decimal(float(moves[y]))).exp() for k, x in e.items()} if p.shift else e
         rest = (1 + sum(there.values())) * (1 + REL)
         masses.append({k: int(int(c * x / rest) * p.scales[y]) for k, x in there.items()})
-        if not (p.l1 or p.l2):
-            q = {k: x / (1 + E) * (1 - REL) for k, x in (e | {y: Decimal(1)}).items()}
-            for k, m in ((m, k) if k == y else (k, m) for k, m in combinations(range(p.K), 2)):
-                bends.append((i, k, m, int(c * q[k] * q[m]), int(c * q[k]) if m == y else 0))
-    return Fraction(low * (1 - REL)) / p.one, Fraction(high * (1 + REL)) / p.one, masses, bends
+        q = {k: x / (1 + E) * (1 - REL) for k, x in (e | {y: Decimal(1)}).items()}
+        for k, m in ((m, k) if k == y else (k, m) for k, m in combinations(range(p.K), 2) if not (p.l1 or p.l2)):
+            bends.append((i, k, m, int(c * q[k] * q[m]), int(c * q[k]) if m == y else 0))
+    ends = total + Fraction(low * (1 - REL)), total + Fraction(high * (1 + REL))
+    return ends[0] / p.one, ends[1] / p.one, masses, bends
 
 def balance(p: "Case", masses: Masses) -> None:
     """Make as much flow out of every class as into it: shrink flows from one with too much to one with too little."""
@@ -280,9 +266,7 @@ def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], l
 
 def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
     """Return between what P lies, and what no planes go below."""
-    if p.loss != "logistic" and p.loss not in LOSSES:
-        raise Refused(f"the loss {p.loss!r} is none of which this program knows a bound")
-    low, high, masses, bends = likelihood(p) if p.loss == "logistic" else piecewise(p)
+    low, high, masses, bends = examine(p)
     w = [x for plane in p.planes.values() for x in plane[: p.data.d]]
     penalty = p.l2 / 2 * sum(x * x for x in w) + p.l1 * sum(map(abs, w))
     below = curvature(p, bends) if bends and not (p.l1 or p.l2) else None
@@ -417,6 +401,8 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     r = {"l2": 0.0, "l1": 1.0}.get(str(kind).lower(), settings.get("l1_ratio"))
     r = (0.0 if name == "LogisticRegression" else 0.5) if r is None else r
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
+    if name not in PROOFS and loss not in ("logistic", *LOSSES):
+        raise Refused(f"the loss {loss!r} is none of which this program knows a bound")
     if kind in (None, "NoPenalty") or C in (None, inf):
         return loss, ZERO, ZERO, Fraction(1)
     if min(l2, l1) < 0 or C <= 0:
