@@ -11,9 +11,9 @@ rows in conflict): a wrong one can make a proof fail, never succeed. Exit code 0
 1: true, but less than they ask; 2: not verified, or bad input.
 
 Arithmetic. Floats are read as the rationals they are; all sums of products are of whole numbers, exactly. Only exp and
-log are rounded, by `decimal`, correctly and to 45 digits; what is made of them counts as off by a share of REL, which
-is much more. Weights c are whole multiples of 1/one, rounded down by a share of 2^-120 at the most: as losses are not
-negative the least objective only goes down by that, and to the model's objective it is added again.
+log are rounded, by `decimal`, correctly and to 45 digits: they count as off by a share of REL, which is much more.
+Weights c are whole multiples of 1/one, rounded down by a share of 2^-120 at the most: losses not being negative, the
+least objective only goes down by that, and to the model's objective it is added again.
 
 Mathematics. P(w, b) = l2 ½‖w‖² + l1 ‖w‖₁ + Σ cᵢ ℓ(zᵢ) with c = C × weight × class weight, z = y (w·x + b). By Fenchel,
 for α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ yᵢ = 0, min P ≥ −Σ cᵢ ℓ*(−αᵢ/cᵢ) − penalty*(Σ αᵢ yᵢ xᵢ);
@@ -38,7 +38,6 @@ Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classe
 REL, TINY, ZERO = Decimal("1e-30"), Decimal("1e-12"), Fraction(0)
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
 PROOFS = {"HardMarginSVC": "margin", "Perceptron": "separability", "ZeroOneClassifier": "mistakes"}  # others: "gap"
-PATIENCE = 20.0  # seconds of search for a light set of rows that meets all conflicts
 LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z), beside the logistic loss
     "perceptron": (lambda z: max(0, -z), lambda z: int(z <= 0)),
     "hinge": (lambda z: max(0, 1 - z), lambda z: int(z <= 1)),
@@ -83,8 +82,7 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
         lines = [line.split("#")[0].split() for line in text]
         cells = [[(int(j), float(x)) for j, x in (pair.split(":") for pair in line[1:])] for line in lines]
         base = encoding.get("base", min(1, *(j for row in cells for j, _ in row)))
-        rows = [([j - base for j, _ in row], [x for _, x in row]) for row in cells]
-        return rows, [line[0] for line in lines], None, []
+        return [([j - base for j, _ in row], [x for _, x in row]) for row in cells], [of[0] for of in lines], None, []
     lines = [[*map(str.strip, line)] for line in csv.reader(text, delimiter=max(",\t;|", key=text[0].count))]
     header = lines.pop(0) if encoding.get("header", True) else [f"column_{j + 1}" for j in range(len(lines[0]))]
     at, target = {name: j for j, name in enumerate(header)}, target or encoding.get("target") or header[-1]
@@ -94,7 +92,7 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
     if lost := [name for name in (*numbers, target, weights) if name is not None and name not in at]:
         raise Refused(f"there is no column {lost[0]!r}, only {', '.join(header[:12])}; --help says what is read")
-    known, rows, lack = [line for line in lines if line[at[target]] not in MISSING], [], {*MISSING, *encoding.get("missing", ())}
+    known, rows, lack = [of for of in lines if of[at[target]] not in MISSING], [], (*MISSING, *encoding.get("missing", ()))
     for line in known:
         given = [(None if raw and line[at[n]] in lack else float(line[at[n]]), *of) for n, of in numbers.items()]
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
@@ -112,15 +110,12 @@ class Data:
             raise Refused(f"a row has a column twice, or one that is not among the model's {d}")
         self.d, self.n, self.intercept, self.width = d, len(given), intercept, d + intercept
         self.y, self.one = list(y) or [1] * len(given), max([1, *(q for _, ratios in given for _, q in ratios)])
-        self.rows = [
-            ((*columns, *[d] * intercept), [sign * a * (self.one // q) for a, q in (*ratios, *[(1, 1)] * intercept)])
-            for sign, (columns, ratios) in zip(self.y, given, strict=True)
-        ]
+        whole = [[sign * a * (self.one // q) for a, q in of] for sign, (_, of) in zip(self.y, given, strict=True)]
+        ones = [([d] * intercept, [sign * self.one] * intercept) for sign in self.y]
+        self.rows = [((*of, *j), [*x, *b]) for (of, _), x, (j, b) in zip(given, whole, ones, strict=True)]
 
     def scores(self, planes: Sequence[Plane]) -> tuple[list[list[int]], int]:
         """Return the product of every plane and row, exactly: whole numbers over the unit that comes with them."""
-        if any(len(plane) != self.width for plane in planes):
-            raise Refused(f"a plane does not have {self.d} coefficients, as the rows do")
         unit = lcm(*(a.denominator for plane in planes for a in plane))
         whole = [[int(a * unit) for a in plane].__getitem__ for plane in planes]
         return [[sum(map(mul, map(W, columns), x)) for columns, x in self.rows] for W in whole], unit * self.one
@@ -147,10 +142,9 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
     for i, (y, c) in enumerate(zip(p.codes, p.c, strict=True)):
         z = {k: Fraction(scores[y][i] - scores[k][i], unit) for k in range(p.K) if k != y}
         if p.loss != "logistic":
-            short = 1 - z[1 - y]
             total += c * LOSSES[p.loss][0](z[1 - y])
             masses.append({1 - y: int(c * LOSSES[p.loss][1](z[1 - y] + moves[y]) * p.scales[y])})
-            bends += [(i, 1, 0, 2 * c, (1 - 2 * y) * int(2 * c * short))] if p.loss == "square" else []
+            bends += [(i, 1, 0, 2 * c, (1 - 2 * y) * int(2 * c * (1 - z[1 - y])))] if p.loss == "square" else []
             continue
         if max(map(abs, z.values())) > 10**9:
             raise Refused(f"row {i} has scores that differ by more than 1e9, of which this program takes no exp")
@@ -164,8 +158,7 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
         q = {k: x / (1 + E) * (1 - REL) for k, x in (e | {y: Decimal(1)}).items()}
         for k, m in ((m, k) if k == y else (k, m) for k, m in combinations(range(p.K), 2) if not (p.l1 or p.l2)):
             bends.append((i, k, m, int(c * q[k] * q[m]), int(c * q[k]) if m == y else 0))
-    ends = total + Fraction(low * (1 - REL)), total + Fraction(high * (1 + REL))
-    return ends[0] / p.one, ends[1] / p.one, masses, bends
+    return (total + Fraction(low * (1 - REL))) / p.one, (total + Fraction(high * (1 + REL))) / p.one, masses, bends
 
 def balance(p: "Case", masses: Masses) -> None:
     """Make as much flow out of every class as into it: shrink flows from one with too much to one with too little."""
@@ -281,10 +274,11 @@ def fraction(x: Any) -> Fraction:
 def hull(data: Data, points: Sequence[int], weights: Iterable[Any]) -> list[int]:
     """Return weights λ of all rows, in whole numbers; raise unless they are positive, and on different rows."""
     shares, a = [*map(fraction, weights)], [0] * data.n
+    unit = lcm(*(share.denominator for share in shares))
     if len(set(points)) < len(points) or min(shares) <= 0:
         raise Refused("the points of a hull must be different rows with positive weights")
     for i, share in zip(points, shares, strict=True):
-        a[i] = int(share * lcm(*(share.denominator for share in shares)))
+        a[i] = int(share * unit)
     return a
 
 def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
@@ -312,15 +306,13 @@ def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
     return f"no plane separates the classes{weakly.get(kind, '')}"
 
 def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[Any]) -> tuple[Fraction, Fraction]:
-    """Return the squares of the margin that the plane keeps, min z/‖w‖, and of one that no plane exceeds.
-
-    Two points of the hulls are no nearer than two margins (through the origin: a point of the hull of y x to it, one).
-    """
+    """Return the squares of the plane's margin, min z/‖w‖, and of one that no plane exceeds: half the hulls' distance."""
     (z,), unit = data.scores([plane])
     if min(z) <= 0:
         raise Refused("the plane does not separate the classes, so it has no margin")
     a = hull(data, points, weights)
     sums = {y: sum(x for x, of in zip(a, data.y, strict=True) if y == of or not data.intercept) for y in (1, -1)}
+    # Two points of the hulls are no nearer than two margins; through the origin, one of the hull of y x to it than one.
     apart = data.combine([x * sums[-y] for x, y in zip(a, data.y, strict=True)])[: data.d]
     high = sum((x * x for x in apart), ZERO) / (sums[1] * sums[-1]) ** 2 / (4 if data.intercept else 1)
     return Fraction(min(z), unit) ** 2 / sum((x * x for x in plane[: data.d]), ZERO), high
@@ -328,8 +320,8 @@ def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[An
 def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most: Fraction, end: float) -> Fraction:
     """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if it is more.
 
-    Shares of conflicts that load no row with more than its weight bound it. Where that is too little, a row of the
-    shortest conflict is in the set: the first, or the second and not the first, and so on.
+    Shares of conflicts that load no row with more than its weight bound it. Where that is too little, one row of the
+    shortest conflict is in the set: the first, or the second and not the first, …
     """
     left, bound = {i: weights[i] for one in conflicts for i in one}, ZERO
     for one in sorted(conflicts, key=len):
@@ -360,11 +352,7 @@ def fewest(points: Sequence[tuple[Sequence[int], Fraction]]) -> Fraction:
     return best
 
 def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tuple[Fraction, Fraction]:
-    """Return the weight of rows with z ≤ 0, and what that is at least for every plane.
-
-    A conflict is of rows that λ ≥ 0, not all 0, add up to zero: every plane errs on one of them. A row stands for all
-    equal ones, label included.
-    """
+    """Return the weight of rows with z ≤ 0, and what that is at least for every plane, equal rows being one."""
     wrong = sum((weight for weight, z in zip(p.s, data.scores([plane])[0][0], strict=True) if z <= 0), ZERO)
     vectors, groups = [data.dense(i) for i in range(data.n)], dict[tuple[int, ...], Fraction]()
     for vector, weight in zip(vectors, p.s, strict=True):
@@ -374,11 +362,11 @@ def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tupl
     if proof["method"] == "cells":
         return wrong, lost + fewest([*groups.items()]) if announce(1.5e-6 * len(at) ** data.width) else ZERO
     for conflict in proof["conflicts"]:
-        rows = [vectors[p.place[i]] for i in conflict]
+        rows = [vectors[p.place[i]] for i in conflict]  # λ ≥ 0 add them up to zero: every plane errs on one of them
         if not any(min(x) >= 0 or max(x) <= 0 for x in relations(rows)[1]):
             raise Refused(f"the rows {conflict} are no conflict: some plane has them all on their sides")
         found.append(frozenset(at[row] for row in rows))
-    return wrong, lost + lightest(found, [*groups.values()], wrong - lost, time.monotonic() + PATIENCE)
+    return wrong, lost + lightest(found, [*groups.values()], wrong - lost, time.monotonic() + 20)
 
 # -- the sentence -----------------------------------------------------------------------------------------------------
 def announce(seconds: float) -> bool:
@@ -401,12 +389,9 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     r = {"l2": 0.0, "l1": 1.0}.get(str(kind).lower(), settings.get("l1_ratio"))
     r = (0.0 if name == "LogisticRegression" else 0.5) if r is None else r
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
-    if name not in PROOFS and loss not in ("logistic", *LOSSES):
-        raise Refused(f"the loss {loss!r} is none of which this program knows a bound")
-    if kind in (None, "NoPenalty") or C in (None, inf):
-        return loss, ZERO, ZERO, Fraction(1)
-    if min(l2, l1) < 0 or C <= 0:
-        raise Refused("C and the weights of the penalty must be positive")
+    l2, l1, C = (0, 0, 1) if kind in (None, "NoPenalty") or C in (None, inf) else (l2, l1, C)
+    if name not in PROOFS and (loss not in ("logistic", *LOSSES) or min(l2, l1) < 0 or C <= 0):
+        raise Refused(f"no bound is known for the loss {loss!r} with C={C}, {l2}·½‖w‖² and {l1}·‖w‖₁")
     return loss, Fraction(l2), Fraction(l1), Fraction(C)
 
 class Case:
@@ -427,30 +412,30 @@ class Case:
         s = [x * Fraction(by.get(classes[code], 1)) for x, code in zip(s, codes, strict=True)]
         kept, biases = [i for i, x in enumerate(s) if x], [*map(Fraction, model["intercept"])]
         self.threshold, self.intercept = Fraction(model.get("threshold") or 0), bool(said.get("fit_intercept", True))
-        if not kept or min(s) < 0 or len(biases) != (1 if len(classes) == 2 else len(classes)):
-            raise Refused("weights must not be negative, nor all zero; two classes need one plane, more one each")
-        if not self.intercept and (any(biases) or self.threshold):
-            raise Refused("the model was fitted without an intercept, but predicts with one")
-        both = enumerate(zip(model["coefficients"], biases, strict=True))
-        self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in both}
+        if not kept or min(s) < 0 or (not self.intercept and (any(biases) or self.threshold)):
+            raise Refused("weights must be positive, and a model without intercepts must not predict with one")
+        d, both = model["features"]["count"], [*zip(model["coefficients"], biases, strict=True)]
+        if len(both) != (1 if len(classes) == 2 else len(classes)) or any(len(w) != d for w, _ in both):
+            raise Refused(f"two classes need one plane, more one each, with {d} coefficients")
+        self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
         self.place, self.s = {i: k for k, i in enumerate(kept)}, [s[i] for i in kept]
         self.loss, self.l2, self.l1, C = objective(self.name, said)
-        self.tol, self.K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
+        self.tol, K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
         self.c, self.codes = [int(C * x * self.one) for x in self.s], [codes[i] for i in kept]
-        softmax = self.K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
-        self.count = 1 if softmax or self.K == 2 else self.K
+        softmax = K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
+        self.count = 1 if softmax or K == 2 else K
         self.who = f"{classes[k]} against the rest: " if self.count > 1 else ""
         proofs = (model["certificate"] or {}).get(PROOFS.get(self.name, "gap")) or [None] * self.count
         self.proof, hint = proofs[k], (proofs[k] or {}).get("dual_point") or {"rows": [], "values": []}
-        known = zip(hint["rows"], hint["values"], strict=True)
+        known, self.K = zip(hint["rows"], hint["values"], strict=True), K if softmax else 2
         self.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
-        self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")] + [Fraction(1)] * self.K
-        self.shift, y = Fraction(hint.get("shift", 0)), list[int]()
+        self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")] + [Fraction(1)] * K
+        self.shift, self.asked = Fraction(hint.get("shift", 0)), f" (tol={float(self.tol):g})"
         if not softmax:
-            self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if self.K > 2 else 1)) for code in self.codes]
-            self.K, y = 2, [2 * code - 1 for code in self.codes] if self.name in PROOFS else []
-        self.data = Data([rows[i] for i in kept], model["features"]["count"], self.intercept, y)
+            self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if K > 2 else 1)) for code in self.codes]
+        y = [2 * code - 1 for code in self.codes] if self.name in PROOFS else []
+        self.data = Data([rows[i] for i in kept], d, self.intercept, y)
 
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
@@ -463,10 +448,8 @@ class Case:
         found.bounds.append((low, high, least))
         terms = [f"{float(x):g}·{norm} + " for x, norm in ((self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")) if x]
         within = "nothing" if share is None else f"{shown(share, True, 2)} of the optimum"
-        return share is None or share > self.tol, (
-            f"the objective ({''.join(terms)}{self.loss} loss) is at most {shown(high, True)}, no coefficients make it less "
-            f"than {shown(least, False)}: within {within} (tol={float(self.tol):g})"
-        )
+        what = f"the objective ({''.join(terms)}{self.loss} loss) is at most {shown(high, True)}, no coefficients make it"
+        return share is None or share > self.tol, f"{what} less than {shown(least, False)}: within {within}{self.asked}"
 
     def exact(self, found: Finding) -> tuple[bool, str]:
         """Prove what the plane does as it predicts, and that none does better: keep a margin, err, separate."""
@@ -477,7 +460,7 @@ class Case:
             share = 1 - low / high
             found.gap = max(found.gap, float(share))
             kept = f"the margin squared is at least {shown(low, False)}, that of no plane above {shown(high, True)}"
-            return share > self.tol, f"{kept}: within {shown(share, True, 2)} (tol={float(self.tol):g})"
+            return share > self.tol, f"{kept}: within {shown(share, True, 2)}{self.asked}"
         if self.name == "ZeroOneClassifier":
             weight, least = mistakes(data, plane, proof, self)
             best = "" if least >= weight else f" than {shown(least, False)} (the file says {proof['bound']:g})"
@@ -492,7 +475,7 @@ def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], wei
     found, case, k = Finding(0, ""), None, 0
     try:
         if "verdict" in model:
-            d, y = 1 + max([0, *(j for columns, _ in rows for j in columns)]), [str(label) for label in model["classes"]]
+            d, y = 1 + max([0, *(j for columns, _ in rows for j in columns)]), [*map(str, model["classes"])]
             data = Data(rows, d, model["fit_intercept"], [2 * y.index(label) - 1 for label in labels])
             return Finding(0, verdict(data, model, {i: i for i in range(data.n)}), ["what else is in the file"])
         with localcontext(Context(prec=45, Emax=MAX_EMAX, Emin=MIN_EMIN)):
@@ -503,9 +486,8 @@ def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], wei
                 found.sentence += f"{'; ' if found.sentence else ''}{case.who}{sentence}"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         return Finding(2, str(error) if isinstance(error, Refused) else f"the file is damaged ({error!r})", gap=inf)
-    found.unchecked += ["how good the threshold is"] * bool(case.threshold and case.name not in PROOFS)
     found.unchecked += ["the votes that predict, of planes whose mean this is"] * ("ballots" in model.get("fitted", {}))
-    found.unchecked.append("what else is in the file: names, counts, history, digests, words")
+    found.unchecked.append("what else is in the file: names, counts, history, digests, words, the choice of a threshold")
     return found
 
 def main(arguments: Sequence[str] | None = None) -> int:
