@@ -59,19 +59,19 @@ class Finding:
     bounds: list[tuple[Fraction, Fraction, Fraction]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        head = ("Proven", "True, but not all that was asked for", "NOT verified")[self.code]
         lists = f"\nChecked: that, from every row, without rounding.\nNOT checked: {'; '.join(self.unchecked)}."
+        head = ("Proven", "True, but not all that was asked for", "NOT verified")[self.code]
         return f"{head}: {self.sentence}.{lists if self.code < 2 else ''}"
 
 # -- reading ----------------------------------------------------------------------------------------------------------
 def plain(value: Any) -> Any:
     """Undo how a model file writes settings that JSON does not know."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return value
-    ((kind, content),) = value.items()
+    kind, content = [*value.items()][0] if isinstance(value, dict) and len(value) == 1 else ("", value)
     if kind == "object":
         return content["class"].split(".")[-1], {name: plain(item) for name, item in content["settings"].items()}
-    return float(content) if kind == "float" else {plain(key): plain(item) for key, item in content}
+    if kind == "map":
+        return {plain(key): plain(item) for key, item in content}
+    return float(content) if kind == "float" else value
 
 def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str | None) -> tuple[Any, ...]:
     """Return rows, labels as text, weights (or None), and what has to be said of them."""
@@ -86,13 +86,13 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     lines = [[*map(str.strip, line)] for line in csv.reader(text, delimiter=max(",\t;|", key=text[0].count))]
     header = lines.pop(0) if encoding.get("header", True) else [f"column_{j + 1}" for j in range(len(lines[0]))]
     at, target = {name: j for j, name in enumerate(header)}, target or encoding.get("target") or header[-1]
-    table = encoding if encoding.get("kind") == "table" else None
+    table, rows = encoding if encoding.get("kind") == "table" else None, []
     raw = table and table["degree"] == 1 and {column["kind"] for column in table["columns"]} <= {"number", "ignored"}
     names = model.get("features", {}).get("names") or [name for name in header if name not in (target, weights)]
     numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
     if lost := [name for name in (*numbers, target, weights) if name is not None and name not in at]:
         raise Refused(f"there is no column {lost[0]!r}, only {', '.join(header[:12])}; --help says what is read")
-    known, rows, lack = [of for of in lines if of[at[target]] not in MISSING], [], (*MISSING, *encoding.get("missing", ()))
+    known, lack = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
     for line in known:
         given = [(None if raw and line[at[n]] in lack else float(line[at[n]]), *of) for n, of in numbers.items()]
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
@@ -130,10 +130,9 @@ class Data:
 
     def dense(self, i: int) -> tuple[int, ...]:
         """Return row i, zeros included."""
-        found = dict(zip(*self.rows[i], strict=True))
-        return tuple(found.get(j, 0) for j in range(self.width))
+        return tuple(map(dict(zip(*self.rows[i], strict=True)).get, range(self.width), [0] * self.width))
 
-# -- distance from the optimum: p is a `Case`, of two classes, 0 and 1, only 1 has a plane ------------------------------
+# -- distance from the optimum: p is a `Case`, of two classes, 0 and 1, only 1 has a plane ----------------------------
 def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
     """Return between what Σ c ℓ lies, α = −c ℓ', and what `curvature` needs; the logistic loss is log(1 + Σ e^−z)."""
     scores, unit = p.data.scores([*p.planes.values()])
@@ -162,10 +161,11 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
 
 def balance(p: "Case", masses: Masses) -> None:
     """Make as much flow out of every class as into it: shrink flows from one with too much to one with too little."""
-    of_class = [[mass for y, mass in zip(p.codes, masses, strict=True) if y == k] for k in range(p.K)]
-    flow = [[sum(mass.get(m, 0) for mass in of) for m in range(p.K)] for of in of_class]
-    surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in range(p.K)]
-    for k, m in ((k, m) for k in range(p.K) for m in range(p.K) if k != m):
+    classes = range(p.K if p.intercept else 0)
+    of_class = [[mass for y, mass in zip(p.codes, masses, strict=True) if y == k] for k in classes]
+    flow = [[sum(mass.get(m, 0) for mass in of) for m in classes] for of in of_class]
+    surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in classes]
+    for k, m in ((k, m) for k in classes for m in classes if k != m):
         taken, seen, kept = max(0, min(surplus[k], -surplus[m], flow[k][m])), 0, 0
         surplus[k], surplus[m] = surplus[k] - taken, surplus[m] + taken
         for mass in of_class[k] if taken else ():
@@ -195,8 +195,7 @@ def dual_bound(p: "Case", masses: Masses) -> Fraction:
     for mass, c in zip(masses, p.c, strict=True) if p.loss != "square" else ():
         mass.update({k: max(0, a if p.loss == "squared_hinge" else min(a, c)) for k, a in mass.items()})
     for attempt in range(6):
-        if p.intercept:
-            balance(p, masses)
+        balance(p, masses)
         v = []
         for k in p.planes:
             flow = [sum(mass.values()) if y == k else -mass.get(k, 0) for y, mass in zip(p.codes, masses, strict=True)]
@@ -266,7 +265,7 @@ def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
     least = dual_bound(p, masses) if p.l1 or p.l2 else max(ZERO, low - below) if below is not None else ZERO
     return low + penalty, high * (1 + Fraction(1, 1 << 110)) + penalty, least
 
-# -- separation, margins, mistakes: rows are y [x, 1] with y = ±1, z their products with a plane ------------------------
+# -- separation, margins, mistakes: rows are y [x, 1] with y = ±1, z their products with a plane ----------------------
 def fraction(x: Any) -> Fraction:
     """Return a number of a file: a float, or p/q in base 16."""
     return Fraction(*(int(part, 16) for part in x.split("/"))) if isinstance(x, str) else Fraction(x)
@@ -306,7 +305,7 @@ def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
     return f"no plane separates the classes{weakly.get(kind, '')}"
 
 def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[Any]) -> tuple[Fraction, Fraction]:
-    """Return the squares of the plane's margin, min z/‖w‖, and of one that no plane exceeds: half the hulls' distance."""
+    """Return the squares of the plane's margin, min z/‖w‖, and of one that none exceeds: half the hulls' distance."""
     (z,), unit = data.scores([plane])
     if min(z) <= 0:
         raise Refused("the plane does not separate the classes, so it has no margin")
@@ -318,18 +317,14 @@ def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[An
     return Fraction(min(z), unit) ** 2 / sum((x * x for x in plane[: data.d]), ZERO), high
 
 def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most: Fraction, end: float) -> Fraction:
-    """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if it is more.
-
-    Shares of conflicts that load no row with more than its weight bound it. Where that is too little, one row of the
-    shortest conflict is in the set: the first, or the second and not the first, …
-    """
+    """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if it is more."""
     left, bound = {i: weights[i] for one in conflicts for i in one}, ZERO
-    for one in sorted(conflicts, key=len):
+    for one in sorted(conflicts, key=len):  # shares that load no row with more than its weight
         share = min(left[i] for i in one)
         bound, left = bound + share, left | {i: left[i] - share for i in one}
     if bound >= most or not conflicts or time.monotonic() > end:
         return min(bound, most)
-    for i in min(conflicts, key=lambda one: len(one)):
+    for i in min(conflicts, key=lambda one: len(one)):  # one of these is in the set: this one, or none before the next
         met = [one for one in conflicts if i not in one]
         most = min(most, weights[i] + lightest(met, weights, most - weights[i], end))
         conflicts = [one - {i} for one in conflicts]
@@ -357,7 +352,7 @@ def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tupl
     vectors, groups = [data.dense(i) for i in range(data.n)], dict[tuple[int, ...], Fraction]()
     for vector, weight in zip(vectors, p.s, strict=True):
         groups[vector] = groups.get(vector, ZERO) + weight
-    lost, found = groups.pop((0,) * data.width, ZERO), []
+    lost, found = groups.pop((0,) * data.width, ZERO), []  # what is zero has z = 0 with every plane
     at = {vector: k for k, vector in enumerate(groups)}
     if proof["method"] == "cells":
         return wrong, lost + fewest([*groups.items()]) if announce(1.5e-6 * len(at) ** data.width) else ZERO
@@ -440,8 +435,8 @@ class Case:
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
         stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
-        each = 3e-5 + 2e-6 * stored * len(self.planes) + 1e-4 * self.K * (self.loss == "logistic")
-        announce(self.data.n * (each + (0 if self.l1 or self.l2 else 5e-7 * (stored * (self.K - 1)) ** 2)))
+        each = 5e-5 + 2e-4 * self.K * (self.loss == "logistic") + 5e-7 * (stored * self.K) ** (2 - bool(self.l1 or self.l2))
+        announce(self.data.n * each)
         low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None
         found.gap = max(found.gap, inf if share is None else float(share * (1 + Fraction(1, 1 << 50))))
