@@ -5,10 +5,9 @@
 It needs Python 3.11 and nothing else. `rows` are those of the fit: LIBSVM text, or CSV with a header, all numbers but
 the labels (where the model encodes categories, dates or text: its features, as `linsep verify MODEL DATA --independent
 --rows rows.csv` writes them). It proves one sentence about the model as it predicts: labels become ±1 by the rule of
-its predictions (two classes: w·x + b ≥ 0, or its threshold, is the second; more: plane k is for class k), and what is
-minimised follows from its parameters. All that the file says was proven is but a hint (a dual point, rows of a hull,
-rows in conflict): a wrong one can make a proof fail, never succeed. Exit code 0: proven as the model's parameters ask;
-1: true, but less than they ask; 2: not verified, or bad input.
+its predictions (two classes: w·x + b ≥ 0, or its threshold, is the second; more: plane k is for class k); what is
+minimised follows from its parameters. What the file says was proven is but a hint (a dual point, rows of a hull): if
+wrong, a proof may fail, never succeed. Exit code 0: proven as the parameters ask; 1: true, but less; 2: not verified.
 
 Arithmetic. Floats are read as the rationals they are; all sums of products are of whole numbers, exactly. Only exp and
 log are rounded, by `decimal`, correctly and to 45 digits: they count as off by a share of REL, which is much more.
@@ -31,7 +30,6 @@ from math import gcd, inf, isqrt, lcm
 from operator import mul
 from typing import Any
 
-Row = tuple[Sequence[int], Sequence[float]]  # which columns are not zero, and their values
 Plane = Sequence[Fraction]  # w and, where there are intercepts, b
 Masses = list[dict[int, int]]  # of each example, what moves from its class to which other one
 Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classes k and l, h, u
@@ -66,12 +64,10 @@ class Finding:
 # -- reading ----------------------------------------------------------------------------------------------------------
 def plain(value: Any) -> Any:
     """Undo how a model file writes settings that JSON does not know."""
-    kind, content = [*value.items()][0] if isinstance(value, dict) and len(value) == 1 else ("", value)
+    kind, content = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", value)
     if kind == "object":
         return content["class"].split(".")[-1], {name: plain(item) for name, item in content["settings"].items()}
-    if kind == "map":
-        return {plain(key): plain(item) for key, item in content}
-    return float(content) if kind == "float" else value
+    return float(content) if kind == "float" else {plain(k): plain(v) for k, v in content} if kind == "map" else value
 
 def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str | None) -> tuple[Any, ...]:
     """Return rows, labels as text, weights (or None), and what has to be said of them."""
@@ -82,29 +78,32 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
         lines = [line.split("#")[0].split() for line in text]
         cells = [[(int(j), float(x)) for j, x in (pair.split(":") for pair in line[1:])] for line in lines]
         base = encoding.get("base", min(1, *(j for row in cells for j, _ in row)))
-        return [([j - base for j, _ in row], [x for _, x in row]) for row in cells], [of[0] for of in lines], None, []
+        return [([j - base for j, _ in row], [x for _, x in row]) for row in cells], [of[0] for of in lines], None
     lines = [[*map(str.strip, line)] for line in csv.reader(text, delimiter=max(",\t;|", key=text[0].count))]
-    header = lines.pop(0) if encoding.get("header", True) else [f"column_{j + 1}" for j in range(len(lines[0]))]
+    has_names = encoding.get("header", True) or (target or encoding.get("target")) in lines[0]
+    header = lines.pop(0) if has_names else [f"column_{j + 1}" for j in range(len(lines[0]))]
     at, target = {name: j for j, name in enumerate(header)}, target or encoding.get("target") or header[-1]
-    table, rows = encoding if encoding.get("kind") == "table" else None, []
-    raw = table and table["degree"] == 1 and {column["kind"] for column in table["columns"]} <= {"number", "ignored"}
+    table = encoding if encoding.get("kind") == "table" else None
+    raw = table and table["degree"] == 1 and not (table["levels"] or table["words"]) and {*table["numbers"]} <= {*at}
     names = model.get("features", {}).get("names") or [name for name in header if name not in (target, weights)]
     numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
-    if lost := [name for name in (*numbers, target, weights) if name is not None and name not in at]:
-        raise Refused(f"there is no column {lost[0]!r}, only {', '.join(header[:12])}; --help says what is read")
+    width, rows = sum(1 + bool(some) for _, _, some in numbers.values()), []
+    lost = [name for name in (*numbers, target, weights) if name is not None and name not in at]
+    if lost or model.get("features", {}).get("count", width) != width:
+        raise Refused(f"these are not the model's columns and labels: {', '.join(header[:12])}; {', '.join(lost)} lack")
     known, lack = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
     for line in known:
         given = [(None if raw and line[at[n]] in lack else float(line[at[n]]), *of) for n, of in numbers.items()]
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
         x += [float(value is None) for value, _, _, some in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
-    unsaid = ["how the features were made of the table"] * bool(table and not raw)
-    return rows, [line[at[target]] for line in known], weights and [float(line[at[weights]]) for line in known], unsaid
+    s = weights and [float(line[at[weights]]) for line in known]
+    return rows, [line[at[target]] for line in known], s, *["how its features were made"] * bool(table and not raw)
 
 class Data:
     """Rows y [x, 1] (y = 1 unless given, the 1 where there are intercepts) in whole numbers, which are times `one`."""
 
-    def __init__(self, rows: Iterable[Row], d: int, intercept: bool, y: Sequence[int] = ()) -> None:
+    def __init__(self, rows: Iterable[Any], d: int, intercept: bool, y: Sequence[int] = ()) -> None:
         given = [(tuple(columns), [float(x).as_integer_ratio() for x in values]) for columns, values in rows]
         if any(len({*of}) < len(of) or min(of, default=0) < 0 or max(of, default=0) >= d for of, _ in given):
             raise Refused(f"a row has a column twice, or one that is not among the model's {d}")
@@ -212,10 +211,10 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
 
     Rows are r = (eₖ − e_l) ⊗ [x, 1], class 0 held at zero; H = Σ h r rᵀ, h being cᵢ pₖ p_l (for the square 2c) rounded
     down; g = Σ u r is the gradient. Along v the scores of an example spread by max |r·v| ≤ m ‖v‖_H, m = max ‖r‖_{H⁻¹}.
-    The third derivative is a third central moment, no more than this spread times the second: so the curvature falls no
-    faster than e^(−m‖v‖t), and with λ = ‖g‖_{H⁻¹} and s = mλ < 1 (for the square s = 0) no P(θ + v) is below
-    P(θ) − λ² (1 + s)/2 (Bach 2010, Self-concordant analysis for logistic regression). Eliminating below the diagonal
-    makes T with T H Tᵀ diagonal, and leaves out columns that are combinations of others on all rows with h > 0.
+    The third derivative is a third central moment, at most this spread times the second: the curvature falls no faster
+    than e^(−m‖v‖t), and with λ = ‖g‖_{H⁻¹}, s = mλ < 1 (for the square s = 0) no P(θ + v) is below P(θ) − λ² (1 + s)/2
+    (Bach 2010, Self-concordant analysis for logistic regression). Eliminating below the diagonal makes T with T H Tᵀ
+    diagonal, and leaves out columns that are combinations of others on all rows with h > 0.
     """
     g, vectors = [0] * (p.data.width * (p.K - 1)), list[list[int]]()
     H = [[0] * len(g) for _ in g]
@@ -301,8 +300,8 @@ def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
     for x in relations([*zip(*map(data.dense, rows), strict=True)])[1] if kind == "overlap" else ():
         if any(data.scores([[*map(Fraction, x)]])[0][0]):
             raise Refused("the rows that are to exclude a weak separation do not span all")
-    weakly = {"overlap": ", not even weakly", "quasi": " strictly, one does so weakly"}
-    return f"no plane separates the classes{weakly.get(kind, '')}"
+    how = {"overlap": ", not even weakly", "quasi": " strictly, one does so weakly"}.get(kind, "")
+    return f"no plane separates the classes{how}"
 
 def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[Any]) -> tuple[Fraction, Fraction]:
     """Return the squares of the plane's margin, min z/‖w‖, and of one that none exceeds: half the hulls' distance."""
@@ -311,31 +310,28 @@ def margin(data: Data, plane: Plane, points: Sequence[int], weights: Iterable[An
         raise Refused("the plane does not separate the classes, so it has no margin")
     a = hull(data, points, weights)
     sums = {y: sum(x for x, of in zip(a, data.y, strict=True) if y == of or not data.intercept) for y in (1, -1)}
-    # Two points of the hulls are no nearer than two margins; through the origin, one of the hull of y x to it than one.
     apart = data.combine([x * sums[-y] for x, y in zip(a, data.y, strict=True)])[: data.d]
     high = sum((x * x for x in apart), ZERO) / (sums[1] * sums[-1]) ** 2 / (4 if data.intercept else 1)
     return Fraction(min(z), unit) ** 2 / sum((x * x for x in plane[: data.d]), ZERO), high
 
 def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most: Fraction, end: float) -> Fraction:
-    """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if it is more."""
+    """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if above."""
     left, bound = {i: weights[i] for one in conflicts for i in one}, ZERO
     for one in sorted(conflicts, key=len):  # shares that load no row with more than its weight
         share = min(left[i] for i in one)
         bound, left = bound + share, left | {i: left[i] - share for i in one}
     if bound >= most or not conflicts or time.monotonic() > end:
         return min(bound, most)
-    for i in min(conflicts, key=lambda one: len(one)):  # one of these is in the set: this one, or none before the next
+    for i in min(conflicts, key=lambda one: len(one)):  # one of these is in the set: i, or one of those after it
         met = [one for one in conflicts if i not in one]
         most = min(most, weights[i] + lightest(met, weights, most - weights[i], end))
         conflicts = [one - {i} for one in conflicts]
     return most
 
 def fewest(points: Sequence[tuple[Sequence[int], Fraction]]) -> Fraction:
-    """Return the least weight of vectors a with a·θ < 0, of all θ orthogonal to none.
-
-    Every cell of such θ has a wall, orthogonal to some a. On it the same is asked in a dimension less, and the vectors
-    parallel to a are on either side of it.
-    """
+    """Return the least weight of vectors a with a·θ < 0, of all θ orthogonal to none."""
+    # Every cell of such θ has a wall, orthogonal to some a. On it the same is asked in a dimension less, and what is
+    # parallel to a is on either side of it.
     best = sum((s for _, s in points), ZERO)
     for a, _ in points:
         t, left, sides = next(j for j, x in enumerate(a) if x), [], [ZERO, ZERO]
@@ -381,8 +377,8 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     loss = loss if isinstance(loss, str) else re.sub(r"(?<!^)([A-Z])", r"_\1", loss[0]).lower()
     penalty, C = said.get("penalty", "l2"), said.get("C")
     kind, settings = penalty if isinstance(penalty, tuple) else (penalty, {"l1_ratio": said.get("l1_ratio")})
-    r = {"l2": 0.0, "l1": 1.0}.get(str(kind).lower(), settings.get("l1_ratio"))
-    r = (0.0 if name == "LogisticRegression" else 0.5) if r is None else r
+    usual = settings.get("l1_ratio") or 0.5 * (settings.get("l1_ratio") is None and name != "LogisticRegression")
+    r = {"l2": 0.0, "l1": 1.0}.get(str(kind).lower(), usual)
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
     l2, l1, C = (0, 0, 1) if kind in (None, "NoPenalty") or C in (None, inf) else (l2, l1, C)
     if name not in PROOFS and (loss not in ("logistic", *LOSSES) or min(l2, l1) < 0 or C <= 0):
@@ -392,7 +388,7 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
 class Case:
     """A plane of a model, or all of a softmax, on those rows that have weight (`place`: where each is among them)."""
 
-    def __init__(self, model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any, k: int) -> None:
+    def __init__(self, model: dict[str, Any], rows: Sequence[Any], labels: Sequence[str], weights: Any, k: int) -> None:
         said = {key: plain(value) for key, value in model["estimator"]["parameters"].items()}
         self.name, classes = model["estimator"]["class"], model["classes"]["values"]
         read: Any = {bool: str.title, str: str}.get(type(classes[0]), float)
@@ -406,6 +402,7 @@ class Case:
             by = {label: sum(sums) / (len(sums) * of) for label, of in zip(classes, sums, strict=True) if of}
         s = [x * Fraction(by.get(classes[code], 1)) for x, code in zip(s, codes, strict=True)]
         kept, biases = [i for i, x in enumerate(s) if x], [*map(Fraction, model["intercept"])]
+        self.s, self.codes = [s[i] for i in kept], [codes[i] for i in kept]
         self.threshold, self.intercept = Fraction(model.get("threshold") or 0), bool(said.get("fit_intercept", True))
         if not kept or min(s) < 0 or (not self.intercept and (any(biases) or self.threshold)):
             raise Refused("weights must be positive, and a model without intercepts must not predict with one")
@@ -413,47 +410,44 @@ class Case:
         if len(both) != (1 if len(classes) == 2 else len(classes)) or any(len(w) != d for w, _ in both):
             raise Refused(f"two classes need one plane, more one each, with {d} coefficients")
         self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
-        self.place, self.s = {i: k for k, i in enumerate(kept)}, [s[i] for i in kept]
+        self.place = at = {i: k for k, i in enumerate(kept)}
         self.loss, self.l2, self.l1, C = objective(self.name, said)
         self.tol, K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
-        self.c, self.codes = [int(C * x * self.one) for x in self.s], [codes[i] for i in kept]
+        self.c = [int(C * x * self.one) for x in self.s]
         softmax = K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
-        self.count = 1 if softmax or K == 2 else K
+        self.count, self.K = 1 if softmax or K == 2 else K, K if softmax else 2
         self.who = f"{classes[k]} against the rest: " if self.count > 1 else ""
         proofs = (model["certificate"] or {}).get(PROOFS.get(self.name, "gap")) or [None] * self.count
         self.proof, hint = proofs[k], (proofs[k] or {}).get("dual_point") or {"rows": [], "values": []}
-        known, self.K = zip(hint["rows"], hint["values"], strict=True), K if softmax else 2
-        self.known = {self.place[i]: Fraction(x) for i, x in known if i in self.place}
+        self.known = {at[i]: Fraction(x) for i, x in zip(hint["rows"], hint["values"], strict=True) if i in at}
         self.scales = [Fraction(hint.get(side, 1)) for side in ("negative", "positive")] + [Fraction(1)] * K
         self.shift, self.asked = Fraction(hint.get("shift", 0)), f" (tol={float(self.tol):g})"
         if not softmax:
             self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if K > 2 else 1)) for code in self.codes]
-        y = [2 * code - 1 for code in self.codes] if self.name in PROOFS else []
+        y = [2 * code - 1 for code in self.codes if self.name in PROOFS]
         self.data = Data([rows[i] for i in kept], d, self.intercept, y)
 
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
         stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
-        each = 5e-5 + 2e-4 * self.K * (self.loss == "logistic") + 5e-7 * (stored * self.K) ** (2 - bool(self.l1 or self.l2))
-        announce(self.data.n * each)
+        bends = 0 if self.l1 or self.l2 else 5e-7 * (stored * self.K) ** 2
+        announce(self.data.n * (5e-5 + 5e-6 * stored + 2e-4 * self.K * (self.loss == "logistic") + bends))
         low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None
         found.gap = max(found.gap, inf if share is None else float(share * (1 + Fraction(1, 1 << 50))))
         found.bounds.append((low, high, least))
         terms = [f"{float(x):g}·{norm} + " for x, norm in ((self.l2, "½‖w‖²"), (self.l1, "‖w‖₁")) if x]
         within = "nothing" if share is None else f"{shown(share, True, 2)} of the optimum"
-        what = f"the objective ({''.join(terms)}{self.loss} loss) is at most {shown(high, True)}, no coefficients make it"
+        what = f"the objective ({''.join(terms)}{self.loss} loss) is at most {shown(high, True)}, no coefficients give"
         return share is None or share > self.tol, f"{what} less than {shown(least, False)}: within {within}{self.asked}"
 
     def exact(self, found: Finding) -> tuple[bool, str]:
         """Prove what the plane does as it predicts, and that none does better: keep a margin, err, separate."""
-        data, plane, proof = self.data, [*self.planes[1]], self.proof
-        plane[-1] -= self.threshold
+        data, proof, plane = self.data, self.proof, [*self.planes[1][:-1], self.planes[1][-1] - self.threshold]
         if self.name == "HardMarginSVC":
             low, high = margin(data, plane, [self.place[i] for i in proof["points"]], proof["weights"])
-            share = 1 - low / high
-            found.gap = max(found.gap, float(share))
+            found.gap = max(found.gap, float(share := 1 - low / high))
             kept = f"the margin squared is at least {shown(low, False)}, that of no plane above {shown(high, True)}"
             return share > self.tol, f"{kept}: within {shown(share, True, 2)}{self.asked}"
         if self.name == "ZeroOneClassifier":
@@ -465,9 +459,9 @@ class Case:
         asked = not wrong or (proof is not None and proof["verdict"] != "separable")
         return not asked, f"the plane leaves {wrong} rows not strictly on their sides, {others}"
 
-def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], weights: Any = None) -> Finding:
+def check(model: Any, rows: Sequence[Any], labels: Sequence[str], weights: Any = None, *said: str) -> Finding:
     """Return what can be proven of a model, or of a verdict on separability, on these rows."""
-    found, case, k = Finding(0, ""), None, 0
+    found, case, k = Finding(0, "", [*said]), None, 0
     try:
         if "verdict" in model:
             d, y = 1 + max([0, *(j for columns, _ in rows for j in columns)]), [*map(str, model["classes"])]
@@ -482,7 +476,7 @@ def check(model: dict[str, Any], rows: Sequence[Row], labels: Sequence[str], wei
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         return Finding(2, str(error) if isinstance(error, Refused) else f"the file is damaged ({error!r})", gap=inf)
     found.unchecked += ["the votes that predict, of planes whose mean this is"] * ("ballots" in model.get("fitted", {}))
-    found.unchecked.append("what else is in the file: names, counts, history, digests, words, the choice of a threshold")
+    found.unchecked.append("what else is in the file: names, counts, history, digests, words, how good a threshold is")
     return found
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -496,9 +490,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with open(said.model, encoding="utf-8") as file:
             model = json.load(file)
-        *data, remarks = read_rows(said.rows, model, said.target, said.weights)
-        finding = check(model, *data)
-        finding.unchecked += remarks
+        finding = check(model, *read_rows(said.rows, model, said.target, said.weights))
     except (OSError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         finding = Finding(2, f"the files cannot be read: {error}")
     print(finding)
