@@ -15,13 +15,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from command import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from command import call
 from linsep import (
     HardMarginSVC,
     LeastSquaresClassifier,
@@ -145,7 +145,10 @@ def alone(folder, *arguments):
     """Run a copy of the file where nothing but the standard library can be imported."""
     copy = shutil.copy(SOURCE, folder / "checker.py")
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-X", "utf8", copy, *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-S", "-X", "utf8", copy, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -153,7 +156,9 @@ def write_csv(path, X, y, weights=None, names=None):
     X = np.asarray(X, dtype=float)
     with open(path, "w", newline="") as file:
         out = csv.writer(file)
-        out.writerow([*(names or [f"x{j}" for j in range(X.shape[1])]), "label", *(["weight"] if weights is not None else [])])
+        out.writerow(
+            [*(names or [f"x{j}" for j in range(X.shape[1])]), "label", *(["weight"] if weights is not None else [])]
+        )
         for i, row in enumerate(X.tolist()):
             out.writerow([*map(repr, row), np.asarray(y).tolist()[i], *([weights[i]] if weights is not None else [])])
     return path
@@ -220,9 +225,9 @@ def inverted(model):
 
 
 TWO_CLASSES = [
-    "logistic", "logistic, no penalty", "hinge", "squared hinge", "least squares", "margin", "zero-one", "zero-one, cells",
-    "perceptron, separable",
-]  # fmt: skip
+    *("logistic", "logistic, no penalty", "hinge", "squared hinge", "least squares"),
+    *("margin", "zero-one", "zero-one, cells", "perceptron, separable"),
+]
 
 
 @pytest.mark.parametrize("name", TWO_CLASSES)
@@ -397,6 +402,7 @@ def test_m13_the_bound_is_below_the_optimum_of_cvxpy_and_near_it(loss, l2, l1):
 def test_m13_the_curvature_bound_holds_with_redundant_columns():
     y = np.where(Y == "yes", 1.0, -1.0)
     for A in (X, ONE_HOT, np.c_[GRID, GRID[:, 0] - 2 * GRID[:, 1]]):
+
         def P(theta, A=A):
             return np.logaddexp(0, -y * (A @ theta[:-1] + theta[-1])).sum()
 
@@ -466,7 +472,10 @@ def test_m13_a_plane_that_is_no_optimum_is_measured_exactly():
 
 
 def test_m13_reads_libsvm_and_separability(fitted, tmp_path):
-    text = "\n".join(f"{int(y == 'yes')} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row)) for row, y in zip(X.tolist(), Y, strict=True))
+    text = "\n".join(
+        f"{int(y == 'yes')} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row))
+        for row, y in zip(X.tolist(), Y, strict=True)
+    )
     (tmp_path / "rows.svm").write_text(text)
     save(LogisticRegression().fit(X, (Y == "yes").astype(int)), tmp_path / "model.json")
     assert alone(tmp_path, tmp_path / "model.json", tmp_path / "rows.svm").returncode == 0
@@ -482,3 +491,84 @@ def test_m13_a_table_of_numbers_needs_no_linsep(tmp_path):
     assert made.code in (0, 1), made.err
     run = alone(tmp_path, tmp_path / "model.json", data)
     assert run.returncode == 0, run.stdout
+
+
+def leaves(value, path=()):
+    """Yield where every number, text or list of a document is."""
+    if isinstance(value, dict | list):
+        yield path
+        for key in value if isinstance(value, dict) else range(min(len(value), 2)):
+            yield from leaves(value[key], (*path, key))
+    else:
+        yield path
+
+
+@pytest.mark.parametrize("name", ["hinge", "softmax", "perceptron, overlap", "margin", "zero-one"])
+def test_m13_no_edit_of_one_field_ends_in_an_error(name, fitted):
+    _, X, y, weights = HONEST[name]
+    text = fitted(name).read_text()
+    short, labels = as_rows(X), [str(label) for label in np.asarray(y).tolist()]
+    s = None if weights is None else weights.tolist()
+    model = {key: value for key, value in json.loads(text).items() if key != "history"}
+    for path in list(leaves(model))[1:]:
+        for new in (None, -1, 1e300, "nonsense", [], {}):
+            forged = json.loads(json.dumps(model))
+            at = forged
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = new
+            assert checker.check(forged, short, labels, s).code in (0, 1, 2)
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Return a table with categories and gaps, and a model that the command fitted on it."""
+    towns = np.array(["Ede", "Ulm", "Aix"])[rng.integers(3, size=60)]
+    with open(tmp_path / "people.csv", "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["age", "height", "town", "buys"])
+        out.writerows(
+            [repr(a), "" if i % 9 == 0 else repr(b), town, label]
+            for i, (a, b, town, label) in enumerate(zip(X[:, 0].tolist(), X[:, 1].tolist(), towns, Y, strict=True))
+        )
+    made = call("fit", tmp_path / "people.csv", "--target", "buys", "-o", tmp_path / "model.json")
+    assert made.code in (0, 1), made.err
+    return tmp_path / "people.csv", tmp_path / "model.json"
+
+
+def test_m13_verify_independent_prints_both_and_hands_over_features(table, tmp_path):
+    data, model = table
+    done = call("verify", model, data, "--independent", "--rows", tmp_path / "rows.csv")
+    assert done.code == 0, done.out
+    out = done.out.decode()
+    assert "Verified" in out
+    assert "Second opinion, of checker.py. Proven" in out
+    run = alone(tmp_path, model, tmp_path / "rows.csv")
+    assert run.returncode == 0, run.stdout
+    assert "how its features were made" in run.stdout
+    assert alone(tmp_path, model, data).returncode == 2
+
+
+def test_m13_verify_independent_is_loud_where_the_two_disagree(table, monkeypatch):
+    data, model = table
+    monkeypatch.setattr(checker, "check", lambda *_: checker.Finding(2, "no", gap=math.inf))
+    done = call("verify", model, data, "--independent")
+    assert done.code == 2
+    assert "DISAGREE" in done.out.decode()
+    done = call("verify", model, data, "--independent", "--json")
+    assert json.loads(done.out)["disagree"] is True
+
+
+def test_m13_numbers_with_gaps_and_without_names(tmp_path):
+    rows = [
+        [f"{a!r}" if i % 7 else "", f"{b!r}", str(int(y == "yes"))]
+        for i, (a, b, y) in enumerate(zip(*X.T[:2].tolist(), Y, strict=True))
+    ]
+    (tmp_path / "bare.csv").write_text("\n".join(",".join(row) for row in rows))
+    made = call("fit", tmp_path / "bare.csv", "--target", "column_3", "-o", tmp_path / "model.json", "--no-header")
+    if made.code == 2:
+        pytest.skip(made.err.decode())
+    assert alone(tmp_path, tmp_path / "model.json", tmp_path / "bare.csv").returncode == made.code

@@ -323,15 +323,13 @@ def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most:
     if bound >= most or not conflicts or time.monotonic() > end:
         return min(bound, most)
     for i in min(conflicts, key=lambda one: len(one)):  # one of these is in the set: i, or one of those after it
-        met = [one for one in conflicts if i not in one]
-        most = min(most, weights[i] + lightest(met, weights, most - weights[i], end))
+        most = min(most, weights[i] + lightest([c for c in conflicts if i not in c], weights, most - weights[i], end))
         conflicts = [one - {i} for one in conflicts]
     return most
 
 def fewest(points: Sequence[tuple[Sequence[int], Fraction]]) -> Fraction:
     """Return the least weight of vectors a with a·θ < 0, of all θ orthogonal to none."""
-    # Every cell of such θ has a wall, orthogonal to some a. On it the same is asked in a dimension less, and what is
-    # parallel to a is on either side of it.
+    # A cell of such θ has a wall, orthogonal to some a: on it the same is asked in a dimension less, without parallels.
     best = sum((s for _, s in points), ZERO)
     for a, _ in points:
         t, left, sides = next(j for j, x in enumerate(a) if x), [], [ZERO, ZERO]
@@ -340,6 +338,8 @@ def fewest(points: Sequence[tuple[Sequence[int], Fraction]]) -> Fraction:
             left += [(on, s)] if any(on) else []
             sides[b[t] * a[t] > 0] += s if not any(on) else 0
         best = min(best, min(sides) + fewest(left))
+        if not left:
+            break  # all are parallel, and have one wall
     return best
 
 def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tuple[Fraction, Fraction]:
@@ -351,7 +351,7 @@ def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tupl
     lost, found = groups.pop((0,) * data.width, ZERO), []  # what is zero has z = 0 with every plane
     at = {vector: k for k, vector in enumerate(groups)}
     if proof["method"] == "cells":
-        return wrong, lost + fewest([*groups.items()]) if announce(1.5e-6 * len(at) ** data.width) else ZERO
+        return wrong, lost + fewest([*groups.items()]) if announce(4e-6 * len(at) ** data.width) else ZERO
     for conflict in proof["conflicts"]:
         rows = [vectors[p.place[i]] for i in conflict]  # λ ≥ 0 add them up to zero: every plane errs on one of them
         if not any(min(x) >= 0 or max(x) <= 0 for x in relations(rows)[1]):
@@ -475,7 +475,7 @@ def check(model: Any, rows: Sequence[Any], labels: Sequence[str], weights: Any =
                 found.sentence += f"{'; ' if found.sentence else ''}{case.who}{sentence}"
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         return Finding(2, str(error) if isinstance(error, Refused) else f"the file is damaged ({error!r})", gap=inf)
-    found.unchecked += ["the votes that predict, of planes whose mean this is"] * ("ballots" in model.get("fitted", {}))
+    found.unchecked += ["the votes of planes, which predict, not their mean"] * ("ballots" in str(model.get("fitted")))
     found.unchecked.append("what else is in the file: names, counts, history, digests, words, how good a threshold is")
     return found
 
