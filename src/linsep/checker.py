@@ -91,14 +91,15 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     lost = [name for name in (*numbers, target, weights) if name is not None and name not in at]
     if lost or model.get("features", {}).get("count", width) != width:
         raise Refused(f"these are not the model's columns and labels: {', '.join(header[:12])}; {', '.join(lost)} lack")
-    known, lack = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
+    known, absent = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
     for line in known:
-        given = [(None if raw and line[at[n]] in lack else float(line[at[n]]), *of) for n, of in numbers.items()]
+        given = [(None if raw and line[at[n]] in absent else float(line[at[n]]), *of) for n, of in numbers.items()]
         x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
         x += [float(value is None) for value, _, _, some in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
-    s = weights and [float(line[at[weights]]) for line in known]
-    return rows, [line[at[target]] for line in known], s, *["how its features were made"] * bool(table and not raw)
+    s, lack = weights and [float(line[at[weights]]) for line in known], len(lines) - len(known)
+    unsaid = ["how its features were made"] * bool(table and not raw) + [f"{lack} rows without a label"] * bool(lack)
+    return rows, [line[at[target]] for line in known], s, *unsaid
 
 class Data:
     """Rows y [x, 1] (y = 1 unless given, the 1 where there are intercepts) in whole numbers, which are times `one`."""
@@ -195,10 +196,9 @@ def dual_bound(p: "Case", masses: Masses) -> Fraction:
         mass.update({k: max(0, a if p.loss == "squared_hinge" else min(a, c)) for k, a in mass.items()})
     for attempt in range(6):
         balance(p, masses)
-        v = []
-        for k in p.planes:
-            flow = [sum(mass.values()) if y == k else -mass.get(k, 0) for y, mass in zip(p.codes, masses, strict=True)]
-            v += [abs(x) / p.one for x in p.data.combine(flow)[: p.data.d]]
+        both = [*zip(p.codes, masses, strict=True)]
+        flows = [[sum(mass.values()) if y == k else -mass.get(k, 0) for y, mass in both] for k in p.planes]
+        v = [abs(x) / p.one for flow in flows for x in p.data.combine(flow)[: p.data.d]]
         if p.l2 or max(v) <= p.l1:
             excess = sum((max(x - p.l1, ZERO) ** 2 for x in v), ZERO)
             return max(ZERO, gain(p, masses) - (excess / (2 * p.l2) if p.l2 else 0))
@@ -378,7 +378,7 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     penalty, C = said.get("penalty", "l2"), said.get("C")
     kind, settings = penalty if isinstance(penalty, tuple) else (penalty, {"l1_ratio": said.get("l1_ratio")})
     usual = settings.get("l1_ratio") or 0.5 * (settings.get("l1_ratio") is None and name != "LogisticRegression")
-    r = {"l2": 0.0, "l1": 1.0}.get(str(kind).lower(), usual)
+    r = {"l2": 0.0, "l1": 1.0, "elasticnet": usual, "deprecated": usual}.get(str(kind).lower(), -1.0)
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
     l2, l1, C = (0, 0, 1) if kind in (None, "NoPenalty") or C in (None, inf) else (l2, l1, C)
     if name not in PROOFS and (loss not in ("logistic", *LOSSES) or min(l2, l1) < 0 or C <= 0):
