@@ -57,7 +57,7 @@ class Finding:
     bounds: list[tuple[Fraction, Fraction, Fraction]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lists = f"\nChecked: that, from every row, without rounding.\nNOT checked: {'; '.join(self.unchecked)}."
+        lists = f"\nChecked: that, from every row, rounding accounted for.\nNOT checked: {'; '.join(self.unchecked)}."
         head = ("Proven", "True, but not all that was asked for", "NOT verified")[self.code]
         return f"{head}: {self.sentence}.{lists if self.code < 2 else ''}"
 
@@ -431,8 +431,8 @@ class Case:
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
         stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
-        bends = 0 if self.l1 or self.l2 else 5e-7 * (stored * self.K) ** 2
-        announce(self.data.n * (5e-5 + 5e-6 * stored + 2e-4 * self.K * (self.loss == "logistic") + bends))
+        bends = 0 if self.l1 or self.l2 else 2e-7 * (stored * self.K) ** 2
+        announce(self.data.n * (3e-5 + 2e-6 * stored + 1e-4 * self.K * (self.loss == "logistic") + bends))
         low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None
         found.gap = max(found.gap, inf if share is None else float(share * (1 + Fraction(1, 1 << 50))))
