@@ -99,12 +99,15 @@ def verify(
     *,
     target: str | None = None,
     scratch: Path | None = None,
+    independent: bool = False,
+    rows: Output | None = None,
     reading: Reading = READING,
     json: bool = False,
 ) -> int:
     """Check all that a model claims to be proven, from its training data alone.
 
-    Exit code 0: all is as claimed and within tol; 1: it is not.
+    Exit code 0: all is as claimed and within tol; 1: it is not. With --independent, 0: both checks prove it; 1: one
+    proves less than was asked for; 2: one does not verify it, or they disagree.
 
     Parameters
     ----------
@@ -116,29 +119,42 @@ def verify(
         The column with the labels; without it the one that the model was trained on.
     scratch
         The folder for the encoded rows of a long file, which is not taken into memory.
+    independent
+        Check it a second time, by checker.py, a file of 500 lines that shares no code with the rest of linsep.
+    rows
+        Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     json
         Print the outcome for a program instead.
     """
     from ..data.encoding import from_dict
-    from ..jobs import checking_streams, summaries
+    from ..jobs import checking_streams, second_opinion, summaries
     from ..jobs.preparation import encoded
     from ..verification import verify as check
 
+    if rows is not None:
+        ready(rows, model, data)
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        if checking_streams.is_long(found.model, data):
+        if not (independent or rows) and checking_streams.is_long(found.model, data):
             hints = reading.hints()
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
+            outcome = checking_streams.of_encoded_rows(outcome)
         else:
             examples = encoded(data, from_dict(found.encoding), target, reading.hints())
             waiting.on("verifying")
-            outcome = check(model, examples.X, examples.y)
-    outcome = checking_streams.of_encoded_rows(outcome)
+            outcome = checking_streams.of_encoded_rows(check(model, examples.X, examples.y))
+            if rows is not None:
+                second_opinion.write_rows(rows, examples.X, examples.y, examples.encoding.target)
+            if independent:
+                waiting.on("verifying independently")
+                both = second_opinion.check_independently(model, examples.X, examples.y, outcome)
     if json:
-        print_json(summaries.verification_record(outcome))
+        print_json(summaries.verification_record(outcome) | (both.record() if independent else {}))
     else:
-        print(outcome)
+        print(both if independent else outcome)
+    if independent:
+        return both.code
     return 0 if outcome and outcome.proven else 1
 
 
