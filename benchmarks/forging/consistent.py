@@ -543,7 +543,8 @@ def _fraction(x: float) -> str:
 @edit("coefficients that are infinite")
 def _infinite(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> None:
     proof, d = _verdict(forgery, rng), forgery.document["features"]["count"]
-    infinite = sorted(set(proof["infinite"]) ^ {int(rng.integers(d))})
+    said = range(d + 1) if proof["infinite"] == "all" else proof["infinite"] or ()
+    infinite = sorted(set(said) ^ {int(rng.integers(d))})
     proof["infinite"] = infinite
     if proof["coef"] is not None and rng.random() < 0.5:
         proof["coef"] = [x if j in infinite else 0.0 for j, x in enumerate(proof["coef"])]

@@ -503,16 +503,16 @@ class _Hearing:
         if not strict and proof.get("plane") is not None and proof["on_plane"] != _zeros(numbers, proof["plane"]):
             yield "another number of rows lies on its plane"
 
-    def _infinite(self, k: int, said: list[int]) -> Iterator[str]:
+    def _infinite(self, k: int, said: list[int] | str) -> Iterator[str]:
         """Every column that some separating direction moves, and no other; not judged where columns are redundant."""
         rows = self._rows(k)
-        d = self.case.numbers.X.shape[1]
         redundant = self.judge.known(("rank", tuple(rows)), lambda: _rank(rows) < len(rows[0]))
         if redundant:
             self.unjudged.append("infinite coefficients of redundant columns")
             return
-        truth = self.judge.known(("moves", tuple(rows)), lambda: [j for j in range(d) if any(moves(rows, j))])
-        if sorted(said) != truth:
+        columns = range(len(rows[0]))  # the intercept's is the last
+        truth = self.judge.known(("moves", tuple(rows)), lambda: [j for j in columns if any(moves(rows, j))])
+        if (list(columns) if said == "all" else sorted(said)) != truth:
             yield f"columns {said} are said to be infinite, {truth} are"
 
 

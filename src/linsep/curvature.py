@@ -249,7 +249,10 @@ def _looked(M: float, rows: _PlaneRows | _SoftmaxRows, columns: _Rows) -> Look:
             return Look(math.inf, None, math.inf, columns.redundancy)
         if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
             break
-        R = R @ _inverse_factor(sizes.gram)[0]
+        factor, _ = _inverse_factor(sizes.gram)
+        if factor is None:
+            return Look(math.inf, None, math.inf, columns.redundancy)
+        R = R @ factor
     v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
     return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), columns.redundancy)
 
@@ -385,15 +388,15 @@ def _whitening(rows: _PlaneRows | _SoftmaxRows) -> tuple[FloatArray | None, bool
         return None, False
     scale = 1.0 / np.sqrt(diagonal)
     inverse, smallest = _inverse_factor(hessian * scale[:, None] * scale)
-    return np.asarray(inverse * scale[:, None]), smallest > SMALL_PIVOT
+    return None if inverse is None else np.asarray(inverse * scale[:, None]), smallest > SMALL_PIVOT
 
 
-def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray, float]:
+def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray | None, float]:
     """Return R with RᵀAR near the identity for a matrix A that is all but positive definite, and its smallest pivot.
 
     Where it is not, because rounding made it so, as little is added to its diagonal as makes it so again: what R then
     leaves to be done is less by as many digits as a float has, and is done in another round (Fukaya and others,
-    *Shifted Cholesky QR*, 2020).
+    *Shifted Cholesky QR*, 2020). None where the matrix has numbers that are not finite, or none but zero.
     """
     d, shift = len(matrix), 0.0
     while True:
@@ -402,6 +405,8 @@ def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray, float]:
             break
         except scipy.linalg.LinAlgError:
             shift = max(100.0 * shift, 8.0 * d * U * float(np.trace(matrix)) / d)
+            if not 0.0 < shift < math.inf:
+                return None, 0.0
     inverse = scipy.linalg.solve_triangular(factor, np.eye(d), check_finite=False)
     return np.asarray(inverse), 0.0 if shift else float(np.diag(factor).min()) ** 2
 

@@ -17,6 +17,7 @@ from .curvature import MANY_FEATURES, Look, examine
 from .decimal_enclosure import few_numbers, knows
 from .duality import balanced, penalised, weights
 from .enclosure import (
+    EVERYTHING,
     Interval,
     U,
     agreements,
@@ -150,6 +151,8 @@ def enclosed_bound(problem: Problem, w: FloatArray, b: float, dual_point: DualPo
 
     Where sizes are out of the ordinary, the problem is looked at in the middle of the range of floats.
     """
+    if not (np.isfinite(w).all() and np.isfinite(b)):
+        return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
     found = tightest(problem, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, dual_point.times(m)))
     if is_tight(*found) or not (few_numbers(problem.rows.X) and knows(problem.loss)) or ordinary(problem, w, b):
         return found

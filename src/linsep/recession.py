@@ -27,13 +27,13 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ._core import is_sparse
-from .curvature import gap_below
-from .enclosure import Interval, agreements, primal_value
+from ._core import Rows, is_sparse
+from .dual_point import DualPoint, enclosed_bound
+from .enclosure import Interval
 from .exact import Check, Clock, ProofTimeoutError, check_cone, check_rank, sides
 from .face import Face, signed_rows
 from .losses import Logistic
-from .penalties import Penalty
+from .problem import Problem
 from .rational import WIDEST
 from .separability import (
     TIME_LIMIT,
@@ -530,11 +530,13 @@ def _enclosed(rows: _Weighted, columns: Sequence[int], limit: FloatArray) -> Int
     """Return the supremum of the rows' log-likelihood, given a point near it and columns that are independent there."""
     X, features, intercept = _on(rows, columns)
     w, b = limit[features], float(limit[-1]) if intercept else 0.0
-    z, radius = agreements(X, rows.y, w, b)
-    loss = Logistic()
-    value = -primal_value(loss, Penalty(0.0, 0.0), rows.c, w, z, radius)
-    gap = gap_below(loss, X, rows.y, rows.c, z, radius, intercept=intercept) if len(columns) else 0.0
-    return Interval(value.low, min(0.0, (value + Interval(0.0, gap)).high if math.isfinite(gap) else 0.0))
+    if not features:  # of zeros, which say nothing
+        X, w = np.zeros((len(rows.y), 1)), np.zeros(1)
+    problem = Problem(Rows(X), rows.y, Logistic(), sample_weight=rows.c, fit_intercept=intercept)
+    least, bound = enclosed_bound(problem, w, b, DualPoint())
+    if not columns:  # nothing to choose: it is what it is
+        bound = least
+    return Interval(-least.high, min(0.0, -bound.low))
 
 
 def _fitted(rows: _Weighted, columns: Sequence[int], clock: Clock) -> FloatArray:

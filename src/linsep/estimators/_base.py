@@ -439,7 +439,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             certify(problem, result, statement, self.classes_, k, tol)
             for problem, result, k in zip(problems, results, positive, strict=True)
         ]
-        self.dual_gap_ = max(share(claim.primal - claim.dual, claim.primal) for claim in self._claims)
+        self.dual_gap_ = self.certificate_.relative_gap
 
     def _statement(self) -> Statement:
         """Return what the parameters say is minimised."""
