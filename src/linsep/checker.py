@@ -363,7 +363,7 @@ def announce(seconds: float) -> bool:
     """Say how long it will take, if that is more than a few seconds; return whether one can wait for it."""
     if seconds > 3:
         print(f"this will take about {seconds:.0f} s", file=sys.stderr)
-    return seconds < 600
+    return seconds < 120
 
 def shown(x: Fraction, up: bool, digits: int = 10) -> str:
     """Return a number in a few digits, rounded up or down."""
