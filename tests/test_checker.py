@@ -192,6 +192,18 @@ def test_m13_agrees_with_verify_on_honest_models(name, fitted):
         assert found.gap <= first.relative_gap * 1.5 + 1e-12
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+def test_m13_no_scale_is_too_small_or_too_large(scale, tmp_path):
+    A, y = X * scale, (Y == "yes").astype(int)
+    fits = [LogisticRegression(), LogisticRegression(l1_ratio=1.0), LinearSVC(), LeastSquaresClassifier()]
+    for model in fits:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # how the fit gets there is not the question
+            save(model.fit(A, y), tmp_path / "model.json")
+        found = second_opinion(tmp_path / "model.json", A, y)
+        assert (found.code == 0) == model.converged_, (model, str(found))
+
+
 def test_m13_proves_what_is_asked_for_of_all_but_the_rough(fitted):
     rough = {"sgd"}
     for name, (_, X, y, weights) in HONEST.items():

@@ -177,11 +177,10 @@ def balance(p: "Case", masses: Masses) -> None:
 
 def gain(p: "Case", masses: Masses) -> Fraction:
     """Return a number that −Σ c ℓ*(−α/c) is not below: Σ α for the hinge, Σ α − α²/4c for squares, or the entropy."""
+    total, alpha = Decimal(0), [sum(mass.values()) for mass in masses]
     if p.loss != "logistic":
-        alpha = [sum(mass.values()) for mass in masses]
         squares = sum(-(-a * a // (4 * c)) for a, c in zip(alpha, p.c, strict=True)) if p.loss.startswith("sq") else 0
         return Fraction(sum(alpha) - squares, p.one) if p.loss != "perceptron" else ZERO
-    total = Decimal(0)
     for c, mass in zip(p.c, masses, strict=True):
         for part in filter(None, (*mass.values(), c - sum(mass.values()))):
             t = Decimal(c - part) / c  # −log(1 − t) is at least t + t²/2
@@ -351,7 +350,7 @@ def mistakes(data: Data, plane: Plane, proof: dict[str, Any], p: "Case") -> tupl
     lost, found = groups.pop((0,) * data.width, ZERO), []  # what is zero has z = 0 with every plane
     at = {vector: k for k, vector in enumerate(groups)}
     if proof["method"] == "cells":
-        return wrong, lost + fewest([*groups.items()]) if announce(4e-6 * len(at) ** data.width) else ZERO
+        return wrong, lost + fewest([*groups.items()]) if announce(1e-5 * len(at) ** data.width) else ZERO
     for conflict in proof["conflicts"]:
         rows = [vectors[p.place[i]] for i in conflict]  # λ ≥ 0 add them up to zero: every plane errs on one of them
         if not any(min(x) >= 0 or max(x) <= 0 for x in relations(rows)[1]):
@@ -364,7 +363,7 @@ def announce(seconds: float) -> bool:
     """Say how long it will take, if that is more than a few seconds; return whether one can wait for it."""
     if seconds > 3:
         print(f"this will take about {seconds:.0f} s", file=sys.stderr)
-    return seconds < 3600
+    return seconds < 120
 
 def shown(x: Fraction, up: bool, digits: int = 10) -> str:
     """Return a number in a few digits, rounded up or down."""
@@ -412,7 +411,8 @@ class Case:
         self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
         self.place = at = {i: k for k, i in enumerate(kept)}
         self.loss, self.l2, self.l1, C = objective(self.name, said)
-        self.tol, K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s)
+        most = Fraction(max([1.0, *(abs(x) for i in kept for x in rows[i][1])]))
+        self.tol, K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s) / most**2  # α may be small
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
         self.c = [int(C * x * self.one) for x in self.s]
         softmax = K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"
