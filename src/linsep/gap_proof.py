@@ -105,15 +105,15 @@ class GapProof:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective, with rounding allowed for."""
-        if self.gap == self.rounding == 0.0:
-            return 0.0
-        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0))
+        """The gap as a share of the objective."""
+        return share(self.gap, self.primal)
 
     @property
     def proven(self) -> bool:
-        """Whether the relative gap is at most `tol`."""
-        return self.relative_gap <= self.tol
+        """Whether the relative gap is at most `tol`, with rounding allowed for."""
+        if self.gap == self.rounding == 0.0:
+            return True
+        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0)) <= self.tol
 
     def __str__(self) -> str:
         return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."

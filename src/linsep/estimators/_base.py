@@ -327,7 +327,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
-        if not (self._loss().quadratic and np.isinf(self._C())):
+        if not (self._loss().quadratic and np.isinf(self._C()) and hasattr(self, "_claims")):
             return False
         return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
 
