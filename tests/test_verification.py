@@ -271,7 +271,8 @@ def test_a_changed_bound_is_refused_even_with_a_digest_that_fits(name, number, f
         proof[number] *= factor
 
     forged(path, edit)
-    assert "claimed" in refused(verify(path, X, CASES[name][1]))
+    # a weaker bound is true by itself, but then the gap that the model reports is another
+    assert any(word in refused(verify(path, X, CASES[name][1])) for word in ("claimed", "dual_gap_"))
 
 
 def test_a_plane_with_a_digest_of_its_own_is_refused(path):

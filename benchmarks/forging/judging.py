@@ -150,7 +150,7 @@ class Judge:
         before, found = self.honest, []
         if document["history"] != before["history"]:
             found.append("history")
-        if document["features"]["names"] != before["features"]["names"]:
+        if document["features"]["names"] not in (None, before["features"]["names"]):
             found.append("names")
         fitted = sorted(set(document["fitted"]) - JUDGED)
         found += [name for name in fitted if document["fitted"].get(name) != before["fitted"].get(name)]

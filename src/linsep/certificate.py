@@ -288,8 +288,4 @@ class _Check(GapCheck[Problem]):
 
     def slack(self, problem: Problem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        return 2 * rounding(problem, self.w, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
-
-    def may_prove_more(self, problem: Problem) -> bool:
-        """Without a penalty the proof takes longer than a fit may."""
-        return not penalised(problem)
+        return rounding(problem, self.w, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))

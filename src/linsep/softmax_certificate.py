@@ -326,12 +326,7 @@ class _Check(GapCheck[SoftmaxProblem]):
 
     def slack(self, problem: SoftmaxProblem, primal: Interval, dual: Interval) -> float:
         """Return by how much a fit's own numbers may be off."""
-        slack = 2 * rounding(problem, self.W, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
-        return slack if np.isfinite(slack) else 1e-9 * abs(primal.high)
-
-    def may_prove_more(self, problem: SoftmaxProblem) -> bool:
-        """Without a penalty the proof takes longer than a fit may; into the box of L1 more digits find a better way."""
-        return problem.penalty.l2 == 0
+        return rounding(problem, self.W, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))
 
 
 def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
