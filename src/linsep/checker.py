@@ -141,8 +141,8 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
     for i, (y, c) in enumerate(zip(p.codes, p.c, strict=True)):
         z = {k: Fraction(scores[y][i] - scores[k][i], unit) for k in range(p.K) if k != y}
         if p.loss != "logistic":
-            total += c * LOSSES[p.loss][0](z[1 - y])
-            masses.append({1 - y: int(c * LOSSES[p.loss][1](z[1 - y] + moves[y]) * p.scales[y])})
+            total, near = total + c * LOSSES[p.loss][0](z[1 - y]), round((z[1 - y] + moves[y]) * 2**60)  # a kink is one
+            masses.append({1 - y: int(c * LOSSES[p.loss][1](Fraction(near, 2**60)) * p.scales[y])})
             bends += [(i, 1, 0, 2 * c, (1 - 2 * y) * int(2 * c * (1 - z[1 - y])))] if p.loss == "square" else []
             continue
         if max(map(abs, z.values())) > 10**9:
