@@ -503,7 +503,9 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
         if self._no_optimum is not None:
-            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.", ConvergenceWarning, stacklevel=4)
+            has_limit = "quasi" in self._no_optimum and len(self.classes_) == 2
+            limit = " linsep.estimates has the limit, and the supremum of the likelihood." if has_limit else ""
+            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=4)
             return
         if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
             return
