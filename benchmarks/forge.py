@@ -47,6 +47,8 @@ def run(honest: int, forgeries: int, seed: int, jobs: int, minutes: float) -> tu
     whole, began, shown = Tally(), time.perf_counter(), 0.0
     for tally in tallies(range(seed, seed + honest), -(-forgeries // honest), jobs):
         whole.add(tally)
+        for fault in tally.faults:
+            print(fault, file=sys.stderr, flush=True)
         passed = time.perf_counter() - began
         if passed - shown > 20:
             shown = passed
