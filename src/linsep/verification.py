@@ -472,7 +472,7 @@ def _margin(case: _Case, k: int) -> Verification:
     low, high = found
     proven = _margin_gap(low, high) <= tol
     covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, found), *_converged(case, proven)]
-    reason = f"the largest margin lies between {low:.12g} and {high:.12g}, and the plane keeps the smaller one"
+    reason = f"the largest margin lies between {low!r} and {high!r}, and the plane keeps the smaller one"
     if case.threshold:
         kept, _ = plane_margin(X, y, case.plane(k), clock=Clock(case.time_limit))
         reason, proven = _margin_when_cut(case, kept, high)
@@ -523,8 +523,8 @@ def _margin_when_cut(case: _Case, low: float, high: float) -> tuple[str, bool]:
     """Return what is so of the plane (w, b − t), and whether its margin is the largest within `tol`."""
     cut = f"cut at {case.threshold:g}, not at 0,"
     if low <= 0:
-        return f"{cut} the plane does not separate the classes, of which no margin exceeds {high:.12g}", False
-    reason = f"{cut} the plane keeps a margin of {low:.12g}, and none has one above {high:.12g}"
+        return f"{cut} the plane does not separate the classes, of which no margin exceeds {high!r}", False
+    reason = f"{cut} the plane keeps a margin of {low!r}, and none has one above {high!r}"
     return reason, bool(_margin_gap(low, high) <= case.model.tol)
 
 
