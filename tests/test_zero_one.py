@@ -317,7 +317,7 @@ def test_m18_points_on_the_plane_are_mistakes_and_the_sentence_says_so():
     check.bound(MistakeBound(2.0, "cells", (), (3,)), 2.0)
     assert check.sentence() == (
         "the plane makes 4 mistakes (examples not strictly on their own side); 4 lie within rounding of the plane, "
-        "where predict may say otherwise, and no plane makes fewer than 2"
+        "where predict may say otherwise, and no plane through the origin makes fewer than 2"
     )
 
 

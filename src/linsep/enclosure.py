@@ -434,7 +434,7 @@ def into_box(penalty: Penalty, v: FloatArray, radius: FloatArray, attempt: int) 
     """
     longest = float((np.abs(v) + radius).max())
     beyond = max(64 * U, longest / penalty.l1 - 1.0) if attempt else 64 * U
-    return penalty.l1 / longest * max(0.5, 1.0 - 4.0**attempt * beyond)
+    return penalty.l1 / longest * max(0.5, 1.0 - 64.0**attempt * beyond)
 
 
 def penalty_conjugate(penalty: Penalty, v: FloatArray, radius: FloatArray) -> Interval:

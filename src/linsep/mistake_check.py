@@ -120,7 +120,8 @@ class MistakeCheck:
         what += "" if counted else f" of weight {in_words(made)}"
         if self.unsettled:
             what += f"; {self.unsettled} lie within rounding of the plane, where predict may say otherwise"
-        fewer = "no plane makes fewer" if counted else "no plane makes them of less weight"
+        plane = "no plane" if self.problem.fit_intercept else "no plane through the origin"
+        fewer = f"{plane} makes fewer" if counted else f"{plane} makes them of less weight"
         fewer += "" if made <= self.lower else f" than {in_words(self.lower)}"
         if self.by_highs:
             return f"the plane makes {what}; that {fewer} is what HiGHS finds in floats, which proves nothing"

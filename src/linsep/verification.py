@@ -302,6 +302,11 @@ class _Case:
         return f" where its scores are cut at {self.threshold:g}" if self.threshold else ""
 
     @property
+    def kind(self) -> str:
+        """The planes among which it is the best, in words."""
+        return "plane" if self.statement.fit_intercept else "plane through the origin"
+
+    @property
     def remark(self) -> str:
         """Return what a sentence on scores has to add, where predictions are not their signs."""
         if hasattr(self.model, "_ballots"):
@@ -443,7 +448,8 @@ def _mistakes(case: _Case, k: int) -> Verification:
     lists: Any = dict(checked=tuple(checked), trusted=tuple(trusted), covered=(*case.covered, *OF_MISTAKES))
     if case.threshold:
         made = check.weights.value(check.weights.where(_wrong(case, k, problem)))
-    proven = not check.by_highs and made <= check.lower
+    among_these = case.statement.fit_intercept or not case.threshold  # cut elsewhere, it is no plane through the origin
+    proven = not check.by_highs and among_these and made <= check.lower
     return Verification(True, check.sentence(made, case.cut), proven=proven, **lists)
 
 
@@ -472,7 +478,7 @@ def _margin(case: _Case, k: int) -> Verification:
     low, high = found
     proven = _margin_gap(low, high) <= tol
     covered = [*case.covered, "objective_", *_said_of_the_margin(case, k, found), *_converged(case, proven)]
-    reason = f"the largest margin lies between {low!r} and {high!r}, and the plane keeps the smaller one"
+    reason = f"the largest margin of any {case.kind} lies between {low!r} and {high!r}, and this one keeps the smaller"
     if case.threshold:
         kept, _ = plane_margin(X, y, case.plane(k), clock=Clock(case.time_limit))
         reason, proven = _margin_when_cut(case, kept, high)
@@ -523,9 +529,10 @@ def _margin_when_cut(case: _Case, low: float, high: float) -> tuple[str, bool]:
     """Return what is so of the plane (w, b − t), and whether its margin is the largest within `tol`."""
     cut = f"cut at {case.threshold:g}, not at 0,"
     if low <= 0:
-        return f"{cut} the plane does not separate the classes, of which no margin exceeds {high!r}", False
-    reason = f"{cut} the plane keeps a margin of {low!r}, and none has one above {high!r}"
-    return reason, bool(_margin_gap(low, high) <= case.model.tol)
+        return f"{cut} the plane does not separate the classes, and no {case.kind} has a margin above {high!r}", False
+    reason = f"{cut} the plane keeps a margin of {low!r}, and no {case.kind} has one above {high!r}"
+    # Cut elsewhere, a plane through the origin is none any more.
+    return reason, bool(case.statement.fit_intercept and _margin_gap(low, high) <= case.model.tol)
 
 
 # -- perceptrons ------------------------------------------------------------------------------------------------------
