@@ -301,6 +301,8 @@ def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
     return Bound(high, low), error
 
 
+#: Rounding that is estimated at no more than this share of `tol` is not looked at.
+FAINT = 0.01
 #: The largest float.
 LARGEST = float(np.finfo(float).max)
 
@@ -316,20 +318,21 @@ def _unpenalised(problem: Problem, w: FloatArray, b: float, result: Any) -> tupl
 
 
 def hidden(found: Bound, error: float, tol: float) -> bool:
-    """Whether it is for fear of rounding alone that the relative gap is not proven to be at most `tol`."""
+    """Whether what is proven depends on how large rounding truly is: an estimate that counts has to be looked at."""
     if share(max(found.gap, 0.0) + error, max(abs(found.primal) - error, 0.0)) <= tol:
-        return False
+        return error > FAINT * tol * abs(found.primal)
     return found.relative_gap <= tol or error > 0.5 * tol * abs(found.primal)
 
 
 def looked_at_closely(found: Bound, error: float, primal: Interval, dual: Interval) -> tuple[Bound, float]:
     """Return the bound, or a better one that was found, and what rounding did add to P − D at the most.
 
-    That is doubled: on another machine it may be other roundings.
+    That is doubled, up to what was estimated: on another machine it may be other roundings.
     """
     better = Bound(found.primal, max(found.dual, dual.low))
     off = max(primal.high - better.primal, better.primal - primal.low, 0.0)
-    return better, min(error, 2.0 * (off + max(min(better.dual, better.primal) - dual.low, 0.0)))
+    added = off + max(min(better.dual, better.primal) - dual.low, 0.0)
+    return better, max(added, min(error, 2.0 * added))
 
 
 def widened(primal: Interval, dual: Interval) -> float:
