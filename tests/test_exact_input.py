@@ -120,10 +120,16 @@ def test_narrow_numbers_are_all_doubles(dtype):
 
 
 def test_what_is_no_number_is_left_to_others():
-    refuse_inexact([["a"], [None], [np.nan], [{}]])
+    refuse_inexact([[None], [np.nan], [{}]])
     refuse_inexact([[1.0], [2.0, 3.0]])
     refuse_inexact(np.array([[np.nan, np.inf, Decimal("NaN"), Decimal("Infinity")]]))
     refuse_inexact(np.empty((0, 2)))
+
+
+def test_text_and_dates_are_refused_by_name():
+    for value in ("1.5", b"2", 1j, np.datetime64("2024-01-01"), np.timedelta64(3, "s")):
+        with pytest.raises(ValueError, match="in row 1, column x0, which is no number"):
+            refuse_inexact(np.array([[1.0], [value]], dtype=object))
 
 
 def test_who_promises_a_gap_reads_the_data_as_doubles():

@@ -391,7 +391,7 @@ def test_hard_margins_converge_where_it_is_proven():
     [
         ([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], "are separable"),
         ([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1], "are quasi-separable"),
-        ([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 1, 2, 2], "are separable"),
+        ([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 1, 2, 2], "a plane separates class 0 from the rest"),
     ],
 )
 def test_without_an_optimum_that_is_told(X, y, words):

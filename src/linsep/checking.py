@@ -108,7 +108,10 @@ def read_data(
         raise ValueError(f"X has {X.shape[0]} rows and y {len(labels)} labels: give each row its label")
     if sample_weight is None:
         return X, labels, None
-    s = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), labels.shape)
+    given = np.asarray(sample_weight)
+    if given.dtype.kind == "c" or given.shape not in ((), labels.shape):
+        raise ValueError(f"sample_weight has shape {given.shape}; it needs a real number for each row, {len(labels)}")
+    s = np.broadcast_to(given.astype(np.float64), labels.shape)
     if not (np.isfinite(s).all() and (s >= 0).all() and s.any()):
         raise ValueError("sample_weight must be finite, zero or more, and not all zero")
     return X, labels, np.ascontiguousarray(s)
@@ -170,7 +173,10 @@ def planes_in_words(count: int) -> str:
 def codes_of(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     """Return the position of every label among the classes."""
     places = {label: k for k, label in enumerate(classes)}
-    different, inverse = np.unique(labels, return_inverse=True)
+    if labels.dtype.kind == "O":  # of any types, which may have no order
+        different, inverse = labels, np.arange(len(labels))
+    else:
+        different, inverse = np.unique(labels, return_inverse=True)
     found = np.array([places.get(label, -1) for label in different.tolist()], dtype=np.int64)
     if (found < 0).any():
         raise ClaimError(f"y has the label {different[found < 0][0]!s}, which the fit did not know")

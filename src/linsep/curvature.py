@@ -238,6 +238,8 @@ def _look(M: float, rows: _PlaneRows | _SoftmaxRows) -> Look:
 
 
 def _looked(M: float, rows: _PlaneRows | _SoftmaxRows, columns: _Rows) -> Look:
+    if rows.size == 0:  # no column says anything: all planes have the same objective
+        return Look(0.0, None, 0.0, columns.redundancy)
     R, sure = _whitening(rows)
     if not sure and columns.leave_out_redundant():
         R, _ = _whitening(rows)

@@ -6,6 +6,7 @@ between two doubles; rounded, it would be another number, and the proof one of o
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -17,6 +18,8 @@ from scipy import sparse
 
 __all__ = ["refuse_inexact"]
 
+#: What is converted to numbers by rules that may round.
+NO_NUMBERS = (str, bytes, complex, date, timedelta, np.datetime64, np.timedelta64, np.complexfloating)
 #: All whole numbers up to this one are doubles.
 WHOLE = 2**53
 
@@ -24,7 +27,8 @@ WHOLE = 2**53
 def refuse_inexact(values: Any, what: str = "X") -> None:
     """Raise where a number does not fit into a 64-bit float exactly, naming its row, its column and itself.
 
-    What is not a number (text, None, NaN, an object of another type) is left to whoever converts the numbers.
+    Text and dates are refused too, since converting them may round. None, NaN and objects of other types are left to
+    whoever converts the numbers.
 
     Parameters
     ----------
@@ -92,6 +96,8 @@ def _refuse_array(values: Any, what: str) -> None:
 
 def _refuse(value: Any, what: str, row: int | None, column: str | None) -> None:
     where = ("" if row is None else f" in row {row}") + ("" if column is None else f", column {column}")
+    if isinstance(value, NO_NUMBERS):
+        raise ValueError(f"{what} has {value!r}{where}, which is no number: make numbers of it first")
     raise ValueError(
         f"{what} has {_shown(value)}{where}, which is no 64-bit float (the nearest is {_nearest(value):.17g}): a proof "
         "would be of another number; scale or round it first"
@@ -130,6 +136,8 @@ def _first_misfit(values: NDArray[Any]) -> int | None:
     if kind in "iu":
         large = np.flatnonzero((values > WHOLE) | (values < -WHOLE) if kind == "i" else values > WHOLE)
         return next((int(k) for k in large if not _fits(int(values[k]))), None)
+    if kind in "USMmc":
+        return 0 if values.size else None
     if kind == "O":
         return next((k for k, value in enumerate(values.tolist()) if not _fits(value)), None)
     return None
@@ -137,6 +145,8 @@ def _first_misfit(values: NDArray[Any]) -> int | None:
 
 def _fits(value: Any) -> bool:
     """Whether a value is a double exactly, or no finite number at all."""
+    if isinstance(value, NO_NUMBERS):
+        return False
     if type(value) is float or not isinstance(value, Rational | Decimal | np.floating) or value != value:
         return True
     nearest = _nearest(value)

@@ -572,7 +572,8 @@ def _verdict_of_plane(case: _Case, k: int, proof: Separability) -> Verification:
     outcome = _exact(check, f"{case.who(k)}the classes are {_verdict(proof)}")
     if not check:
         return outcome
-    reason = f"{_verdict(proof)}: {check.reason}"
+    origin = "" if case.statement.fit_intercept else " (of planes through the origin)"
+    reason = f"{_verdict(proof)}: {check.reason}{origin}"
     lists: Any = dict(covered=(*case.covered, "separability_"))
     if hasattr(case.model, "_ballots"):
         reason = f"{reason}; predictions are by vote of all planes of the run, and of those nothing is proven"
@@ -580,7 +581,8 @@ def _verdict_of_plane(case: _Case, k: int, proof: Separability) -> Verification:
     made = int(np.count_nonzero(_wrong(case, k, problem) & _counted(problem)[0]))
     reason = f"{reason}; the model's plane{case.cut} makes {made} mistakes"
     lists["trusted"] = (*outcome.trusted, ROUNDED)
-    return replace(outcome, reason=reason, proven=not proof.separable or made == 0, **lists)
+    among_these = case.statement.fit_intercept or not case.threshold
+    return replace(outcome, reason=reason, proven=among_these and (not proof.separable or made == 0), **lists)
 
 
 def _verdict_again(case: _Case, k: int, proof: Separability) -> Check:

@@ -28,6 +28,7 @@ from ..checking import positive_classes
 from ..claim import Claim, certify, rounding
 from ..curvature import MANY_FEATURES
 from ..duality import share
+from ..exact_input import refuse_inexact
 from ..losses import Loss
 from ..penalties import Penalty
 from ..problem import Problem
@@ -209,7 +210,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
         rows = self._rows(X)
-        self._no_optimum = self._why_no_optimum(X, codes, weight)
+        self._no_optimum = None
         results = self._learn(rows, codes, weight, starts, seed, X, y)
         self._believe_the_proof()
         if any(result.interrupted for result in results):
@@ -217,8 +218,14 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self._warn(results)
         return self
 
+    def _is_exact(self) -> bool:
+        """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
+        return bool(np.isinf(self._C()))
+
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
         """Return X (and y) as the kernels read them."""
+        if not isinstance(y, str) and self._is_exact():  # rows to learn from, not to read
+            refuse_inexact(X)
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order=order)
 
     def _rows(self, X: Any) -> Rows:
@@ -300,7 +307,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         problems = self._problems(rows, codes, weight)
         starts = [None] * len(problems) if starts is None else self._dual_starts(problems, starts)
         results = self._solve_all(problems, starts, seed, X, y)
-        results = [self._proven_further(*each) for each in zip(problems, results, strict=True)]
+        if not any(result.interrupted for result in results):
+            try:
+                self._no_optimum = self._why_no_optimum(X, codes, weight)
+                results = [self._proven_further(*each) for each in zip(problems, results, strict=True)]
+            except KeyboardInterrupt:  # the planes that were found are kept
+                results = [replace(result, interrupted=True) for result in results]
         self._store(problems, results)
         return results
 
@@ -497,8 +509,12 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             except ProofTimeoutError:
                 continue  # nothing is known: the fit's own report stands
             if why is not None:
-                return why if len(self.classes_) == 2 else f"class {self.classes_[k]} against the rest: {why}"
+                return self._of_class(k, why)
         return None
+
+    def _of_class(self, k: int, why: str) -> str:
+        """Say of which class it is that there is no optimum, where there are several."""
+        return why if len(self.classes_) == 2 else f"class {self.classes_[k]} against the rest: {why}"
 
     def _warn(self, results: list[Result]) -> None:
         """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""

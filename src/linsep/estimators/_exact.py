@@ -23,11 +23,6 @@ class ExactEstimator(LinearEstimator):
         """Whether this fit proves anything exactly."""
         return True
 
-    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
-        if self._is_exact() and not isinstance(y, str):  # rows to learn from, not to read
-            refuse_inexact(X)
-        return super()._check_X(X, y, reset=reset, order=order)
-
     def _weights(
         self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
     ) -> FloatArray | None:

@@ -186,8 +186,13 @@ class LogisticRegression(CertifiedEstimator):
         solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
-        if self._no_optimum is None:
-            found = polished_softmax(found, problem, self._tol())
+        if not found.interrupted:
+            try:
+                self._no_optimum = self._why_no_optimum(X, codes, weight)
+                if self._no_optimum is None:
+                    found = polished_softmax(found, problem, self._tol())
+            except KeyboardInterrupt:  # the planes that were found are kept
+                found = replace(found, interrupted=True)
         found.history.solver = solver.name
         found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
         results = self._store_softmax(problem, found)
@@ -262,6 +267,12 @@ class LogisticRegression(CertifiedEstimator):
             )
         except ProofTimeoutError:
             return None  # nothing is known: the fit's own report stands
+
+    def _of_class(self, k: int, why: str) -> str:
+        if not self._at_once():
+            return super()._of_class(k, why)
+        # Which coefficients of one class against the rest run away does not say which of the softmax do.
+        return f"a plane separates class {self.classes_[k]} from the rest, so no finite optimum exists; use a finite C"
 
     def _coefficients(self) -> int:
         if not self._at_once():

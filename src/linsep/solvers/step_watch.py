@@ -54,7 +54,7 @@ class StepWatch:
     def blown_up(self, objective: float) -> bool:
         """Whether the run is lost: not a number, or beyond all bounds."""
         scale = 1.0 + abs(self._start)
-        if self._known_stable is not None:  # a step moves an agreement by about this much
+        if self._known_stable:  # a step moves an agreement by about this much; zero where lengths overflow
             scale += float(self.schedule(0)) / self._known_stable
         return not np.isfinite(objective) or abs(objective) > BLOWN_UP * scale
 
