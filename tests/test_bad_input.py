@@ -49,8 +49,11 @@ BAD_X = {
     "no columns": (lambda X: X[:, :0], "0 feature"),
     "no rows": (lambda X: X[:0], r"0 sample|inconsistent"),
     "fewer rows than labels": (lambda X: X[:-1], "inconsistent numbers of samples"),
-    "words": (lambda X: np.full(X.shape, "word", dtype=object), "could not convert"),
-    "complex": (lambda X: X + 1j, "Complex"),
+    "words": (
+        lambda X: np.full(X.shape, "word", dtype=object),
+        r"could not convert|'word' in row 0, column x0, which is no number",
+    ),
+    "complex": (lambda X: X + 1j, r"Complex|which is no number"),
     "nothing": (lambda X: None, "(?i)array"),
 }
 
@@ -95,7 +98,7 @@ BAD_WEIGHTS = {
     "infinite": (lambda n: np.where(np.arange(n) == 7, np.inf, 1.0), "sample_weight.*infinity"),
     "too few": (lambda n: np.ones(n - 1), "sample_weight has shape"),
     "two columns": (lambda n: np.ones((n, 2)), "sample_weight has shape"),
-    "words": (lambda n: np.full(n, "heavy"), "could not convert"),
+    "words": (lambda n: np.full(n, "heavy"), r"could not convert|sample_weight has .* which is no number"),
     "one negative number": (lambda n: -1.0, "negative"),
     "one NaN": (lambda n: np.nan, "(?i)sample_weight"),
     "one zero": (lambda n: 0.0, "zero for all"),
