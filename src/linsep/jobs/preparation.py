@@ -89,6 +89,7 @@ def prepare(
     kinds: Mapping[str, str] | None = None,
     degree: int = 1,
     keep_frame: bool = False,
+    scaled: bool = True,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -106,11 +107,13 @@ def prepare(
         Of products of numbers.
     keep_frame : bool, default=False
         Whether to keep the rows as they were read too, for `Examples.split`.
+    scaled : bool, default=True
+        Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=types_said(kinds))
@@ -123,7 +126,13 @@ def prepare(
 
 
 def _training_examples(
-    data: Table | Matrix, target: str | None, hints: Hints, kinds: Mapping[str, str], degree: int, keep_frame: bool
+    data: Table | Matrix,
+    target: str | None,
+    hints: Hints,
+    kinds: Mapping[str, str],
+    degree: int,
+    keep_frame: bool,
+    scaled: bool,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
@@ -142,6 +151,7 @@ def _training_examples(
             fitted, X = TableEncoding.fit_transform(
                 frame.drop_columns([column]),
                 data.name,
+                scaled=scaled,
                 kinds=kinds,
                 degree=degree,
                 target=column,

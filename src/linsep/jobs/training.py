@@ -21,6 +21,7 @@ __all__ = [
     "fit_or_stop",
     "hashed",
     "is_proven",
+    "is_scaled",
     "parse_C",
 ]
 
@@ -47,6 +48,15 @@ def parse_C(text: str) -> float | None:
     if not C > 0:
         raise DataError(f"--C {text} is not possible; give a positive number, inf for no penalty, or auto")
     return C
+
+
+def is_scaled(C: float | None, degree: int) -> bool:
+    """Whether a fit takes its numbers standardised: not where there is no penalty, so that proofs are of the file's.
+
+    Without one the optimum predicts the same on any scale. Products of numbers that are missing depend on what these
+    are taken for, and grow out of all proportion: they stay products of standardised numbers.
+    """
+    return C is None or np.isfinite(C) or degree > 1
 
 
 def estimator(
