@@ -77,7 +77,7 @@ def fit(
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
-        scaled = training.is_scaled(chosen, asked["degree"])
+        scaled = training.is_scaled(loss, chosen, asked["degree"])
         examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
         from ..jobs import summaries
         from ..model_file import save  # all of which load scikit-learn: it is there by now

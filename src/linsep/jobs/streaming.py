@@ -33,7 +33,7 @@ from ..solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_
 from .memory import Budget, give_back
 from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
 from .summaries import Facts
-from .training import estimator, is_scaled
+from .training import estimator
 from .unfinished import Unfinished, identity
 
 __all__ = ["Outcome", "Request", "fit_in_parts"]
@@ -445,7 +445,6 @@ class _Counting:
         encoding = statistics.encoding(
             degree=request.degree, target=target, header=header, missing=request.hints.missing
         )
-        encoding = encoding if is_scaled(request.C, request.degree) else encoding.unscaled()
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
         notes += [
             f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"

@@ -50,13 +50,19 @@ def parse_C(text: str) -> float | None:
     return C
 
 
-def is_scaled(C: float | None, degree: int) -> bool:
-    """Whether a fit takes its numbers standardised: not where there is no penalty, so that proofs are of the file's.
+def is_scaled(loss: str, C: float | None, degree: int) -> bool:
+    """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
 
-    Without one the optimum predicts the same on any scale. Products of numbers that are missing depend on what these
-    are taken for, and grow out of all proportion: they stay products of standardised numbers.
+    Without a penalty the optimum predicts the same on any scale, and the second-order methods of the logistic and the
+    square loss reach it on any; those of the others do not. Products of numbers that are missing depend on what these
+    are taken for: they stay products of standardised numbers.
+
+    Examples
+    --------
+    >>> is_scaled("logistic", 1.0, 1), is_scaled("logistic", np.inf, 1), is_scaled("hinge", np.inf, 1)
+    (True, False, True)
     """
-    return C is None or np.isfinite(C) or degree > 1
+    return C is None or bool(np.isfinite(C)) or degree > 1 or loss not in ("logistic", "square")
 
 
 def estimator(
