@@ -33,6 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from command import call, run, spawn
+from linsep import model_file
 
 FOLDER = os.environ.get("LINSEP_DATA", "")
 with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the data sets")
@@ -794,9 +795,8 @@ def test_verify_counts_the_rows_without_a_label(labelled, long, monkeypatch):
 def test_a_model_that_takes_one_of_its_classes_for_missing_is_refused(labelled, word, long, monkeypatch):
     if long:
         monkeypatch.setattr("linsep.jobs.checking_streams.LONG", 0)
-    document = json.loads((labelled / "m.json").read_text())
-    document["encoding"]["missing"] = [word]
-    (labelled / "forged.json").write_text(json.dumps(document))
+    found = model_file.read(labelled / "m.json")
+    model_file.save(found.model, labelled / "forged.json", encoding={**found.encoding, "missing": [word]})
     for command in (["verify"], ["evaluate"], *([] if long else [["verify", "--independent"]])):
         done = call(*command, labelled / "forged.json", labelled / "data.csv")
         assert done.code == 2

@@ -244,8 +244,9 @@ class TableEncoding:
     """How a table becomes numbers.
 
     Numbers are standardised, or taken as they are (`unscaled`); where one is missing it counts as the mean (or 0) and,
-    if the training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare share one. Dates become a number of
-    days, the month and the weekday. Text becomes TF-IDF. All is fitted on the training rows only.
+    if the training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare
+    share one. Dates become a number of days, the month and the weekday. Text becomes TF-IDF. All is fitted on the
+    training rows only.
 
     Attributes
     ----------

@@ -241,7 +241,7 @@ def encoded(
 
 
 def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:
-    """Raise where a model's words for a missing value hide rows of one of its classes, which it then does not answer for.
+    """Raise where a model's words for a missing value hide the rows of one of its classes.
 
     A fit never has both. A class in another spelling, 1.0 for 1, is a word like others unless rows were left out.
 
