@@ -146,7 +146,7 @@ def separable(
     reading: Reading = READING,
     json: bool = False,
 ) -> int:
-    """Decide whether a plane separates two classes, and prove the answer.
+    """Decide whether a plane separates two classes by the numbers in the file as they are, and prove the answer.
 
     Parameters
     ----------
