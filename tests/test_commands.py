@@ -33,6 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from command import call, run, spawn
+from linsep import model_file
 
 FOLDER = os.environ.get("LINSEP_DATA", "")
 with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the data sets")
@@ -716,3 +717,98 @@ def test_a9a_from_libsvm_text(tmp_path):
     X, y = load_svmlight_file(str(train))
     Z, z = load_svmlight_file(str(test), n_features=X.shape[1])
     assert abs(found - LogisticRegression(max_iter=2000).fit(X, y).score(Z, z)) <= 0.002
+
+
+# -- the file's own numbers ---------------------------------------------------------------------------------------
+
+QUASI = "a,b,y\n0,0,0\n0,0,1\n1,0,1\n0,1,0\n3,3,0\n3,3,1\n7,7,0\n7,7,1\n5,2,1\n2,6,0\n"
+ENDOMETRIAL = "NV,x,y\n1,1,1\n1,2,1\n0,1,0\n0,2,1\n0,3,0\n0,4,1\n0,5,0\n"
+
+
+def test_separable_is_about_the_numbers_in_the_file(tmp_path):
+    (tmp_path / "quasi.csv").write_text(QUASI)
+    found = run_json("separable", tmp_path / "quasi.csv", "--target", "y")
+    assert found["verdict"] == "quasi"
+    assert found["proof"]["infinite"] == [0, 1]
+
+
+def test_both_commands_name_the_one_coefficient_without_a_finite_estimate(tmp_path):
+    (tmp_path / "nv.csv").write_text(ENDOMETRIAL)
+    assert run_json("separable", tmp_path / "nv.csv", "--target", "y")["proof"]["infinite"] == [0]
+    done = call("fit", tmp_path / "nv.csv", "--target", "y", "--C", "inf")
+    assert done.code == 1
+    assert "the estimate of NV is +∞; the others are finite" in done.err.decode()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "square"])
+def test_dependent_columns_are_told_in_the_files_numbers_and_the_fit_is_proven(tmp_path, loss):
+    rng = np.random.default_rng(1)
+    PI, a, b = rng.normal(3.3, 0.9, 60).round(2), rng.integers(0, 900, 60), rng.integers(0, 9, 60)
+    frame = pd.DataFrame({"PI": PI, "PI2": 2 * PI, "a": a, "b": b, "total": a + b})
+    frame["y"] = np.where(PI + a / 300 + rng.normal(0.0, 1.0, 60) > 4.8, "yes", "no")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    done = call("fit", tmp_path / "data.csv", "--target", "y", "--C", "inf", "--loss", loss, "-o", tmp_path / "m.json")
+    assert done.code == 0
+    assert "PI2 = 2·PI\n" in done.out.decode()
+    assert "total = a + b\n" in done.out.decode()
+    encoding = json.loads((tmp_path / "m.json").read_text())["encoding"]
+    assert set(map(tuple, encoding["numbers"].values())) == {(0.0, 1.0, False)}
+    assert run_json("verify", tmp_path / "m.json", tmp_path / "data.csv")["proven"]
+
+
+def test_missing_numbers_count_as_0_where_numbers_are_as_they_are(tmp_path):
+    frame = customers(300, seed=4)[["age", "income", "bought"]]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    run_json("fit", tmp_path / "data.csv", "--target", "bought", "--C", "inf", "-o", tmp_path / "m.json")
+    done = call("predict", tmp_path / "m.json", tmp_path / "data.csv", "--proba")
+    X = frame[["age", "income"]].fillna(0.0).assign(lacking=frame["age"].isna())
+    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1e9, tol=1e-10, max_iter=1000))
+    found = pd.read_csv(io.BytesIO(done.out))["probability_yes"]
+    np.testing.assert_allclose(found, oracle.fit(X, frame["bought"]).predict_proba(X)[:, 1], atol=1e-5)
+
+
+# -- rows without a label -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=90).round(3)
+    state = np.where(x + rng.normal(size=90) > 0.8, "bad", np.where(x > -0.5, "fair", "good")).astype(object)
+    state[[3, 5]] = None
+    pd.DataFrame({"x": x, "state": state}).to_csv(tmp_path / "data.csv", index=False)
+    run_json("fit", tmp_path / "data.csv", "--target", "state", "-o", tmp_path / "m.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_verify_counts_the_rows_without_a_label(labelled, long, monkeypatch):
+    if long:
+        monkeypatch.setattr("linsep.jobs.checking_streams.LONG", 0)
+    outcome = run_json("verify", labelled / "m.json", labelled / "data.csv")
+    assert outcome["proven"]
+    assert outcome["reason"].endswith("; 2 rows without a label were left out")
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("word", ["bad", " bad "])
+def test_a_model_that_takes_one_of_its_classes_for_missing_is_refused(labelled, word, long, monkeypatch):
+    if long:
+        monkeypatch.setattr("linsep.jobs.checking_streams.LONG", 0)
+    found = model_file.read(labelled / "m.json")
+    model_file.save(found.model, labelled / "forged.json", encoding={**found.encoding, "missing": [word]})
+    for command in (["verify"], ["verify", "--independent"], ["evaluate"], ["report", "-o", labelled / "r.html"]):
+        done = call(*command, labelled / "forged.json", labelled / "data.csv")
+        assert done.code == 2
+        assert "takes the label 'bad' for a missing value" in done.err.decode()
+
+
+def test_a_class_in_another_spelling_is_a_word_for_missing_unless_rows_are_left_out(tmp_path):
+    rows = [f"{x if x % 7 else '0.0'},{x % 3 % 2}" for x in range(1, 40)]
+    (tmp_path / "data.csv").write_text("\n".join(["x,y", *rows]))
+    run_json("fit", tmp_path / "data.csv", "--target", "y", "--missing", "0.0", "-o", tmp_path / "m.json")
+    assert run_json("verify", tmp_path / "m.json", tmp_path / "data.csv")["proven"]
+    (tmp_path / "other.csv").write_text("\n".join(["x,y", *rows]).replace(",0\n", ",0.0\n"))
+    done = call("verify", tmp_path / "m.json", tmp_path / "other.csv")
+    assert done.code == 2
+    assert "takes the label '0.0' for a missing value" in done.err.decode()

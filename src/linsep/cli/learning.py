@@ -76,7 +76,9 @@ def fit(
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, keep_frame=chosen is None, **columns.asked(reading))
+        asked = columns.asked(reading)
+        scaled = training.is_scaled(loss, chosen, asked["degree"])
+        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
         from ..jobs import summaries
         from ..model_file import save  # all of which load scikit-learn: it is there by now
 
@@ -144,7 +146,7 @@ def separable(
     reading: Reading = READING,
     json: bool = False,
 ) -> int:
-    """Decide whether a plane separates two classes, and prove the answer.
+    """Decide whether a plane separates two classes by the numbers in the file as they are, and prove the answer.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def separable(
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, **columns.asked(reading))
+        examples = prepare(data, target, scaled=False, **columns.asked(reading))
         waiting.on("looking for a plane, and for a proof that there is none")
         found = separability(examples.X, examples.y, time_limit=time_limit)
     for remark in examples.notes:

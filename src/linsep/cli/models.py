@@ -76,12 +76,13 @@ def evaluate(
     from .. import evaluation
     from ..data.encoding import from_dict
     from ..jobs import summaries
-    from ..jobs.preparation import encoded
+    from ..jobs.preparation import check_labels, encoded
 
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+        check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         waiting.on("measuring")
         measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
     for remark in examples.notes:
@@ -128,7 +129,7 @@ def verify(
     """
     from ..data.encoding import from_dict
     from ..jobs import checking_streams, second_opinion, summaries
-    from ..jobs.preparation import encoded
+    from ..jobs.preparation import check_labels, encoded
     from ..verification import verify as check
 
     if rows is not None:
@@ -143,7 +144,9 @@ def verify(
         else:
             examples = encoded(data, from_dict(found.encoding), target, reading.hints())
             waiting.on("verifying")
+            check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
             outcome = checking_streams.of_encoded_rows(check(model, examples.X, examples.y))
+            outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
             if rows is not None:
                 second_opinion.write_rows(rows, examples.X, examples.y, examples.encoding.target)
             if independent:

@@ -243,9 +243,10 @@ class MatrixEncoding:
 class TableEncoding:
     """How a table becomes numbers.
 
-    Numbers are standardised; where one is missing it counts as the mean and, if the training rows lacked some, a
-    feature says so. Categories have one feature a level, levels that are too rare share one. Dates become a number of
-    days, the month and the weekday. Text becomes TF-IDF. All is fitted on the training rows only.
+    Numbers are standardised, or taken as they are (`unscaled`); where one is missing it counts as the mean (or 0) and,
+    if the training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare
+    share one. Dates become a number of days, the month and the weekday. Text becomes TF-IDF. All is fitted on the
+    training rows only.
 
     Attributes
     ----------
@@ -316,9 +317,12 @@ class TableEncoding:
         return cls._decided(table, **said)._fitted(table)[0]  # type: ignore[arg-type]
 
     @classmethod
-    def fit_transform(cls, table: pa.Table, name: str = "data", **said: Any) -> tuple[TableEncoding, Any]:
-        """Return what `fit` does, and its `transform` of the same rows."""
+    def fit_transform(
+        cls, table: pa.Table, name: str = "data", *, scaled: bool = True, **said: Any
+    ) -> tuple[TableEncoding, Any]:
+        """Return what `fit` does, `unscaled` where that is asked for, and its `transform` of the same rows."""
         encoding, parts = cls._decided(table, **said)._fitted(table, name)
+        encoding = encoding if scaled else encoding.unscaled()
         return encoding, encoding._encoded(parts, table.num_rows)
 
     @classmethod
@@ -350,6 +354,17 @@ class TableEncoding:
     def refit(self, table: pa.Table) -> TableEncoding:
         """Return the same columns, encoded by what other training rows show."""
         return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
+
+    def unscaled(self) -> TableEncoding:
+        """Return the same with numbers as they are in the file: what is proven of them is then said of the file.
+
+        Examples
+        --------
+        >>> TableEncoding.fit(pa.table({"age": [20.0, 40.0]})).unscaled().transform(pa.table({"age": [30.0, None]}))
+        array([[30.],
+               [ 0.]])
+        """
+        return replace(self, numbers={name: (0.0, 1.0, some) for name, (_, _, some) in self.numbers.items()})
 
     def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
         """Return what the values of the columns say, and these values."""
@@ -440,7 +455,7 @@ class TableEncoding:
             strip = np.array([column[first : first + STRIP] for column in columns], dtype=np.float64)
             strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
             strip /= scale
-            strip[np.isnan(strip)] = 0.0  # the mean
+            strip[np.isnan(strip)] = 0.0  # the mean, where numbers are standardised
             scaled[first : first + STRIP] = strip.T
 
         # Columns become rows strip by strip, each of which stays in the cache.

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ..blocked import BlockedMatrix
 from ..checking import ClaimError, Verification, codes_of
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
-from ..data.readers import Hints, Matrix, stream
+from ..data.readers import Hints, Matrix, Table, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..verification import verify
-from .preparation import hints_of, labels, needs, target_column, with_label
+from .preparation import check_labels, hints_of, labels, needs, target_column, with_label
 
-__all__ = ["is_long", "of_encoded_rows", "verify_in_parts"]
+__all__ = ["is_long", "of_encoded_rows", "of_labelled_rows", "verify_in_parts"]
 
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6
@@ -44,6 +44,20 @@ def of_encoded_rows(outcome: Verification) -> Verification:
     return replace(outcome, checked=(encoded, *outcome.checked), unchecked=unchecked)
 
 
+def of_labelled_rows(outcome: Verification, lacking: int) -> Verification:
+    """Return the outcome for a file of which so many rows have no label: what is found is about the others.
+
+    Examples
+    --------
+    >>> print(of_labelled_rows(Verification(True, "all is so on these 8 rows"), 2))
+    Verified: all is so on these 8 rows; 2 rows without a label were left out.
+    """
+    if not lacking:
+        return outcome
+    rows = "1 row without a label was" if lacking == 1 else f"{lacking:,} rows without a label were"
+    return replace(outcome, reason=f"{outcome.reason}; {rows} left out")
+
+
 def verify_in_parts(
     path: Path, found: Any, data: str, target: str | None, *, hints: Hints | None = None, scratch: Path | None = None
 ) -> Verification:
@@ -64,8 +78,9 @@ def verify_in_parts(
     with tempfile.TemporaryDirectory(prefix="linsep-", dir=scratch) as folder:
         check_space(Path(folder), Path(data).stat().st_size)
         writer = ScratchWriter(Path(folder))
+        blocks = _Blocks(data, encoding, target, hints)
         try:
-            for X, y in _blocks(data, encoding, target, hints):
+            for X, y in blocks:
                 writer.add(X, codes_of(y, classes.tolist()))
         except ClaimError as failure:
             return Verification(False, str(failure))
@@ -74,7 +89,9 @@ def verify_in_parts(
             writer.close()
         if rows is None:
             raise DataError(f"{data}: no rows with a label")
-        return verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))])
+        check_labels(encoding, classes.tolist(), blocks.lacking)
+        outcome = verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))])
+        return of_labelled_rows(outcome, blocks.lacking)
 
 
 def _matrix(rows: Scratch) -> BlockedMatrix:
@@ -85,28 +102,44 @@ def _width(encoding: TableEncoding | MatrixEncoding) -> int:
     return encoding.n_features if isinstance(encoding, MatrixEncoding) else len(encoding.names)
 
 
-def _blocks(
-    data: str, encoding: TableEncoding | MatrixEncoding, target: str | None, hints: Hints | None
-) -> Iterator[tuple[Any, NDArray[Any]]]:
-    """Yield examples and labels, encoded as a model's training examples were."""
-    target, hints = encoding.target if target is None else target, hints_of(encoding, hints)
-    if isinstance(encoding, MatrixEncoding):
-        parts = stream(data, hints, base=encoding.base, n_features=encoding.n_features, size=BLOCK)
-    else:
-        parts = stream(data, hints, types={k: v for k, v in encoding.types().items() if k != target}, size=BLOCK)
-    for part in parts:
-        if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
-            raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
-        if isinstance(part, Matrix):
-            assert isinstance(encoding, MatrixEncoding)
-            if part.y is None:
-                raise DataError(f"{part.name}: no labels in it")
-            yield encoding.transform(part.X, part.name), part.y
-            continue
-        column = target_column(part, target)
+class _Blocks:
+    """Examples and labels, encoded as a model's training examples were; `lacking` counts the rows without a label."""
+
+    def __init__(
+        self, data: str, encoding: TableEncoding | MatrixEncoding, target: str | None, hints: Hints | None
+    ) -> None:
+        self.data, self.encoding, self.hints, self.lacking = data, encoding, hints_of(encoding, hints), 0
+        self.target = encoding.target if target is None else target
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        encoding = self.encoding
+        for part in self._parts():
+            if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
+                raise DataError(
+                    f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}"
+                )
+            if isinstance(part, Matrix):
+                assert isinstance(encoding, MatrixEncoding)
+                if part.y is None:
+                    raise DataError(f"{part.name}: no labels in it")
+                yield encoding.transform(part.X, part.name), part.y
+            else:
+                yield from self._of_table(part)
+
+    def _parts(self) -> Iterator[Table | Matrix]:
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return stream(self.data, self.hints, base=encoding.base, n_features=encoding.n_features, size=BLOCK)
+        types = {name: kind for name, kind in encoding.types().items() if name != self.target}
+        return stream(self.data, self.hints, types=types, size=BLOCK)
+
+    def _of_table(self, part: Table) -> Iterator[tuple[Any, NDArray[Any]]]:
+        assert isinstance(self.encoding, TableEncoding)
+        column = target_column(part, self.target)
         frame = with_label(part.frame, column)
+        self.lacking += part.frame.num_rows - frame.num_rows
         for first in range(0, frame.num_rows, size := max(16, BLOCK // (8 * max(1, frame.num_columns)))):
             some = frame[first : first + size]
             with part.blaming():
-                X = encoding.transform(some, part.name)
+                X = self.encoding.transform(some, part.name)
             yield X, labels(some[column], column, part.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..data.encoding import MatrixEncoding, TableEncoding, is_number
+from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError, blame
 
 __all__ = [
     "Encoding",
     "Examples",
+    "check_labels",
     "check_width",
     "encoded",
     "hints_of",
@@ -56,6 +57,8 @@ class Examples:
         What a user should know: columns set aside, rows left out.
     frame : pyarrow.Table or None
         The rows as they were read, where they were asked for.
+    lacking : int
+        Rows of the file without a label, which are left out.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Examples:
     encoding: Encoding
     notes: list[str]
     frame: pa.Table | None = None
+    lacking: int = 0
 
     def split(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -89,6 +93,7 @@ def prepare(
     kinds: Mapping[str, str] | None = None,
     degree: int = 1,
     keep_frame: bool = False,
+    scaled: bool = True,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -106,11 +111,13 @@ def prepare(
         Of products of numbers.
     keep_frame : bool, default=False
         Whether to keep the rows as they were read too, for `Examples.split`.
+    scaled : bool, default=True
+        Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=types_said(kinds))
@@ -123,7 +130,13 @@ def prepare(
 
 
 def _training_examples(
-    data: Table | Matrix, target: str | None, hints: Hints, kinds: Mapping[str, str], degree: int, keep_frame: bool
+    data: Table | Matrix,
+    target: str | None,
+    hints: Hints,
+    kinds: Mapping[str, str],
+    degree: int,
+    keep_frame: bool,
+    scaled: bool,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
@@ -142,6 +155,7 @@ def _training_examples(
             fitted, X = TableEncoding.fit_transform(
                 frame.drop_columns([column]),
                 data.name,
+                scaled=scaled,
                 kinds=kinds,
                 degree=degree,
                 target=column,
@@ -222,7 +236,32 @@ def encoded(
     _some(y, f"{data.name}, column {column!r}")
     with data.blaming():
         X = encoding.transform(frame, data.name)
-    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None)
+    lacking = data.frame.num_rows - frame.num_rows
+    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None, lacking)
+
+
+def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:
+    """Raise where a model's words for a missing value hide the rows of one of its classes.
+
+    A fit never has both. A class in another spelling, 1.0 for 1, is a word like others unless rows were left out.
+
+    Examples
+    --------
+    >>> spoilt = TableEncoding((), {}, {}, {}, target="state", missing=("bad",))
+    >>> check_labels(spoilt, ["bad", "good"], 0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    linsep.data.sources.DataError: the model's file takes the label 'bad' for a missing value, and so leaves out rows…
+    """
+    if isinstance(encoding, MatrixEncoding):
+        return
+    known = [str(label) for label in classes]
+    possible = spellings(known) if lacking else known
+    for word in encoding.missing:
+        if word.strip() in possible:
+            raise DataError(
+                f"the model's file takes the label {word.strip()!r} for a missing value, and so leaves out rows of a "
+                "class that it predicts: nothing that is found on the others is true of the file; fit the model again"
+            )
 
 
 def _some(y: NDArray[Any], where: str) -> NDArray[Any]:

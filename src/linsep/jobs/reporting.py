@@ -13,7 +13,7 @@ from ..data.sources import DataError
 from ..data_hash import data_hash, differs
 from ..model_file import ModelFile
 from ..report import Content, compute
-from .preparation import Examples, encoded
+from .preparation import Examples, check_labels, encoded
 from .summaries import finite
 
 __all__ = ["report_model", "report_record", "report_text"]
@@ -52,6 +52,7 @@ def report_model(
     """
     encoding = from_dict(found.encoding)
     rows = encoded(data, encoding, target, hints, keep_frame=True)
+    check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
     fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)

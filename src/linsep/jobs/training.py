@@ -21,6 +21,7 @@ __all__ = [
     "fit_or_stop",
     "hashed",
     "is_proven",
+    "is_scaled",
     "parse_C",
 ]
 
@@ -47,6 +48,21 @@ def parse_C(text: str) -> float | None:
     if not C > 0:
         raise DataError(f"--C {text} is not possible; give a positive number, inf for no penalty, or auto")
     return C
+
+
+def is_scaled(loss: str, C: float | None, degree: int) -> bool:
+    """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
+
+    Without a penalty the optimum predicts the same on any scale, and the second-order methods of the logistic and the
+    square loss reach it on any; those of the others do not. Products of numbers that are missing depend on what these
+    are taken for: they stay products of standardised numbers.
+
+    Examples
+    --------
+    >>> is_scaled("logistic", 1.0, 1), is_scaled("logistic", np.inf, 1), is_scaled("hinge", np.inf, 1)
+    (True, False, True)
+    """
+    return C is None or bool(np.isfinite(C)) or degree > 1 or loss not in ("logistic", "square")
 
 
 def estimator(
