@@ -19,7 +19,7 @@ from scipy import sparse
 __all__ = ["refuse_inexact"]
 
 #: What is converted to numbers by rules that may round.
-NO_NUMBERS = (str, bytes, complex, date, timedelta, np.datetime64, np.timedelta64, np.complexfloating)
+NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 #: All whole numbers up to this one are doubles.
 WHOLE = 2**53
 
@@ -27,8 +27,8 @@ WHOLE = 2**53
 def refuse_inexact(values: Any, what: str = "X") -> None:
     """Raise where a number does not fit into a 64-bit float exactly, naming its row, its column and itself.
 
-    Text and dates are refused too, since converting them may round. None, NaN and objects of other types are left to
-    whoever converts the numbers.
+    Text and dates are refused too, since converting them may round. None, NaN, complex numbers and objects of other
+    types are left to whoever converts the numbers.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _first_misfit(values: NDArray[Any]) -> int | None:
     if kind in "iu":
         large = np.flatnonzero((values > WHOLE) | (values < -WHOLE) if kind == "i" else values > WHOLE)
         return next((int(k) for k in large if not _fits(int(values[k]))), None)
-    if kind in "USMmc":
+    if kind in "USMm":
         return 0 if values.size else None
     if kind == "O":
         return next((k for k, value in enumerate(values.tolist()) if not _fits(value)), None)
