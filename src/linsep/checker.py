@@ -2,11 +2,10 @@
 
     python checker.py model.json rows.csv [--target NAME] [--weights COLUMN]
 
-It needs Python 3.11 and nothing else. `rows` are those of the fit: LIBSVM text, or CSV with a header, all numbers but
-the labels (where the model encodes categories, dates or text: its features, as `linsep verify MODEL DATA --independent
---rows rows.csv` writes them). It proves one sentence about the model as it predicts: labels become ±1 by the rule of
-its predictions (two classes: w·x + b ≥ 0, or its threshold, is the second; more: plane k is for class k); what is
-minimised follows from its parameters. What the file says was proven is but a hint (a dual point, rows of a hull): if
+It needs Python 3.11 only. `rows` are those of the fit: LIBSVM text, or CSV with a header, all numbers but the labels
+(where the model encodes categories, dates or text: as `linsep verify MODEL DATA --independent --rows rows.csv` writes
+them). It proves one sentence about the model as it predicts (two classes: w·x + b ≥ 0, or its threshold, is the second;
+more: plane k is for class k), minimising what its parameters say. What the file says was proven is but a hint: if
 wrong, a proof may fail, never succeed. Exit code 0: proven as the parameters ask; 1: true, but less; 2: not verified.
 
 Arithmetic. Floats are read as the rationals they are; all sums of products are of whole numbers, exactly. Only exp and
@@ -73,8 +72,7 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     """Return rows, labels as text, weights (or None), and what has to be said of them."""
     content = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")
     text, encoding = [line for line in content.splitlines() if line.strip()], model.get("encoding") or {}
-    pairs = re.compile(r"\s*[^\s,;]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
-    if any(":" in line for line in text) and all(map(pairs.fullmatch, text)):
+    if any(":" in of for of in text) and all(re.fullmatch(r"\s*[^\s,;]+(\s+\w+:\S+)*\s*(#.*)?", of) for of in text):
         lines = [[of for of in line.split("#")[0].split() if not of.startswith("qid:")] for line in text]
         cells = [[(int(j), float(x)) for j, x in (pair.split(":") for pair in line[1:])] for line in lines]
         base = encoding.get("base", min(1, *(j for row in cells for j, _ in row)))
@@ -103,13 +101,13 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
 
 def encode(classes: Sequence[Any], labels: Sequence[str]) -> list[int]:
     """Return the number of each label's class, whole numbers and texts (but for spaces around) being read exactly."""
-    read: Any = {bool: str.title, str: str.strip, int: Context(999, traps=[]).create_decimal}.get(type(classes[0]), float)
-    number = {read(str(label)): k for k, label in enumerate(classes)}
+    key: Any = {bool: str.title, str: str.strip, int: Context(99, traps=[]).create_decimal}.get(type(classes[0]), float)
+    number = {key(str(label)): k for k, label in enumerate(classes)}
     if len(number) < len(classes) or len({*map(type, classes)}) > 1:
         raise Refused(f"the classes {classes} cannot be told apart by their labels in text: rename them")
-    if lost := [label for label in labels if read(label) not in number]:
+    if lost := [label for label in labels if key(label) not in number]:
         raise Refused(f"the label {lost[0]!r} is not among the model's classes {classes}")
-    return [number[read(label)] for label in labels]
+    return [number[key(label)] for label in labels]
 
 class Data:
     """Rows y [x, 1] (y = 1 unless given, the 1 where there are intercepts) in whole numbers, which are times `one`."""
@@ -166,7 +164,7 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
         rest = (1 + sum(there.values())) * (1 + REL)
         masses.append({k: int(int(c * x / rest) * p.scales[y]) for k, x in there.items()})
         q = {k: x / (1 + E) * (1 - REL) for k, x in (e | {y: Decimal(1)}).items()}
-        for k, m in ((m, k) if k == y else (k, m) for m in range(p.K) for k in range(m) if not (p.l1 or p.l2)):
+        for k, m in ((b, a) if a == y else (a, b) for b in range(p.K) for a in range(b) if not (p.l1 or p.l2)):
             bends.append((i, k, m, int(c * q[k] * q[m]), int(c * q[k]) if m == y else 0))
     return (total + Fraction(low * (1 - REL))) / p.one, (total + Fraction(high * (1 + REL))) / p.one, masses, bends
 
@@ -210,8 +208,7 @@ def dual_bound(p: "Case", masses: Masses) -> Fraction:
         flows = [[sum(mass.values()) if y == k else -mass.get(k, 0) for y, mass in both] for k in p.planes]
         v = [abs(x) / p.one for flow in flows for x in p.data.combine(flow)[: p.data.d]]
         if p.l2 or max(v) <= p.l1:
-            excess = sum((max(x - p.l1, ZERO) ** 2 for x in v), ZERO)
-            return max(ZERO, gain(p, masses) - (excess / (2 * p.l2) if p.l2 else 0))
+            return max(ZERO, gain(p, masses) - (sum(max(x - p.l1, ZERO) ** 2 for x in v) / (2 * p.l2) if p.l2 else 0))
         shrink = p.l1 / max(v) * (1 - Fraction(attempt, 1 << 60))  # only a box of v has a finite conjugate
         masses = [{k: int(a * shrink) for k, a in mass.items()} for mass in masses]
     return ZERO
@@ -240,7 +237,6 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
         short.append(([int(t * Fraction(2) ** -by) for t in T], int(sum(map(mul, image, T)) * Fraction(4) ** -by)))
     if len(short) < len(g) and not all(h for _, _, _, h, _ in bends):
         return None
-
     def size(r: Sequence[int]) -> Fraction:  # the root of Σ (T r)²/(T H Tᵀ), rounded up
         off = sum(map(abs, r))
         squares = sum(1 + ((abs(sum(map(mul, T, r))) + off) ** 2 << 2 * bits) // of for T, of in short)
@@ -466,7 +462,7 @@ class Case:
 
 def check(model: Any, rows: Sequence[Any], labels: Sequence[str], weights: Any = None, *said: str) -> Finding:
     """Return what can be proven of a model, or of a verdict on separability, on these rows."""
-    found, case, k = Finding(0, "", [*said, "all else in the file: names, counts, history, digests, threshold"]), None, 0
+    found, case, k = Finding(0, "", [*said, "what else it says: names, counts, history, digests, threshold"]), None, 0
     try:
         if "verdict" in model:
             d, (no, yes) = 1 + max([0, *(j for columns, _ in rows for j in columns)]), model["classes"]
