@@ -450,7 +450,7 @@ class Case:
             low, high = margin(self, z, [self.place[i] for i in proof["points"]])
             found.gap = max(found.gap, float(share := max(ZERO, 1 - low / high)))
             kept = f"the margin squared is at least {shown(low, False)}, that of {none} above {shown(high, True)}"
-            return moved or share > self.tol, f"{kept}: within {shown(share, True, 2)}{self.asked}"
+            return moved or not low or share > self.tol, f"{kept}: within {shown(share, True, 2)}{self.asked}"
         if self.name == "ZeroOneClassifier":
             weight, least = mistakes(self, z)
             best = "" if least >= weight else f" than {shown(least, False)} (the file says {proof['bound']:g})"
