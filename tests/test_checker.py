@@ -36,8 +36,10 @@ from linsep import (
     separability,
     verify,
 )
+from linsep.jobs.second_opinion import Opinions
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet, Penalty
+from linsep.verification import Verification
 
 SOURCE = Path(checker.__file__)
 
@@ -584,3 +586,87 @@ def test_m13_numbers_with_gaps_and_without_names(tmp_path):
     if made.code == 2:
         pytest.skip(made.err.decode())
     assert alone(tmp_path, tmp_path / "model.json", tmp_path / "bare.csv").returncode == made.code
+
+
+# -- an attack, and what it found -------------------------------------------------------------------------------------
+
+LINE = [[-2.0], [-1.0], [1.0], [2.0]]
+
+
+def saved(model, A, y, path, **more):
+    save(quietly(model, np.array(A), np.array(y)), path, **more)
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("classes", [[2**53, 2**53 + 1], ["1", 1], [1, "1"], ["a", " a"], [1, 1.0], ["a", "a"]])
+def test_m13_classes_whose_labels_would_be_one_are_refused_or_told_apart(classes, tmp_path):
+    model = saved(ZeroOneClassifier(), LINE, [0, 0, 1, 1], tmp_path / "model.json")
+    model |= {"coefficients": [[0.0]], "intercept": [1.0]}  # always the second class
+    model["classes"]["values"] = classes
+    labels = [str(classes[k]) for k in (0, 0, 1, 1)]
+    found = checker.check(model, as_rows(LINE), labels)
+    assert found.code == (1 if classes[0] == 2**53 else 2), str(found)
+    assert "mistakes weigh 2" in found.sentence or "told apart" in found.sentence
+    verdict = separability(np.array(LINE), [0, 0, 1, 1]).to_dict() | {"classes": classes}
+    found = checker.check(verdict, as_rows(LINE), labels)
+    assert found.code == (0 if classes[0] == 2**53 else 2), str(found)
+
+
+@pytest.mark.parametrize("texts", [("0", "1"), ("0.0", "1.0")])
+def test_m13_whole_numbers_are_read_as_numbers(texts, tmp_path):
+    model = saved(ZeroOneClassifier(), LINE, [0, 0, 1, 1], tmp_path / "model.json")
+    assert checker.check(model, as_rows(LINE), [texts[k] for k in (0, 0, 1, 1)]).code == 0
+    found = checker.check(model, as_rows(LINE), ["0", "0", "1", "maybe"])
+    assert found.code == 2
+    assert "'maybe' is not among" in found.sentence
+
+
+def test_m13_what_is_predicted_by_vote_is_not_called_proven(tmp_path):
+    model = saved(Perceptron(keep="vote", random_state=0), X, EASY, tmp_path / "model.json")
+    assert "ballots" in str(model["fitted"])
+    found = second_opinion(tmp_path / "model.json", X, EASY)
+    assert found.code == 1
+    assert "by a vote" in found.sentence
+
+
+def test_m13_division_by_zero_ends_in_a_sentence(tmp_path):
+    data = write_csv(tmp_path / "rows.csv", X, Y, names=["a", "b", "c"])
+    assert call("fit", data, "--target", "label", "-o", tmp_path / "model.json").code in (0, 1)
+    model = json.loads((tmp_path / "model.json").read_text())
+    model["encoding"]["numbers"]["a"][1] = 0.0
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    run = alone(tmp_path, tmp_path / "model.json", data)
+    assert run.returncode == 2
+    assert run.stdout.startswith("NOT verified")
+
+
+@pytest.mark.parametrize(("first", "proven", "second", "code"), [
+    (True, True, 0, 0), (True, False, 0, 1), (True, True, 1, 1), (True, False, 2, 2), (False, False, 1, 2),
+    (False, False, 0, 2), (False, False, 2, 2),
+])  # fmt: skip
+def test_m13_one_check_that_does_not_verify_is_exit_code_2(first, proven, second, code):
+    opinion = Verification(first, "so", proven=proven)
+    assert Opinions(opinion, checker.Finding(second, "so")).code == code
+
+
+@pytest.mark.parametrize("estimator", [HardMarginSVC, ZeroOneClassifier, Perceptron])
+@pytest.mark.parametrize("threshold", [0.25, -0.25, 50.0])
+def test_m13_a_threshold_without_intercept_is_no_plane_through_the_origin(estimator, threshold, tmp_path):
+    path = tmp_path / "model.json"
+    model = saved(estimator(fit_intercept=False), LINE, [0, 0, 1, 1], path, threshold=threshold)
+    found = checker.check(model, as_rows(LINE), ["0", "0", "1", "1"])
+    assert found.code == 1, str(found)
+    assert "plane through the origin" in found.sentence
+    w = model["coefficients"][0][0]
+    wrong = sum((w * x - threshold) * y <= 0 for (x,), y in zip(LINE, (-1, -1, 1, 1), strict=True))
+    if estimator is not HardMarginSVC:
+        assert f"weigh {wrong}," in found.sentence or f"leaves {wrong} rows" in found.sentence
+    assert verify(path, np.array(LINE), [0, 0, 1, 1])
+
+
+def test_m13_libsvm_text_may_begin_with_an_empty_row_and_have_queries(tmp_path):
+    save(quietly(LogisticRegression(), np.array([[0.0], [1.0]]), [1, 0]), tmp_path / "model.json")
+    for text in ("1\n0 1:1\n", "1 qid:3\n0 qid:4 1:1\n"):
+        (tmp_path / "rows.svm").write_text(text)
+        run = alone(tmp_path, tmp_path / "model.json", tmp_path / "rows.svm")
+        assert run.returncode == 0, run.stdout

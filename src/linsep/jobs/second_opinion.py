@@ -40,7 +40,7 @@ class Opinions:
     @property
     def code(self) -> int:
         """0: both prove it; 1: one proves less than was asked for; 2: one does not verify it, or they disagree."""
-        return 2 if self.disagree else max(int(not (self.first and self.first.proven)), self.second.code)
+        return 2 if not self.first or self.disagree else max(int(not self.first.proven), self.second.code)
 
     def __str__(self) -> str:
         lines = [str(self.first), "", f"Second opinion, of checker.py. {self.second}"]
