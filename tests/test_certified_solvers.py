@@ -292,7 +292,7 @@ def test_an_unpenalised_likelihood_without_a_maximum_says_which_coefficients_run
     with pytest.warns(ConvergenceWarning, match=r"no finite optimum exists: the estimate of x0 is \+∞"):
         model = LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert not model.converged_
-    with pytest.warns(ConvergenceWarning, match="class 0 against the rest: the data are separable"):
+    with pytest.warns(ConvergenceWarning, match="a plane separates class 0 from the rest"):
         LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2, 1])
 
 

@@ -517,6 +517,7 @@ def leaves(value, path=()):
         yield path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hinge", "softmax", "perceptron, overlap", "margin", "zero-one"])
 def test_m13_no_edit_of_one_field_ends_in_an_error(name, fitted):
     _, X, y, weights = HONEST[name]

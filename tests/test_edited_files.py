@@ -74,6 +74,7 @@ def outcome_of(path, X, y):
         return Verification(False, str(error).removeprefix(f"{path}: "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_m13_m14_m18_every_edited_file_is_refused_by_name_or_predicts_the_same(name, tmp_path):
     _, X, y = CASES[name]

@@ -200,7 +200,7 @@ def test_bad_data_are_an_error():
         sides(np.array([[2**53 + 1]]), [1], [1.0], intercept=False)
     with pytest.raises(ValueError, match="rows and columns"):
         sides([1.0], [1], [1.0])
-    with pytest.raises(ValueError, match="needs numbers"):
+    with pytest.raises(ValueError, match="which is no number"):
         sides(np.array([["a"]]), [1], [1.0])
     with pytest.raises(ValueError, match="time_limit=-1"):
         Clock(-1)

@@ -94,7 +94,7 @@ y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
 model = LogisticRegression(C=None)
 def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
-_base.{what} = interrupt
+_base.polished = interrupt
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
@@ -102,9 +102,6 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("what", ["explain_no_optimum", "polished"])
-def test_ctrl_c_while_something_is_proven_keeps_the_plane(what):
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED.replace("{what}", what)], capture_output=True, text=True, check=False
-    )
+def test_ctrl_c_while_the_gap_is_proven_keeps_the_plane():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["(1,", "3)", "(400,)"], done.stderr

@@ -32,7 +32,7 @@ def rare(n=40, seed=0):
 # -- against linear programs ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 6))])
 def test_m13_every_verdict_is_that_of_linear_programs_over_the_cone(seed):
     for X, y, weight, intercept, kept in designs(seed, 50):
         found = estimates(X, y, weight, fit_intercept=intercept)
@@ -45,6 +45,7 @@ def test_m13_every_verdict_is_that_of_linear_programs_over_the_cone(seed):
         assert found.separability.infinite == ([] if found.separability.verdict == "overlap" else unheld)
 
 
+@pytest.mark.slow
 def test_the_oracle_agrees_with_all_subsets_of_rows():
     """−e_j is in the cone if and only if it is in that of some independent rows, whose weights are unique."""
     for X, y, _, intercept, _ in itertools.islice(designs(99, 40), 25):

@@ -272,7 +272,7 @@ def test_m13_the_last_bit_decides():
         ([[0.0], [1.0]], [0, 1, 1], "one label for each of the 2 rows"),
         ([0.0, 1.0], [0, 1], "rows and columns"),
         (np.zeros((2, 0)), [0, 1], "nothing"),
-        ([["a"], ["b"]], [0, 1], "needs numbers"),
+        ([["a"], ["b"]], [0, 1], "which is no number"),
         ([[0.0], [1.0]], [0.0, np.nan], "not a finite number"),
         (np.array([[2**53 + 1], [1]]), [0, 1], "9007199254740993 in row 0, column x0"),
     ],

@@ -97,7 +97,8 @@ def _refuse_array(values: Any, what: str) -> None:
 def _refuse(value: Any, what: str, row: int | None, column: str | None) -> None:
     where = ("" if row is None else f" in row {row}") + ("" if column is None else f", column {column}")
     if isinstance(value, NO_NUMBERS):
-        raise ValueError(f"{what} has {value!r}{where}, which is no number: make numbers of it first")
+        shown = str(value) if isinstance(value, np.str_) else value
+        raise ValueError(f"{what} has {shown!r}{where}, which is no number: make numbers of it first")
     raise ValueError(
         f"{what} has {_shown(value)}{where}, which is no 64-bit float (the nearest is {_nearest(value):.17g}): a proof "
         "would be of another number; scale or round it first"

@@ -210,7 +210,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
         rows = self._rows(X)
-        self._no_optimum = None
+        self._no_optimum = self._why_no_optimum(X, codes, weight)
         results = self._learn(rows, codes, weight, starts, seed, X, y)
         self._believe_the_proof()
         if any(result.interrupted for result in results):
@@ -309,7 +309,6 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         results = self._solve_all(problems, starts, seed, X, y)
         if not any(result.interrupted for result in results):
             try:
-                self._no_optimum = self._why_no_optimum(X, codes, weight)
                 results = [self._proven_further(*each) for each in zip(problems, results, strict=True)]
             except KeyboardInterrupt:  # the planes that were found are kept
                 results = [replace(result, interrupted=True) for result in results]

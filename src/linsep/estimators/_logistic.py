@@ -186,11 +186,9 @@ class LogisticRegression(CertifiedEstimator):
         solver, reason = self._softmax_solver(problem.penalty)
         with report_progress(self, X, y, 1, problem.classes) as observer:
             found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
-        if not found.interrupted:
+        if self._no_optimum is None and not found.interrupted:
             try:
-                self._no_optimum = self._why_no_optimum(X, codes, weight)
-                if self._no_optimum is None:
-                    found = polished_softmax(found, problem, self._tol())
+                found = polished_softmax(found, problem, self._tol())
             except KeyboardInterrupt:  # the planes that were found are kept
                 found = replace(found, interrupted=True)
         found.history.solver = solver.name
