@@ -438,7 +438,7 @@ def streamed(tmp_path, X, y, **settings):
     path = tmp_path / "data.csv"
     lines = [",".join([*(repr(float(v)) for v in row), f"class {label}"]) for row, label in zip(X, y, strict=True)]
     path.write_text("\n".join([",".join([*(f"a{j}" for j in range(X.shape[1])), "y"]), *lines]))
-    found = fit_in_parts(Request(str(path), "y", 10**9, C=np.inf, **settings))
+    found = fit_in_parts(Request(str(path), "y", 8 * 10**9, C=np.inf, **settings))
     found.folder.remove()
     return found
 
