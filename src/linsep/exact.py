@@ -475,7 +475,7 @@ def margin_bounds(
     theta = coef if intercept is None else np.append(coef, intercept)
     if coef.shape != (data.d,) or not np.isfinite(theta).all() or not coef.any():
         raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
-    kept, _ = plane_margin(X, y, theta, intercept=data.intercept, clock=clock)
+    kept, _ = _plane_margin(data, theta, False, clock)
     return kept, _margin_above(data, points, weights, clock)
 
 
@@ -491,8 +491,12 @@ def plane_margin(
     >>> plane_margin([[0.0], [1.0]], [-1, 1], [Fraction(2), Fraction(-1)])
     (0.5, 0.5)
     """
-    data, whole = _Data(X, y, intercept), _whole(theta)
-    z = _least_agreement(data, theta, whole, clock or Clock(None))
+    return _plane_margin(_Data(X, y, intercept), theta, augmented, clock or Clock(None))
+
+
+def _plane_margin(data: _Data, theta: Numbers, augmented: bool, clock: Clock) -> tuple[float, float]:
+    whole = _whole(theta)
+    z = _least_agreement(data, theta, whole, clock)
     if z == 0:
         return 0.0, 0.0
     square = z**2 / sum(value**2 for value in (whole if augmented else whole[: data.d]))
