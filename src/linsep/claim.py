@@ -302,7 +302,7 @@ def as_enclosed(primal: Interval, dual: Interval) -> tuple[Bound, float]:
 
 
 #: Rounding that is estimated at no more than this share of `tol` is not looked at.
-FAINT = 0.01
+FAINT = 0.1
 #: The largest float.
 LARGEST = float(np.finfo(float).max)
 

@@ -215,7 +215,7 @@ def _exact_signs(data: _Data, which: IntArray, whole: Sequence[int], clock: Cloc
         found = []
         for i in which.tolist():
             clock.check("the sides of points close to the plane", 5.0 * STEP)
-            found.append(_sign(_dot(data.row(i), whole)))
+            found.append(_sign(_dot(data.row(i), whole)[0]))
         return np.array(found, dtype=np.int64)
     rows, one = short
     bits = 62 - SHORT - data.size.bit_length()  # no sum of products leaves 64 bits
@@ -280,12 +280,13 @@ def _whole(theta: Numbers) -> list[int]:
     return [v.numerator * (scale // v.denominator) for v in exact]
 
 
-def _dot(row: tuple[list[int], FloatArray], whole: Sequence[int]) -> int:
-    """Return x·θ times a positive number."""
+def _dot(row: tuple[list[int], FloatArray], whole: Sequence[int]) -> tuple[int, int]:
+    """Return x·θ as a whole number times a power of two, and that power's exponent."""
     columns, values = row
     m, e = mantissas(values)
     base = int(e.min(initial=0))
-    return sum((a * whole[j]) << (k - base) for j, a, k in zip(columns, m.tolist(), e.tolist(), strict=True))
+    total = sum((a * whole[j]) << (k - base) for j, a, k in zip(columns, m.tolist(), e.tolist(), strict=True))
+    return total, base
 
 
 def _sign(number: int) -> int:
@@ -417,25 +418,27 @@ def _check_weights(data: _Data, points: Sequence[int], weights: Sequence[Fractio
         if total != one:
             of = "all" if label is None else f"class {label:+.0f}"
             return Check(False, f"the weights of {of} sum to {_short(total / one)}, not to one")
-    difference = _combination(data, points, whole, clock)
+    difference, _ = _combination(data, points, whole, clock)
     wrong = [j for j, value in difference.items() if value != 0 and j < data.d]
     if wrong:
         return Check(False, f"the two combinations differ in column {min(wrong)}")
     return Check(True, f"two convex combinations of {len(points)} points coincide")
 
 
-def _combination(data: _Data, points: Sequence[int], weights: Sequence[int], clock: Clock) -> dict[int, int]:
-    """Σ λᵢ aᵢ, column by column, times a power of two."""
+def _combination(
+    data: _Data, points: Sequence[int], weights: Sequence[int], clock: Clock
+) -> tuple[dict[int, int], int]:
+    """Σ λᵢ aᵢ, column by column, as whole numbers times a power of two, and that power's exponent."""
     rows = [data.row(int(i)) for i in points]
-    base = min(int(mantissas(values)[1].min(initial=0)) for _, values in rows)
+    numbers = [mantissas(values) for _, values in rows]
+    base = min(int(e.min(initial=0)) for _, e in numbers)
     total: dict[int, int] = {}
-    for i, weight, (columns, values) in zip(points, weights, rows, strict=True):
+    for i, weight, (columns, _), (m, e) in zip(points, weights, rows, numbers, strict=True):
         clock.check("the combinations of points")
-        m, e = mantissas(values)
         signed = weight if data.y[i] > 0 else -weight
         for j, a, k in zip(columns, m.tolist(), (e - base).tolist(), strict=True):
             total[j] = total.get(j, 0) + ((a * signed) << k)
-    return total
+    return total, base
 
 
 def _short(value: Fraction) -> str:
@@ -509,9 +512,8 @@ def _least_agreement(data: _Data, theta: Numbers, whole: Sequence[int], clock: C
     nearest = []
     for i in _nearest_rows(data, theta, clock).tolist():
         clock.check("the margin of the plane", 5.0 * STEP)
-        row = data.row(i)
-        power = Fraction(2) ** int(mantissas(row[1])[1].min(initial=0))
-        nearest.append(int(data.y[i]) * _dot(row, whole) * power)
+        total, base = _dot(data.row(i), whole)
+        nearest.append(int(data.y[i]) * total * Fraction(2) ** base)
     return Fraction(min(nearest))
 
 
@@ -575,8 +577,7 @@ def _margin_above(data: _Data, points: Sequence[int] | IntArray, weights: Number
         return np.inf
     scale = lcm(*sums.values())
     shares = [weight * (scale // sums[float(data.y[i])]) for i, weight in zip(rows, exact, strict=True)]
-    difference = _combination(data, rows, shares, clock)
-    base = min(int(mantissas(data.row(i)[1])[1].min(initial=0)) for i in rows)
+    difference, base = _combination(data, rows, shares, clock)
     square = Fraction(sum(value**2 for j, value in difference.items() if j < data.d), scale**2) * Fraction(4) ** base
     return _root(square / 4 if data.intercept else square, up=True)
 
@@ -742,7 +743,7 @@ def check_cone(
     whole = _whole(weights)
     scale = Fraction(whole[0]) / weights[0]
     base = min(int(mantissas(data.row(int(i))[1])[1].min(initial=0)) for i in points)
-    total = _combination(data, points, whole, clock)
+    total, _ = _combination(data, points, whole, clock)
     unit = sign * scale / Fraction(2) ** base
     wrong = [j for j in {*total, column} if total.get(j, 0) != (unit if j == column else 0)]
     if wrong:
