@@ -229,8 +229,8 @@ class GapCheck(ABC, Generic[P]):
             ("primal", self._claimed.primal, primal, primal.low),
             ("dual", self._claimed.dual, dual, -np.inf),  # a bound that is weaker than it has to be is true
         ):
-            # Where a fit says that rounding may have made much of it, a bound that proves nothing claims nothing.
-            claims_it = name == "primal" or self._proven or self._claimed.rounding <= BLURRED * abs(primal.low)
+            # Where a fit says that rounding may have made much of its numbers, and proves nothing, it claims nothing.
+            claims_it = self._proven or self._claimed.rounding <= BLURRED * abs(primal.low)
             if claims_it and not low - slack <= claimed <= found.high + slack:
                 called = "objective" if name == "primal" else "lower bound"
                 raise ClaimError(f"the {called} claimed is {claimed:.12g}, the data give {found.high:.12g}")
