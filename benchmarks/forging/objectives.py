@@ -15,6 +15,7 @@ from typing import Any
 import clarabel
 import numpy as np
 from mpmath.ctx_mp import MPContext
+from mpmath.libmp import from_man_exp
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
@@ -44,10 +45,11 @@ class Numbers:
         self.rows = [flat[i * d : (i + 1) * d] for i in range(len(X))]
 
     def scores(self, plane: Plane) -> list[Any]:
-        """Return w·x + b of each row, rounded once."""
+        """Return w·x + b of each row, exactly: 1 − z may be what is left of a sum that is next to one."""
         whole, f = common([*plane[0], plane[1]])
         w, b = whole[:-1], whole[-1] << self.e
-        return [mp.ldexp(mpf(sum(a * c for a, c in zip(row, w, strict=True)) + b), -(self.e + f)) for row in self.rows]
+        sums = (sum(a * c for a, c in zip(row, w, strict=True)) + b for row in self.rows)
+        return [mp.make_mpf(from_man_exp(value, -(self.e + f))) for value in sums]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class Objective:
         if self.classes > 1:
             each = [_softmax([column[i] for column in scores], k) for i, k in enumerate(self.codes)]
         else:
-            each = [LOSSES[self.loss](y * g) for y, g in zip(self.codes, scores[0], strict=True)]
+            each = [LOSSES[self.loss](mp.fmul(y, g, exact=True)) for y, g in zip(self.codes, scores[0], strict=True)]
         return found + mp.fsum(c * value for c, value in zip(self._c, each, strict=True))
 
     def best(self, hints: Sequence[Sequence[Plane]] = ()) -> Any:

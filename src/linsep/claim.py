@@ -208,7 +208,8 @@ def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: 
 
     With A ≥ Σ αᵢ ‖xᵢ‖ and a ≥ Σ αᵢ, each sum of the fit is off by at most γ_(n+d) times its terms' sizes:
     P + A (‖w‖ + ‖v‖) + a (1 + |b|), where v = Σ αᵢ yᵢ xᵢ. The penalty's conjugate is quadratic in v, so that the square
-    of v's own error comes on top: of huge columns that is all there is.
+    of v's own error comes on top: of huge columns that is all there is. Another reader's agreements are others in the
+    last digits, so that α is another and v moves by up to `moved`.
     """
     loss, C, W = problem.loss, problem.weight_of_loss, problem.total_weight
     squares = problem.weighted_squares
@@ -225,8 +226,21 @@ def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: 
     if l2 == 0 and problem.penalty.l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
         sizes += 4.0 * A / problem.penalty.l1 * (A * length_w + a * (1.0 + abs(b)))
     off = gamma(problem.rows.n + problem.rows.d + 40)
-    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
-    return float(off * sizes + quadratic + ULPS * U * C * W)
+    moved = _moved(problem, length_w, b)
+    if l2 > 0:
+        again = (float(4.0 * off * A) + moved) ** 2 / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
+    else:
+        again = moved / (problem.penalty.l1 or np.inf) * (A * length_w + a * (1.0 + abs(b)))
+    return float(off * sizes + again + ULPS * U * C * W)
+
+
+def _moved(problem: Problem | PartedProblem, length_w: float, b: float) -> float:
+    """Return Σ |δαᵢ| ‖xᵢ‖ of α = −cℓ'(z), where rounding moves z; α that is stored does not move."""
+    loss, squares = problem.loss, problem.weighted_squares
+    if not np.isfinite(loss.max_curvature):
+        return 0.0
+    sizes = length_w * squares + abs(b) * np.sqrt(problem.total_weight * squares)
+    return float(2.0 * gamma(problem.rows.d + 8) * loss.max_curvature * problem.weight_of_loss * sizes)
 
 
 def certify(

@@ -175,8 +175,14 @@ def _rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Boun
         # no more than the losses and the entropy.
         sizes += 8.0 * A / problem.penalty.l1 * abs(found.primal)
     off = gamma(problem.rows.n + problem.rows.d + 40)
-    quadratic = float(4.0 * off * A) ** 2 / (2.0 * l2) if l2 > 0 else 0.0
-    return float(off * sizes + quadratic + (ULPS + K) * U * C * N)
+    # Another reader's scores are others in the last digits, and so are p and v; Σₖ |δpₖ| ≤ 2 maxₖ |δgₖ|.
+    scale = length_W * problem.weighted_squares + np.abs(b).max() * np.sqrt(N * problem.weighted_squares)
+    moved = float(4.0 * gamma(problem.rows.d + 8) * C * scale)
+    if l2 > 0:
+        again = (float(4.0 * off * A) + moved) ** 2 / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
+    else:
+        again = 2.0 * moved / (problem.penalty.l1 or np.inf) * abs(found.primal)
+    return float(off * sizes + again + (ULPS + K) * U * C * N)
 
 
 def certify_softmax(

@@ -371,12 +371,9 @@ def _said_of_the_gap(case: _Case, outcome: Verification, claimed: float) -> tupl
 
 
 def _converged(case: _Case, proven: bool) -> list[str]:
-    """Return whether `converged_` is confirmed: true has to be proven, but a proof may come after the fit gave up.
-
-    Of least squares that are all but zero no share can be shown to be small: what the fit says of it is not checked.
-    """
+    """Return whether `converged_` is confirmed: true has to be proven, but a proof may come after the fit gave up."""
     converged = case.flag("converged_")
-    if converged and not proven and not case.model._fits_exactly():
+    if converged and not proven:
         raise ClaimError("converged_ is True, but the data do not prove a gap of at most tol")
     return ["converged_"] if converged == proven else []
 

@@ -51,7 +51,7 @@ class OutlierDisplay(Display):
     Examples
     --------
     >>> from linsep.display import OutlierDisplay
-    >>> X, y = [[0, 0], [1, 0], [0, 3], [1, 3]], [0, 0, 1, 1]
+    >>> X, y = [[0, 0], [1, 0], [0, 3], [1, 3], [0, 4]], [0, 0, 1, 1, 1]
     >>> display = OutlierDisplay.from_data(X, y, [[12, 9]], [1])
     >>> display.turned["least squares"] > 10 * display.turned["logistic"]
     True

@@ -333,7 +333,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         own that say no conjugate.
         """
         if not self._own_rule and (hasattr(self, "_claims") or hasattr(self, "_claim")):
-            self.converged_ = self.certificate_.proven or self._fits_exactly()
+            self.converged_ = self.certificate_.proven
         self.converged_ = bool(self.converged_ and self._no_optimum is None)
 
     def _fits_exactly(self) -> bool:
@@ -541,6 +541,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
             return self._why_unproven_with_penalty(results)
         redundancy = self._redundancy
+        if self._fits_exactly():
+            return "the scores are the labels but for rounding, and of an objective that small no share can be proven"
         if not np.isfinite(self._loss().self_concordance):
             return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
         if self._coefficients() > MANY_FEATURES:

@@ -164,8 +164,9 @@ class LeastSquaresClassifier(LinearEstimator):
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     converged_ : bool
-        Whether the gap is proven to be no more than 1e-4, or the objective is as good as zero (1e-16 of what it is
-        without a plane); otherwise a warning says what was reached, and why.
+        Whether the gap is proven to be no more than 1e-4; otherwise a warning says what was reached, and why. Where a
+        plane can meet all labels (no more examples than columns) the objective is zero but for rounding, and nothing
+        is.
     redundant_ : dict of {name: relation}
         As for `LogisticRegression`.
     history_, objective_
