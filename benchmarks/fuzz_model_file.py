@@ -34,9 +34,9 @@ except ImportError:
 # Coverage is told only of modules that are imported under its eyes.
 with atheris.instrument_imports(["linsep"]) if atheris and __name__ == "__main__" else nullcontext():
     import linsep
-    from linsep.checking import Verification
+    from linsep.certificates.checking import Verification
     from linsep.exact import ProofTimeoutError
-    from linsep.model_file import ModelFileError
+    from linsep.persistence.model_file import ModelFileError
 
 from forging.honest import FAMILIES, Honest, folder, make  # noqa: E402
 from forging.sealing import resealed, written  # noqa: E402

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linsep.atomic_file import check_target, write_atomically
+from linsep._atomic_file import check_target, write_atomically
 
 SIZE = 4_000_000
 
@@ -50,7 +50,7 @@ def test_a_kill_at_any_stage_leaves_the_old_file_or_the_new_one(tmp_path, stage)
 def test_a_kill_at_a_random_moment_leaves_a_whole_file(tmp_path):
     path = tmp_path / "model.json"
     endless = (
-        "import sys\nfrom linsep.atomic_file import write_atomically\n"
+        "import sys\nfrom linsep._atomic_file import write_atomically\n"
         f"while True:\n    for letter in (b'a', b'b'):\n        write_atomically(sys.argv[1], letter * {SIZE})\n"
     )
     for pause in (0.0, 0.01, 0.035):
@@ -68,7 +68,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_half_written(tmp_path):
     path = tmp_path / "model.json"
     path.write_bytes(b"old")
     program = (
-        "import resource, sys\nfrom linsep.atomic_file import write_atomically\n"
+        "import resource, sys\nfrom linsep._atomic_file import write_atomically\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         f"try:\n    write_atomically(sys.argv[1], b'n' * {SIZE})\n"
         "except OSError as error:\n    print(error.errno)\n"

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from linsep import LinearSVC, LogisticRegression, verify
 from linsep._core import Rows
-from linsep.blocked import BlockedMatrix, BlockedRows, rows_of
-from linsep.data_hash import data_hash
+from linsep.arithmetic.blocked import BlockedMatrix, BlockedRows, rows_of
+from linsep.certificates.data_hash import data_hash
 
 
 @pytest.fixture(params=[np.asarray, sparse.csr_array])

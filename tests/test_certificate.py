@@ -24,7 +24,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from linsep import LinearClassifier, LinearSVC, LogisticRegression, SGDClassifier
 from linsep._core import Rows
-from linsep.certificate import (
+from linsep.arithmetic.enclosure import agreements, feasible, total
+from linsep.arithmetic.enclosure import conjugate_sum as conjugate_interval
+from linsep.certificates.certificate import (
     Bound,
     Certificate,
     Certificates,
@@ -38,11 +40,9 @@ from linsep.certificate import (
     feasible_dual,
     weights,
 )
-from linsep.enclosure import agreements, feasible, total
-from linsep.enclosure import conjugate_sum as conjugate_interval
 from linsep.losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
+from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet, Penalty
-from linsep.problem import Problem
 from linsep.solvers import DualDescent
 
 LOSSES = [Logistic(), SquaredHinge(), Square(), Hinge()]

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
+from linsep.objective.problem import Problem
 from linsep.penalties import L1
-from linsep.problem import Problem
 from linsep.solvers import DualDescent, Multipliers, Newton
 from linsep.solvers.sampling import draw
 
@@ -352,7 +352,7 @@ def test_the_kernel_is_left_when_the_observer_says_so(monkeypatch):
         def __call__(self, iteration, theta, objective):
             return iteration >= 2
 
-    monkeypatch.setattr("linsep.solvers.multipliers.WORK", 1)  # one step a call
+    monkeypatch.setattr("linsep.solvers.newton.augmented_lagrangian.WORK", 1)  # one step a call
     result = Multipliers(tol=1e-9).solve(problem("hinge", n=3000, d=8), observer=Impatient())
     assert result.n_iter == 2
     assert result.message == "stopped by a callback"

@@ -36,10 +36,10 @@ from linsep import (
     separability,
     verify,
 )
-from linsep.jobs.second_opinion import Opinions
+from linsep.certificates.verification import Verification
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet, Penalty
-from linsep.verification import Verification
+from linsep.workflows.second_opinion import Opinions
 
 SOURCE = Path(checker.__file__)
 

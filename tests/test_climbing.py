@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from linsep.climbing import VertexWalk, centre
-from linsep.facets import least_weight_of_mistakes
+from linsep.certificates.mistakes.climbing import VertexWalk, centre
+from linsep.certificates.mistakes.facets import least_weight_of_mistakes
 
 
 @given(seed=st.integers(0, 10**6), D=st.integers(2, 5), grid=st.booleans())

@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from command import call, run, spawn
-from linsep import model_file
+from linsep.persistence import model_file
 
 FOLDER = os.environ.get("LINSEP_DATA", "")
 with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the data sets")
@@ -235,8 +235,8 @@ def test_C_by_cross_validation_and_no_penalty(folder):
 
 
 def test_cross_validation_encodes_each_fold_by_its_training_rows_alone(folder):
-    from linsep.jobs.preparation import prepare
-    from linsep.jobs.training import GRID, choose_C, estimator
+    from linsep.workflows.preparation import prepare
+    from linsep.workflows.training import GRID, choose_C, estimator
 
     kinds = {"kind": "ignored"}
     examples = prepare(folder / "train.csv", "bought", kinds=kinds, keep_frame=True)
@@ -784,7 +784,7 @@ def labelled(tmp_path):
 @pytest.mark.parametrize("long", [False, True])
 def test_verify_counts_the_rows_without_a_label(labelled, long, monkeypatch):
     if long:
-        monkeypatch.setattr("linsep.jobs.checking_streams.LONG", 0)
+        monkeypatch.setattr("linsep.workflows.checking_streams.LONG", 0)
     outcome = run_json("verify", labelled / "m.json", labelled / "data.csv")
     assert outcome["proven"]
     assert outcome["reason"].endswith("; 2 rows without a label were left out")
@@ -794,7 +794,7 @@ def test_verify_counts_the_rows_without_a_label(labelled, long, monkeypatch):
 @pytest.mark.parametrize("word", ["bad", " bad "])
 def test_a_model_that_takes_one_of_its_classes_for_missing_is_refused(labelled, word, long, monkeypatch):
     if long:
-        monkeypatch.setattr("linsep.jobs.checking_streams.LONG", 0)
+        monkeypatch.setattr("linsep.workflows.checking_streams.LONG", 0)
     found = model_file.read(labelled / "m.json")
     model_file.save(found.model, labelled / "forged.json", encoding={**found.encoding, "missing": [word]})
     for command in (["verify"], ["verify", "--independent"], ["evaluate"], ["report", "-o", labelled / "r.html"]):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linsep import separability
-from linsep.common_point import common_point, fewest, most_likely
 from linsep.exact import Clock, ProofTimeoutError
+from linsep.separation.common_point import common_point, fewest, most_likely
 
 
 def relation(A):

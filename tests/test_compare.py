@@ -219,7 +219,7 @@ def test_to_frame(table, monkeypatch):
 
         return from_dict
 
-    module = sys.modules["linsep.comparison"].nw
+    module = sys.modules["linsep.analysis.comparison"].nw
     monkeypatch.setattr(module, "from_dict", without("pandas"))
     assert isinstance(table.to_frame(), pl.DataFrame)
     monkeypatch.setattr(module, "from_dict", without("pandas", "polars", "pyarrow"))

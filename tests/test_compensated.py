@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linsep.compensated import column_sums, two_product, two_sum
-from linsep.enclosure import combination, sharpened
+from linsep.arithmetic.compensated import column_sums, two_product, two_sum
+from linsep.arithmetic.enclosure import combination, sharpened
 from linsep.penalties import L1, L2
 
 numbers = st.floats(-1e100, 1e100).filter(lambda a: a == 0 or abs(a) > 1e-100)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linsep import data_hash as module
-from linsep.data_hash import data_hash, differs
+from linsep.certificates import data_hash as module
+from linsep.certificates.data_hash import data_hash, differs
 
 rng = np.random.default_rng(0)
 X = np.where(rng.random((20, 4)) < 0.5, 0.0, rng.normal(size=(20, 4)).round(2).astype(np.float32)).astype(np.float64)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from linsep import save, verify
-from linsep.checking import Verification
-from linsep.model_file import ModelFileError, _digest, _line, read
+from linsep.certificates.checking import Verification
+from linsep.persistence.model_file import ModelFileError, _digest, _line, read
 from test_sentence import CASES, MODELS, forged
 
 #: Edits tried of each model; `benchmarks/forge.py` tries more, and in concert.

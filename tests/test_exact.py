@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import linsep
-from linsep import exact, exact_input, separability
+from linsep import exact, separability
+from linsep.arithmetic import exact_input
 from linsep.exact import (
     Clock,
     ProofTimeoutError,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from linsep import HardMarginSVC, LogisticRegression, Perceptron, ZeroOneClassifier, separability, verify
-from linsep.exact import check_plane, sides
-from linsep.exact_input import refuse_inexact
+from linsep.arithmetic.exact import check_plane, sides
+from linsep.arithmetic.exact_input import refuse_inexact
 
 ODD = 2**53 + 1
 THIRD = np.longdouble(1) / 3

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from linsep import facets
+from linsep.certificates.mistakes import facets
+from linsep.certificates.mistakes.facets import least_weight_of_mistakes
 from linsep.exact import Clock, ProofTimeoutError
-from linsep.facets import least_weight_of_mistakes
-from linsep.solvers.zero_one_cells import CellSearch
+from linsep.solvers.zero_one.cells import CellSearch
 
 
 def fewest(A, s):

@@ -36,9 +36,9 @@ from forging.running import Tally, lot, table  # noqa: E402
 from forging.sealing import resealed, written  # noqa: E402
 
 import linsep  # noqa: E402
-from linsep.enclosure import Interval  # noqa: E402
-from linsep.model_file import ModelFileError, load  # noqa: E402
+from linsep.arithmetic.enclosure import Interval  # noqa: E402
 from linsep.penalties import Penalty  # noqa: E402
+from linsep.persistence.model_file import ModelFileError, load  # noqa: E402
 
 rng = np.random.default_rng(13)
 
@@ -152,7 +152,7 @@ def test_a_verifier_that_accepts_all_is_found_out(monkeypatch):
 
     def accepts(path, X, y, s, **limits):
         """Say of whatever can be read what is to be said of the honest model."""
-        linsep.model_file.read(path)
+        linsep.persistence.model_file.read(path)
         if "honest" not in said:
             said["honest"] = replace(real(path, X, y, s, **limits), ok=True)
         return said["honest"]

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 from linsep import losses
 from linsep._core import Rows
+from linsep.objective.problem import Problem
 from linsep.penalties import L2
-from linsep.problem import Problem
 from linsep.solvers import gathered
-from linsep.solvers.dual_descent import DualDescent
-from linsep.solvers.gathered import Gathered
+from linsep.solvers.dual.descent import DualDescent
+from linsep.solvers.dual.gathered import Gathered
 
 
 def words(n: int, d: int, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from linsep import LinearClassifier, SGDClassifier, schedules, stopping
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic
-from linsep.problem import Problem
+from linsep.objective.problem import Problem
 from linsep.schedules import Constant, InverseSqrt
 from linsep.solvers import GradientDescent, StepSizeWarning, StochasticDescent, minimize
 

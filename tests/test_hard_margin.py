@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 from linsep import HardMarginSVC, NotSeparableError, geometry
 from linsep._core import Rows
 from linsep.losses import Hinge
-from linsep.problem import Problem
-from linsep.solvers.hard_margin import HardMargin
+from linsep.objective.problem import Problem
+from linsep.solvers.dual.hard_margin import HardMargin
 
 
 def quadratic_program(X, y, intercept=True):

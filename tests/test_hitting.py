@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linsep.hitting import hits_weigh_at_least
+from linsep.certificates.mistakes.hitting import hits_weigh_at_least
 
 POINTS = 7
 conflicts = st.lists(st.sets(st.integers(0, POINTS - 1), min_size=1, max_size=4), min_size=0, max_size=9)

@@ -8,10 +8,10 @@ from sklearn.svm import SVC
 from linsep import LinearSVC, LogisticRegression
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic, SquaredHinge
+from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2
-from linsep.problem import Problem
 from linsep.solvers import InteriorPoint, Multipliers, Newton
-from linsep.solvers.interior_point import best_intercept
+from linsep.solvers.newton.interior_point import best_intercept
 
 
 def data(kind):

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import sparse
 
 from linsep import losses, penalties, schedules, solvers, stopping
-from linsep.json_values import from_json, to_json
+from linsep.persistence.json_values import from_json, to_json
 
 
 def through_text(value):

@@ -15,11 +15,11 @@ from sklearn.datasets import dump_svmlight_file
 
 from command import COMMAND, run
 from linsep import verify
-from linsep.jobs import memory
-from linsep.jobs.preparation import prepare
-from linsep.jobs.streaming import Request, fit_in_parts
-from linsep.jobs.training import estimator
-from linsep.model_file import read
+from linsep.persistence.model_file import read
+from linsep.workflows import memory
+from linsep.workflows.preparation import prepare
+from linsep.workflows.streaming import Request, fit_in_parts
+from linsep.workflows.training import estimator
 
 LIMIT = "420MB"
 

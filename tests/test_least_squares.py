@@ -9,8 +9,8 @@ from scipy import sparse
 from linsep import LeastSquaresClassifier, LinearClassifier
 from linsep._core import Rows
 from linsep.losses import Hinge, Square
+from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2
-from linsep.problem import Problem
 from linsep.solvers import LeastSquares, least_squares
 
 FORMATS = {"dense": np.asarray, "csr": sparse.csr_array}

@@ -3,7 +3,7 @@
 import pytest
 
 from linsep.data.sources import DataError
-from linsep.jobs.memory import Budget, parse_size, peak_memory
+from linsep.workflows.memory import Budget, parse_size, peak_memory
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from linsep._core import Rows
-from linsep.nearest import nearest_points
+from linsep.separation.nearest import nearest_points
 
 
 def distance_by_slsqp(X, y, intercept):

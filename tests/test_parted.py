@@ -8,16 +8,16 @@ from scipy import sparse
 
 from linsep import LinearClassifier, LogisticRegression, losses, penalties
 from linsep._core import Rows
-from linsep.certificate import Certificate
-from linsep.duality import bound
-from linsep.parted import Block, PartedProblem
-from linsep.parted_claim import certify_parts
-from linsep.problem import Problem
+from linsep.certificates.certificate import Certificate
+from linsep.certificates.parted_claim import certify_parts
+from linsep.objective.duality import bound
+from linsep.objective.parted import Block, PartedProblem
+from linsep.objective.problem import Problem
+from linsep.solvers.dual.streamed_dual import StreamedDual
+from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
+from linsep.solvers.newton.streamed_newton import StreamedNewton
+from linsep.solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from linsep.solvers.sampling import gather
-from linsep.solvers.streamed_dual import StreamedDual
-from linsep.solvers.streamed_multipliers import StreamedMultipliers
-from linsep.solvers.streamed_newton import StreamedNewton
-from linsep.solvers.streamed_softmax import PartedSoftmax, StreamedSoftmax
 
 SMOOTH = ("logistic", "squared_hinge", "square")
 

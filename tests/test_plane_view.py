@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from linsep import geometry
-from linsep import plane_view as module
-from linsep.plane_view import plane_view
+from linsep.analysis import plane_view as module
+from linsep.analysis.plane_view import plane_view
 
 SETTINGS = settings(max_examples=60, deadline=None)
 shapes = st.tuples(st.integers(3, 30), st.integers(3, 8), st.integers(0, 2**31))

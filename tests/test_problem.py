@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score, log_loss
 from linsep import geometry, losses
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge, ZeroOne
+from linsep.objective.problem import MeanObjective, Problem, measure
 from linsep.penalties import L1, L2, ElasticNet, NoPenalty
-from linsep.problem import MeanObjective, Problem, measure
 
 SETTINGS = settings(max_examples=30, deadline=None)
 

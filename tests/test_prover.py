@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linsep import Perceptron, separability
 from linsep.exact import ProofTimeoutError
-from linsep.solvers.prover import LAST_WORK, Prover
+from linsep.solvers.first_order.prover import LAST_WORK, Prover
 
 not_converged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

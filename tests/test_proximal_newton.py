@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC as ScikitSVC
 from linsep import LinearClassifier, LinearSVC, LogisticRegression, losses
 from linsep._core import Rows
 from linsep.losses import Loss
+from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.problem import Problem
 from linsep.solvers import ProximalNewton, Start, automatic, proximal_newton
 
 LOSSES = ["logistic", "squared_hinge", "square"]

@@ -11,20 +11,21 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from linsep import LinearClassifier, LinearSVC, LogisticRegression, model_file
-from linsep import softmax_certificate as softmax
+from linsep import LinearClassifier, LinearSVC, LogisticRegression
 from linsep._core import Rows
-from linsep.certificate import Bound, DualPoint, Statement, enclosed_bound, feasible_dual
-from linsep.duality import share
-from linsep.enclosure import Interval, agreements, gamma, out_of_range, outward, relative_gap, total
+from linsep.arithmetic.enclosure import Interval, agreements, gamma, out_of_range, outward, relative_gap, total
+from linsep.certificates import softmax_certificate as softmax
+from linsep.certificates.certificate import Bound, DualPoint, Statement, enclosed_bound, feasible_dual
+from linsep.certificates.parted_claim import certify_parts
+from linsep.certificates.softmax_certificate import SoftmaxCertificate
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge
-from linsep.parted import Block, PartedProblem
-from linsep.parted_claim import certify_parts
+from linsep.objective.duality import share
+from linsep.objective.parted import Block, PartedProblem
+from linsep.objective.problem import Problem
+from linsep.objective.scaling import middle_of_range, ordinary
+from linsep.objective.softmax import SoftmaxProblem
 from linsep.penalties import L1, L2, ElasticNet, Penalty
-from linsep.problem import Problem
-from linsep.scaling import middle_of_range, ordinary
-from linsep.softmax import SoftmaxProblem
-from linsep.softmax_certificate import SoftmaxCertificate
+from linsep.persistence import model_file
 
 mpmath = pytest.importorskip("mpmath")
 mpmath.mp.prec = 400

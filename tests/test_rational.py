@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linsep.arithmetic.rational import fraction_of, pivots, solve, to_whole
 from linsep.exact import Clock
-from linsep.rational import fraction_of, pivots, solve, to_whole
 
 
 def rank_by_fractions(M):

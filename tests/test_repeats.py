@@ -9,7 +9,7 @@ from scipy import sparse
 from linsep import LinearSVC, LogisticRegression
 from linsep._core import Rows, reference
 from linsep.estimators import _certified
-from linsep.solvers.repeats import find_repeats
+from linsep.solvers.reductions.repeats import find_repeats
 
 
 def repeated(n=60, copies=5, d=40, seed=0, form=sparse.csr_array):

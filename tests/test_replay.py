@@ -33,14 +33,14 @@ from linsep import (
     SGDClassifier,
 )
 from linsep.data.encoding import MatrixEncoding
-from linsep.jobs.preparation import Examples
-from linsep.jobs.replaying import Method, replay_examples
 from linsep.replay import film as film_module
 from linsep.replay import make_film, record_fit, render, replay, save, save_animation
 from linsep.replay.animation import draw_picture
 from linsep.replay.page import _bits, _numbers
 from linsep.replay.recording import two_classes
 from linsep.solvers import DualDescent, GradientDescent, PerceptronRule, StochasticDescent
+from linsep.workflows.preparation import Examples
+from linsep.workflows.replaying import Method, replay_examples
 
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
 SETTINGS = settings(max_examples=50, deadline=None)

@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from linsep import LogisticRegression, SGDClassifier, save
 from linsep.data.encoding import from_dict
 from linsep.data.sources import DataError
-from linsep.jobs.preparation import prepare
-from linsep.jobs.reporting import report_model, report_record, report_text
-from linsep.model_file import read
+from linsep.persistence.model_file import read
 from linsep.report import render
+from linsep.workflows.preparation import prepare
+from linsep.workflows.reporting import report_model, report_record, report_text
 
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from linsep.duality import Bound
+from linsep.objective.duality import Bound
 from linsep.schedules import Constant
 from linsep.solvers import STOPPED_BY_OBSERVER
+from linsep.solvers.first_order.step_watch import StepWatch
 from linsep.solvers.run import EndOfRun, GapRun, Run, SteppedRun, no_step_lowers
-from linsep.solvers.step_watch import StepWatch
 from linsep.solvers.streamed import StreamedRun
 from linsep.stopping import MaxIterations, ParameterChange, Progress
 

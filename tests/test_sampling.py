@@ -6,7 +6,7 @@ from scipy import sparse
 
 from linsep._core import Rows
 from linsep.losses import Logistic
-from linsep.problem import Problem
+from linsep.objective.problem import Problem
 from linsep.solvers import Newton
 from linsep.solvers.sampling import sample
 

@@ -24,11 +24,11 @@ from linsep import (
     save,
     verify,
 )
-from linsep.certificate import Certificate, Certificates
-from linsep.claim import digest
-from linsep.model_file import ModelFileError, _digest, _line, read
-from linsep.softmax_certificate import SoftmaxCertificate
-from linsep.softmax_certificate import _digest as softmax_digest
+from linsep.certificates.certificate import Certificate, Certificates
+from linsep.certificates.claim import digest
+from linsep.certificates.softmax_certificate import SoftmaxCertificate
+from linsep.certificates.softmax_certificate import _digest as softmax_digest
+from linsep.persistence.model_file import ModelFileError, _digest, _line, read
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 3))

@@ -16,17 +16,10 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import linsep
-from linsep import (
-    LinearClassifier,
-    LogisticRegression,
-    NotSeparableError,
-    Separability,
-    SGDClassifier,
-    separability,
-    separation,
-)
+from linsep import LinearClassifier, LogisticRegression, NotSeparableError, Separability, SGDClassifier, separability
 from linsep.exact import Clock, ProofTimeoutError
-from linsep.recession import explain_no_optimum, explain_no_softmax_optimum
+from linsep.separation import search as separation
+from linsep.separation.recession import explain_no_optimum, explain_no_softmax_optimum
 
 # -- an independent method --------------------------------------------------------------------------------------------
 

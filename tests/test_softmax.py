@@ -16,9 +16,9 @@ from sklearn.preprocessing import scale
 
 from hard_data import hard_classes
 from linsep._core import Rows
+from linsep.objective.softmax import SoftmaxProblem, softmax_bound
 from linsep.penalties import L1, ElasticNet
-from linsep.softmax import SoftmaxProblem, softmax_bound
-from linsep.solvers.softmax import SoftmaxNewton
+from linsep.solvers.newton.softmax import SoftmaxNewton
 
 
 def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarray, **options):
@@ -209,8 +209,8 @@ def test_an_L1_penalty_and_a_bad_C_are_refused():
 SAME_BITS = """
 import numpy as np
 from linsep._core import Rows
-from linsep.softmax import SoftmaxProblem
-from linsep.solvers.softmax import SoftmaxNewton
+from linsep.objective.softmax import SoftmaxProblem
+from linsep.solvers.newton.softmax import SoftmaxNewton
 from scipy import sparse
 rng = np.random.default_rng(0)
 for X in (rng.standard_normal((4000, 300)), sparse.random_array((4000, 5000), density=0.02, rng=rng, format="csr")):

@@ -11,11 +11,11 @@ from sklearn.datasets import load_iris, load_wine
 
 from linsep import LogisticRegression
 from linsep._core import Rows
-from linsep.curvature import softmax_gap_below
+from linsep.certificates.softmax_certificate import _balance, enclosed_dual, enclosed_primal
+from linsep.objective.curvature import softmax_gap_below
+from linsep.objective.softmax import SoftmaxProblem
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.softmax import SoftmaxProblem
-from linsep.softmax_certificate import _balance, enclosed_dual, enclosed_primal
-from linsep.solvers.softmax import SoftmaxNewton
+from linsep.solvers.newton.softmax import SoftmaxNewton
 
 
 @pytest.fixture(scope="module")

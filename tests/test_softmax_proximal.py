@@ -14,10 +14,10 @@ from sklearn.preprocessing import scale
 from hard_data import hard_classes
 from linsep import LogisticRegression
 from linsep._core import Rows
+from linsep.objective.softmax import SoftmaxProblem
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.softmax import SoftmaxProblem
 from linsep.solvers import ProximalNewton
-from linsep.solvers.softmax_proximal import SoftmaxProximalNewton
+from linsep.solvers.newton.softmax_proximal import SoftmaxProximalNewton
 
 
 def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarray, **options):

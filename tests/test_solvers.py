@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linsep import LinearClassifier, losses, solvers
 from linsep._core import Rows
+from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.problem import Problem
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import (
     DualDescent,
@@ -21,7 +21,7 @@ from linsep.solvers import (
     Start,
     StochasticDescent,
 )
-from linsep.solvers.step_watch import StepWatch
+from linsep.solvers.first_order.step_watch import StepWatch
 
 
 def problem(loss, penalty=None, C=1.0):

@@ -5,7 +5,7 @@ import sys
 
 CODE = """
 import sys
-from linsep.startup import defer, leave_out
+from linsep.cli.startup import defer, leave_out
 defer("scipy.stats")
 leave_out("pandas")
 {body}
@@ -20,7 +20,7 @@ def loaded_after(body):
 
 
 def test_scikit_learn_is_loaded_without_what_no_command_uses():
-    assert loaded_after("import sklearn.preprocessing, pyarrow.csv, linsep.model_file") == "[]"
+    assert loaded_after("import sklearn.preprocessing, pyarrow.csv, linsep.persistence.model_file") == "[]"
 
 
 def test_a_fit_needs_neither():

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from linsep.suspects import GLANCE, MEASURED, _mistakes, _spread, suspects
+from linsep.analysis.suspects import GLANCE, MEASURED, _mistakes, _spread, suspects
 
 
 def noise(n=300, d=4, seed=0):

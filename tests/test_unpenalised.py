@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import HardMarginSVC, LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression
-from linsep.redundancy import find_redundancy
-from linsep.split_product import split_product
+from linsep.arithmetic.redundancy import find_redundancy
+from linsep.arithmetic.split_product import split_product
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -433,7 +433,7 @@ def test_least_squares_on_hard_columns_is_proven(name):
 
 def streamed(tmp_path, X, y, **settings):
     pytest.importorskip("pyarrow")
-    from linsep.jobs.streaming import Request, fit_in_parts
+    from linsep.workflows.streaming import Request, fit_in_parts
 
     path = tmp_path / "data.csv"
     lines = [",".join([*(repr(float(v)) for v in row), f"class {label}"]) for row, label in zip(X, y, strict=True)]

@@ -30,13 +30,13 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.checking import ClaimError, Verification
-from linsep.claim import digest
+from linsep.certificates.checking import ClaimError, Verification
+from linsep.certificates.claim import digest
+from linsep.certificates.mistakes.check import MistakeCheck
 from linsep.exact import ProofTimeoutError
 from linsep.losses import ZeroOne
-from linsep.mistake_check import MistakeCheck
-from linsep.model_file import ModelFileError, _digest, _line
-from linsep.problem import Problem
+from linsep.objective.problem import Problem
+from linsep.persistence.model_file import ModelFileError, _digest, _line
 from linsep.solvers import MistakeBound
 
 rng = np.random.default_rng(1)
@@ -418,7 +418,7 @@ def test_m18_a_changed_number_of_mistakes_or_bound_is_refused(name):
 
 
 def test_m18_a_conflict_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setattr("linsep.solvers.zero_one._Search.seconds_for_cells", lambda search: np.inf)
+    monkeypatch.setattr("linsep.solvers.zero_one.search._Search.seconds_for_cells", lambda search: np.inf)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3))
     labels = (rows[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int)

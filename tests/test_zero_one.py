@@ -21,18 +21,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linsep import ZeroOneClassifier, verify
 from linsep._core import Rows
-from linsep.checking import ClaimError
-from linsep.climbing import line_search
-from linsep.hitting import lightest_hit
-from linsep.integers import IntegerRows, is_conflict
+from linsep.arithmetic.integers import IntegerRows, is_conflict
+from linsep.arithmetic.whole_weights import WholeWeights
+from linsep.certificates.checking import ClaimError
+from linsep.certificates.mistakes.bound import MistakeBound
+from linsep.certificates.mistakes.check import MistakeCheck
+from linsep.certificates.mistakes.climbing import line_search
+from linsep.certificates.mistakes.hitting import lightest_hit
 from linsep.losses import ZeroOne as ZeroOneLoss
-from linsep.mistake_bound import MistakeBound
-from linsep.mistake_check import MistakeCheck
-from linsep.problem import Problem
+from linsep.objective.problem import Problem
 from linsep.solvers import ZeroOne
-from linsep.solvers.zero_one_cells import CellSearch
-from linsep.solvers.zero_one_cover import Cover
-from linsep.whole_weights import WholeWeights
+from linsep.solvers.zero_one.cells import CellSearch
+from linsep.solvers.zero_one.cover import Cover
 
 # -- brute force ------------------------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ def test_m18_conflicts_and_cells_prove_the_same(d, by_conflicts_only):
 @pytest.fixture
 def by_conflicts_only(monkeypatch):
     """Keep the search from changing over to cells where the machine is slow."""
-    monkeypatch.setattr("linsep.solvers.zero_one._Search.seconds_for_cells", lambda search: np.inf)
+    monkeypatch.setattr("linsep.solvers.zero_one.search._Search.seconds_for_cells", lambda search: np.inf)
 
 
 # -- weights of any span ----------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_m18_what_rests_on_highs_is_said_and_not_proven(by_conflicts_only, monke
     y = np.where(X[:, 0] + X[:, 1] + 3 * rng.standard_normal(30) > 0, 1, -1)
     model = ZeroOneClassifier().fit(X, y)
     assert verify(model, X, y).proven
-    monkeypatch.setattr("linsep.mistake_check.hits_weigh_at_least", lambda *args, **kwargs: None)
+    monkeypatch.setattr("linsep.certificates.mistakes.check.hits_weigh_at_least", lambda *args, **kwargs: None)
     outcome = verify(model, X, y)
     assert outcome
     assert not outcome.proven

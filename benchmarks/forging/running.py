@@ -18,7 +18,7 @@ import numpy as np
 
 import linsep
 from linsep.exact import ProofTimeoutError
-from linsep.model_file import ModelFileError
+from linsep.persistence.model_file import ModelFileError
 
 from .edits import Donors, Forgery
 from .forgeries import forge
@@ -200,7 +200,7 @@ def _judged(judge: Judge, forgery: Forgery, honest: Honest, outcome: Any, path: 
     found = judge.judge(forgery.document, forgery.data, outcome, forgery.data is not honest.data)
     if "ballots" in forgery.document["fitted"] or found.complaints or found.verdict == "same":
         return found
-    model = linsep.model_file.read(path).model
+    model = linsep.persistence.model_file.read(path).model
     told = np.asarray(model.predict(forgery.data.rows())).tolist()
     W, b = np.array(forgery.document["coefficients"], dtype=float), np.array(forgery.document["intercept"], dtype=float)
     X = forgery.data.rows()

@@ -8,11 +8,10 @@ array(['yes'], dtype='<U3')
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import convexity, geometry, losses, penalties, schedules, solvers, stopping
-from .separability import NotSeparableError, Separability, separability
-
 if TYPE_CHECKING:
-    from .comparison import compare
+    from . import convexity, display, exact, geometry, losses, penalties, schedules, solvers, stopping
+    from .analysis.comparison import compare
+    from .certificates.verification import verify
     from .estimators import (
         HardMarginSVC,
         LeastSquaresClassifier,
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
         SGDClassifier,
         ZeroOneClassifier,
     )
-    from .model_file import load, save
-    from .recession import Estimates, estimates
-    from .verification import verify
+    from .persistence.model_file import load, save
+    from .separation.recession import Estimates, estimates
+    from .separation.verdict import NotSeparableError, Separability, separability
 
 __version__ = "0.1.0"
 
@@ -43,7 +42,9 @@ __all__ = [
     "ZeroOneClassifier",
     "compare",
     "convexity",
+    "display",
     "estimates",
+    "exact",
     "geometry",
     "load",
     "losses",
@@ -57,19 +58,25 @@ __all__ = [
 ]
 
 
-#: Where what is imported late lives, if not among the estimators.
+#: Where the names live that are no modules, if not among the estimators: nothing is imported before it is asked for.
 ROOMS = {
-    "Estimates": "recession",
-    "compare": "comparison",
-    "estimates": "recession",
-    "load": "model_file",
-    "save": "model_file",
-    "verify": "verification",
+    "Estimates": "separation.recession",
+    "NotSeparableError": "separation.verdict",
+    "Separability": "separation.verdict",
+    "compare": "analysis.comparison",
+    "estimates": "separation.recession",
+    "load": "persistence.model_file",
+    "save": "persistence.model_file",
+    "separability": "separation.verdict",
+    "verify": "certificates.verification",
 }
+MODULES = {"convexity", "display", "exact", "geometry", "losses", "penalties", "schedules", "solvers", "stopping"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators, and scikit-learn with them, when one is first asked for."""
+    """Import what is asked for, and no more: neither solvers nor scikit-learn for a module that needs none."""
+    if name in MODULES:
+        return import_module(f".{name}", __name__)
     if name not in __all__:
         raise AttributeError(f"module 'linsep' has no attribute {name!r}")
     return getattr(import_module(f".{ROOMS.get(name, 'estimators')}", __name__), name)

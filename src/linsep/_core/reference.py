@@ -511,7 +511,7 @@ def sprung_newton(
     log: FloatArray,
     ended: IntArray,
 ) -> None:
-    """Run the method of multipliers until the relative gap is `target`; see `linsep.solvers.multipliers`.
+    """Run the method of multipliers until the relative gap is `target`; see `solvers.newton.augmented_lagrangian`.
 
     It ends no more than `more` steps after a gap of `tol`, and after `most` steps at the latest. In `ended` go why (0:
     the gap is proven, 1: that was enough steps, 2: no step leads anywhere, 3: the log is full), the steps, the rows of

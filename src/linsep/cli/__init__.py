@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..startup import defer, leave_out
 from .speech import note, print_json
+from .startup import defer, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -63,8 +63,8 @@ def fit(
     json
         Print the outcome for a program instead.
     """
-    from ..jobs import training
-    from ..jobs.preparation import prepare
+    from ..workflows import training
+    from ..workflows.preparation import prepare
 
     ready(output, data)
     chosen = training.parse_C(C)
@@ -79,8 +79,8 @@ def fit(
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
         examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
-        from ..jobs import summaries
-        from ..model_file import save  # all of which load scikit-learn: it is there by now
+        from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
+        from ..workflows import summaries
 
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         scores: list[tuple[float, float]] = []
@@ -103,7 +103,7 @@ def fit(
 
 
 def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
-    from ..jobs import summaries
+    from ..workflows import summaries
 
     record = summaries.fit_record(facts, model, scores, output)
     if json:
@@ -117,8 +117,8 @@ def _fit_in_parts(
     data: str, target: str | None, C: float | None, max_memory: str, settings: dict[str, Any], json: bool
 ) -> int:
     """Fit a file larger than memory."""
-    from ..jobs import memory, streaming
-    from ..model_file import save
+    from ..persistence.model_file import save
+    from ..workflows import memory, streaming
 
     if C is None:
         raise ValueError("--C auto takes its data into memory: give C as a number, or leave out --max-memory")
@@ -159,9 +159,9 @@ def separable(
     json
         Print the verdict and its proof for a program instead.
     """
-    from ..jobs.preparation import prepare
     from ..report.proofs import told
-    from ..separability import separability
+    from ..separation.verdict import separability
+    from ..workflows.preparation import prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
@@ -208,9 +208,9 @@ def compare(
     json
         Print the rows for a program instead.
     """
-    from ..comparison import compare as side_by_side
-    from ..jobs.preparation import encoded, prepare
-    from ..jobs.summaries import finite
+    from ..analysis.comparison import compare as side_by_side
+    from ..workflows.preparation import encoded, prepare
+    from ..workflows.summaries import finite
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
@@ -282,10 +282,10 @@ def replay(
     json
         Print where it went and how the fit did for a program instead.
     """
-    from ..jobs import summaries
-    from ..jobs.preparation import prepare
-    from ..jobs.replaying import Method, replay_examples
     from ..replay import check_ending, save
+    from ..workflows import summaries
+    from ..workflows.preparation import prepare
+    from ..workflows.replaying import Method, replay_examples
 
     check_ending(output)
     ready(output, data)

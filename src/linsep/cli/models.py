@@ -35,7 +35,7 @@ def predict(
     json
         Print how many rows were written where for a program; this takes -o.
     """
-    from ..jobs.prediction import predict_file
+    from ..workflows.prediction import predict_file
 
     if json and output is None:
         raise ValueError("--json and the predictions would both go to standard output; say where these go with -o")
@@ -73,10 +73,10 @@ def evaluate(
     json
         Print the numbers for a program instead.
     """
-    from .. import evaluation
+    from ..analysis import evaluation
     from ..data.encoding import from_dict
-    from ..jobs import summaries
-    from ..jobs.preparation import check_labels, encoded
+    from ..workflows import summaries
+    from ..workflows.preparation import check_labels, encoded
 
     found = _read(model)
     with Waiting() as waiting:
@@ -127,10 +127,10 @@ def verify(
     json
         Print the outcome for a program instead.
     """
+    from ..certificates.verification import verify as check
     from ..data.encoding import from_dict
-    from ..jobs import checking_streams, second_opinion, summaries
-    from ..jobs.preparation import check_labels, encoded
-    from ..verification import verify as check
+    from ..workflows import checking_streams, second_opinion, summaries
+    from ..workflows.preparation import check_labels, encoded
 
     if rows is not None:
         ready(rows, model, data)
@@ -173,7 +173,7 @@ def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
     json
         Print all for a program instead.
     """
-    from ..jobs import summaries
+    from ..workflows import summaries
 
     found = _read(model)
     if json:
@@ -216,9 +216,9 @@ def report(
     json
         Print where it went and the numbers for a program instead.
     """
-    from ..atomic_file import write_atomically
-    from ..jobs.reporting import report_model, report_record, report_text
+    from .._atomic_file import write_atomically
     from ..report import render
+    from ..workflows.reporting import report_model, report_record, report_text
 
     ready(output, model, data, train)
     found = _read(model)
@@ -259,10 +259,10 @@ def export(
     json
         Print where it went for a program; this takes -o.
     """
-    from ..atomic_file import write_atomically
-    from ..jobs.export_onnx import to_onnx
-    from ..jobs.export_python import to_python
-    from ..jobs.export_sql import to_sql
+    from .._atomic_file import write_atomically
+    from ..persistence.onnx_graph import to_onnx
+    from ..persistence.python_source import to_python
+    from ..persistence.sql import to_sql
 
     if output is None and (json or to == "onnx"):
         raise ValueError("say where to write with -o")
@@ -281,6 +281,6 @@ def export(
 
 
 def _read(path: Path) -> Any:
-    from ..model_file import read
+    from ..persistence.model_file import read
 
     return read(path)

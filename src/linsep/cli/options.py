@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ..atomic_file import check_target
+from .._atomic_file import check_target
 
 __all__ = ["COLUMNS", "READING", "Columns", "Output", "Reading", "Source", "ready"]
 

@@ -41,7 +41,7 @@ def demo(
         Print the numbers for a program instead.
     """
     from .. import demo as demonstration
-    from ..atomic_file import write_atomically
+    from .._atomic_file import write_atomically
 
     ready(output)
     importlib.import_module("rich")  # whatever is missing is said before the work, not after it

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._atomic_file import write_atomically
 from .._core import Rows, is_sparse
-from ..atomic_file import write_atomically
-from ..parted import Block
+from ..objective.parted import Block
 from .sources import DataError
 
 FloatArray = NDArray[np.float64]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import HardMarginSVC, LeastSquaresClassifier, LinearSVC, LogisticRegression, Perceptron
-from ..separability import NotSeparableError
+from ..separation.verdict import NotSeparableError
 from .images import NEGATIVE, POSITIVE, Images, draw
 
 FloatArray = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plane_view import plane_view
+from ..analysis.plane_view import plane_view
 from ._model import LinearModel
 
 FloatArray = NDArray[np.float64]

@@ -23,25 +23,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core, penalties
 from .._core import Rows
-from ..certificate import Certificate, Certificates
-from ..checking import positive_classes
-from ..claim import Claim, certify, rounding
-from ..curvature import MANY_FEATURES
-from ..duality import share
-from ..exact_input import refuse_inexact
+from ..arithmetic.exact_input import refuse_inexact
+from ..arithmetic.redundancy import Redundancy
+from ..certificates.certificate import Certificate, Certificates
+from ..certificates.checking import positive_classes
+from ..certificates.claim import Claim, certify, rounding
 from ..losses import Loss
+from ..objective.curvature import MANY_FEATURES
+from ..objective.duality import share
+from ..objective.problem import Problem
+from ..objective.statement import Statement
 from ..penalties import Penalty
-from ..problem import Problem
-from ..recession import explain_no_optimum
-from ..redundancy import Redundancy
-from ..separability import ProofTimeoutError
+from ..separation.recession import explain_no_optimum
+from ..separation.verdict import ProofTimeoutError
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
-from ..solvers.centring import CENTRING, find_centre
-from ..solvers.in_range import find_middle
-from ..solvers.polishing import can_be_proven, polished
-from ..solvers.prover import MOST_WORK
-from ..solvers.second_try import second_try
-from ..statement import Statement
+from ..solvers.first_order.prover import MOST_WORK
+from ..solvers.newton.polishing import can_be_proven, polished
+from ..solvers.reductions.centring import CENTRING, find_centre
+from ..solvers.reductions.fallback import second_try
+from ..solvers.reductions.in_range import find_middle
 from ._callbacks import CallbackSupport, Observer, report_progress, stop_when, with_callbacks
 
 FloatArray = NDArray[np.float64]

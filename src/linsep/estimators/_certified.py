@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Rows
-from ..problem import Problem
+from ..objective.problem import Problem
 from ..solvers import SOLVERS, Result, Solver, Start, check_count, get
-from ..solvers.repeats import find_repeats
+from ..solvers.reductions.repeats import find_repeats
 from ._base import LinearEstimator, check_C
 from ._margin import codes_of
 

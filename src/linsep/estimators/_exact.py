@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..exact_input import refuse_inexact
+from ..arithmetic.exact_input import refuse_inexact
 from ._base import LinearEstimator
 
 FloatArray = NDArray[np.float64]

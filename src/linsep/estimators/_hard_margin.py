@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, penalties
-from ..claim import Seal
-from ..exact import check_overlap, margin_bounds
+from ..arithmetic.exact import check_overlap, margin_bounds
+from ..certificates.claim import Seal
+from ..certificates.margin import MarginCertificate, formula
 from ..losses import Loss
-from ..margin_certificate import MarginCertificate, formula
-from ..problem import Problem
-from ..separability import NotSeparableError, Separability
+from ..objective.problem import Problem
+from ..separation.verdict import NotSeparableError, Separability
 from ..solvers import DualDescent, Result, Solver, check_choice, check_count
-from ..solvers.hard_margin import HardMargin
+from ..solvers.dual.hard_margin import HardMargin
 from ._exact import ExactEstimator
 
 FloatArray = NDArray[np.float64]
@@ -91,7 +91,7 @@ class HardMarginSVC(ExactEstimator):
     >>> HardMarginSVC().fit([[0.0], [1.0], [2.0]], ["a", "b", "a"])
     Traceback (most recent call last):
     ...
-    linsep.separability.NotSeparableError: the classes a and b are not linearly separable: a point lies in both ...
+    linsep.separation.verdict.NotSeparableError: the classes a and b are not linearly separable: a point lies in ...
     """
 
     _proofs: list[MarginCertificate]

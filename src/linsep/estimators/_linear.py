@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import losses, penalties
 from ..losses import Loss
+from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..problem import Problem
 from ..solvers import LeastSquares, Result, Solver, Start, StochasticDescent, check_count, get
 from ._base import LinearEstimator, check_C
 from ._margin import SUPPORT, dual_starts, store_support

@@ -12,21 +12,21 @@ from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
 from .._core import Rows
-from ..certificate import Certificate, Certificates
-from ..duality import Bound
+from ..certificates.certificate import Certificate, Certificates
+from ..certificates.softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
 from ..losses import Loss
+from ..objective.duality import Bound
+from ..objective.softmax import SoftmaxProblem
 from ..penalties import Penalty
-from ..recession import explain_no_softmax_optimum
-from ..separability import ProofTimeoutError
-from ..softmax import SoftmaxProblem
-from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
+from ..separation.recession import explain_no_softmax_optimum
+from ..separation.verdict import ProofTimeoutError
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
-from ..solvers.centring import find_centre
-from ..solvers.in_range import find_middle
-from ..solvers.polishing import polished_softmax
-from ..solvers.prover import MOST_WORK
-from ..solvers.softmax import SoftmaxNewton, SoftmaxResult
-from ..solvers.softmax_proximal import SoftmaxProximalNewton
+from ..solvers.first_order.prover import MOST_WORK
+from ..solvers.newton.polishing import polished_softmax
+from ..solvers.newton.softmax import SoftmaxNewton, SoftmaxResult
+from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
+from ..solvers.reductions.centring import find_centre
+from ..solvers.reductions.in_range import find_middle
 from ._base import ASKED_FOR, check_C
 from ._callbacks import Observer, report_progress
 from ._certified import CertifiedEstimator, check_number

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Fingerprint
-from ..duality import weights
-from ..problem import Problem
+from ..certificates.claim import Fingerprint
+from ..objective.duality import weights
+from ..objective.problem import Problem
 from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]

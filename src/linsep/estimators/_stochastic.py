@@ -13,14 +13,14 @@ from .. import losses, schedules, stopping
 from .._core import Rows, is_sparse
 from ..geometry import augment
 from ..losses import Loss
-from ..nearest import nearest_points
+from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..problem import Problem
 from ..schedules import Schedule
-from ..separability import NotSeparableError, Separability, of_plane
+from ..separation.nearest import nearest_points
+from ..separation.verdict import NotSeparableError, Separability, of_plane
 from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
-from ..solvers.prover import Prover
-from ..solvers.walk import LARGE
+from ..solvers.first_order.prover import Prover
+from ..solvers.first_order.walk import LARGE
 from ..stopping import Rule
 from ._exact import ExactEstimator
 from ._streaming import PenalisedEstimator, StreamingEstimator

@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses, penalties
 from ..losses import Loss
+from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..problem import Problem
 from ..solvers import Result, Start, StochasticDescent, stream
 from ._base import LinearEstimator, check_batch_labels, check_C
 

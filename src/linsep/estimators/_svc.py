@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .. import losses, penalties
 from ..losses import Loss
+from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..problem import Problem
 from ..solvers import Result, Solver, Start, check_choice
 from ._certified import CertifiedEstimator
 from ._margin import dual_starts, store_support

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import losses
-from ..claim import Seal
+from ..certificates.claim import Seal
 from ..losses import Loss
-from ..problem import Problem
+from ..objective.problem import Problem
 from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
-from ..solvers.zero_one import Progress
+from ..solvers.zero_one.search import Progress
 from ._base import thread_count
 from ._exact import ExactEstimator
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atomic_file import write_atomically
+from .._atomic_file import write_atomically
 from ..palette import LIGHT
 from ..solvers import check_count
 from .film import Film

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import is_sparse
-from ..history import Record
-from ..plane_view import plane_view
+from ..analysis.plane_view import plane_view
+from ..solvers.history import Record
 from .recording import Recording
 
 FloatArray = NDArray[np.float64]

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..atomic_file import write_atomically
+from .._atomic_file import write_atomically
 from .content import compute
 from .page import render
 from .records import Content

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..evaluation import codes_of, evaluate
-from ..suspects import suspects
+from ..analysis.evaluation import codes_of, evaluate
+from ..analysis.suspects import suspects
 from . import learned, proofs, quality
 from .quality import Cells
 from .records import Content

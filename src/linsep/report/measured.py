@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Measure
+from ..analysis.evaluation import Measure
 from .markup import NUMBERS, definitions, folded, paragraph, section, some, table
 from .records import Bin, Content, Curve, Mistake
 from .svg import Axis, histogram, lines

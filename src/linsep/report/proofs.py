@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mistake_check import in_words
-from ..separability import ProofTimeoutError, Separability, separability
-from ..verification import unchecked_of
+from ..certificates.mistakes.check import in_words
+from ..certificates.verification import unchecked_of
+from ..separation.verdict import ProofTimeoutError, Separability, separability
 
 __all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
 
@@ -87,7 +87,10 @@ def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> t
     try:
         return told(separability(X, y, time_limit=seconds), names, X.shape[0]), True
     except ProofTimeoutError:
-        return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False
+        return (
+            f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.",
+            False,
+        )
 
 
 def told(found: Separability, names: Sequence[str], n: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import codes_of, decide
+from ..analysis.evaluation import codes_of, decide
 from .records import Bin, Curve, Histogram, Mistake
 
 FloatArray = NDArray[np.float64]

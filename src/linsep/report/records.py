@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Evaluation
-from ..suspects import Suspect
+from ..analysis.evaluation import Evaluation
+from ..analysis.suspects import Suspect
 
 FloatArray = NDArray[np.float64]
 

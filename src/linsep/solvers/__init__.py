@@ -11,20 +11,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mistake_bound import MistakeBound
-from ..problem import Problem
+from ..certificates.mistakes.bound import MistakeBound
+from ..objective.problem import Problem
 from ._checks import check_choice, check_count
-from .dual_descent import DualDescent
-from .gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
-from .interior_point import InteriorPoint
-from .least_squares import LeastSquares
-from .metric import FACTORED
-from .multipliers import Multipliers
-from .newton import Newton
-from .proximal_newton import ProximalNewton
+from .dual.descent import DualDescent
+from .first_order.gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
+from .first_order.stochastic import PerceptronRule, StochasticDescent, stream
+from .newton.augmented_lagrangian import Multipliers
+from .newton.interior_point import InteriorPoint
+from .newton.least_squares import LeastSquares
+from .newton.newton import Newton
+from .newton.preconditioner import FACTORED
+from .newton.proximal import ProximalNewton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
-from .stochastic import PerceptronRule, StochasticDescent, stream
-from .zero_one import ZeroOne, ZeroOneResult
+from .zero_one.search import ZeroOne, ZeroOneResult
 
 __all__ = [
     "SOLVERS",

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..duality import Bound
-from ..enclosure import Interval
-from ..history import History
-from ..redundancy import Redundancy
-from ..separability import Separability
+from ..arithmetic.enclosure import Interval
+from ..arithmetic.redundancy import Redundancy
+from ..objective.duality import Bound
+from ..separation.verdict import Separability
+from .history import History
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import stopping
-from ..duality import Bound
-from ..history import History, Record
+from ..objective.duality import Bound
 from ..stopping import Progress, Rule
+from .first_order.step_watch import StepWatch
+from .history import History, Record
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
-from .step_watch import StepWatch
 
 FloatArray = NDArray[np.float64]
 B = TypeVar("B", float, FloatArray)

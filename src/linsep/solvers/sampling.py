@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import Rows, is_sparse
-from ..parted import Block, Blocks
-from ..problem import Problem
+from ..objective.parted import Block, Blocks
+from ..objective.problem import Problem
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..duality import Bound
-from ..history import Record
-from ..parted import Block, PartedProblem
-from ..problem import Problem
+from ..objective.duality import Bound
+from ..objective.parted import Block, PartedProblem
+from ..objective.problem import Problem
+from .history import Record
 from .run import GapRun, Method
 
 FloatArray = NDArray[np.float64]

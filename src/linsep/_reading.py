@@ -1,0 +1,91 @@
+"""Values of a JSON document, read as what they have to be: a number that is text is an error that names it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+__all__ = ["ClaimError", "flag", "items", "label", "number", "section", "text", "whole"]
+
+T = TypeVar("T")
+
+
+class ClaimError(Exception):
+    """A check that a certificate does not pass; the message says which."""
+
+
+def number(data: Mapping[str, Any], name: str) -> float:
+    """Return a finite number.
+
+    Examples
+    --------
+    >>> number({"tol": 1}, "tol")
+    1.0
+    >>> number({"tol": "1"}, "tol")
+    Traceback (most recent call last):
+    ...
+    ValueError: tol is '1', which is no finite number
+    """
+    value = data[name]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ValueError(f"{name} is {value!r}, which is no finite number")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r}, which is no finite number")
+    return float(value)
+
+
+def whole(data: Mapping[str, Any], name: str) -> int:
+    """Return a whole number."""
+    value = data[name]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} is {value!r}, which is no whole number")
+    return int(value)
+
+
+def flag(data: Mapping[str, Any], name: str) -> bool:
+    """Return True or False."""
+    value = data[name]
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} is {value!r}, which is neither true nor false")
+    return bool(value)
+
+
+def text(data: Mapping[str, Any], name: str) -> str:
+    """Return a text."""
+    value = data[name]
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is {value!r}, which is no text")
+    return value
+
+
+def label(data: Mapping[Any, Any], name: Any) -> Any:
+    """Return the label of a class: text, a number, or a truth value."""
+    value = data[name]
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError(f"{value!r} is no label of a class")
+    return value
+
+
+def items(data: Mapping[str, Any], name: str, read: Callable[[Mapping[Any, Any], Any], T]) -> list[T]:
+    """Return a list of things that are each read in that way.
+
+    Examples
+    --------
+    >>> items({"points": [3, 4]}, "points", whole)
+    [3, 4]
+    """
+    values = data[name]
+    if not isinstance(values, list | tuple):
+        raise ValueError(f"{name} is {values!r}, which is no list")
+    return [read({name: value}, name) for value in values]
+
+
+def section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object."""
+    value = data[name]
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} is {value!r}, which is no object")
+    return value

@@ -1,0 +1,337 @@
+"""Every loss on the same data, side by side: what each reaches, what is proven of it, and what it costs."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from html import escape
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import losses as known_losses
+from ..estimators import LinearClassifier, Perceptron
+from ..estimators._base import check_C
+from ..losses import Loss
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Comparison", "Row", "compare"]
+
+#: What a fit may raise because of its loss and these data; the row says so and the table goes on.
+FAILURES = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError, np.linalg.LinAlgError)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One loss.
+
+    Attributes
+    ----------
+    loss : str
+    risk : float
+        The mean loss on the training data; with more than two classes, the mean over the planes too.
+    errors, test_errors : int or None
+        Examples that are misclassified.
+    margin : float
+        The smallest y g(x)/‖w‖: positive where the plane separates the classes. Of several planes the smallest.
+    relative_gap : float
+        How far above the optimum of its own objective the plane can be, as a share of it.
+    proven : bool
+        Whether that is at most `tol`.
+    seconds : float
+        What the fit took.
+    solver : str
+    note : str
+        Why it failed or did not converge; empty if nothing is wrong.
+    """
+
+    loss: str
+    risk: float = np.nan
+    errors: int | None = None
+    test_errors: int | None = None
+    margin: float = np.nan
+    relative_gap: float = np.nan
+    proven: bool = False
+    seconds: float = np.nan
+    solver: str = ""
+    note: str = ""
+
+
+class Comparison(Sequence[Row]):
+    """The rows of a comparison, by number or by the name of the loss.
+
+    Attributes
+    ----------
+    rows : list of Row
+    models : dict
+        The fitted estimator of each loss that did not fail.
+    n, n_test : int
+        How many examples were trained on, and tested on (0 if none).
+    """
+
+    def __init__(self, rows: list[Row], models: dict[str, Any], n: int, n_test: int) -> None:
+        self.rows, self.models, self.n, self.n_test = rows, models, n, n_test
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: Any) -> Any:
+        if not isinstance(which, str):
+            return self.rows[which]
+        for row in self.rows:
+            if row.loss == which:
+                return row
+        raise KeyError(f"no loss {which!r} was compared, only {', '.join(row.loss for row in self.rows)}")
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def to_frame(self) -> Any:
+        """Return the rows as a table of pandas, or of polars or pyarrow if that is what is installed."""
+        columns = {field.name: [getattr(row, field.name) for row in self.rows] for field in fields(Row)}
+        for backend in ("pandas", "polars", "pyarrow"):
+            try:
+                return nw.from_dict(columns, backend=backend).to_native()
+            except ModuleNotFoundError:
+                continue
+        raise ModuleNotFoundError("to_frame() needs pandas, polars or pyarrow: pip install pandas")
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one dictionary a row."""
+        return [asdict(row) for row in self.rows]
+
+    def __str__(self) -> str:
+        heads, lines = self._cells()
+        widths = [max(len(line[j]) for line in [heads, *lines]) for j in range(len(heads))]
+        # Words to the left, numbers to the right.
+        left = [j in (0, len(heads) - 1) for j in range(len(heads))]
+        text = [
+            "  ".join(c.ljust(w) if to_left else c.rjust(w) for c, w, to_left in zip(line, widths, left, strict=True))
+            for line in [heads, ["─" * width for width in widths], *lines]
+        ]
+        notes = [f"{row.loss}: {row.note}" for row in self.rows if row.note]
+        return "\n".join(line.rstrip() for line in [*text, *([""] if notes else []), *notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        heads, lines = self._cells()
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
+        notes = "".join(f"<p>{escape(row.loss)}: {escape(row.note)}</p>" for row in self.rows if row.note)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the heads and the cells of the table as text."""
+        columns: list[tuple[str, Callable[[Row], str]]] = [
+            ("loss", lambda row: row.loss),
+            ("risk", lambda row: _number(row.risk, ".5g")),
+            ("errors", lambda row: _count(row.errors, self.n)),
+            ("test errors", lambda row: _count(row.test_errors, self.n_test)),
+            ("margin", lambda row: _number(row.margin, ".3g")),
+            ("relative gap", lambda row: _number(row.relative_gap, ".1e")),
+            ("proven", lambda row: "" if np.isnan(row.relative_gap) else "yes" if row.proven else "no"),
+            ("seconds", lambda row: _number(row.seconds, ".3g")),
+            ("solver", lambda row: row.solver),
+        ]
+        shown = [column for column in columns if self.n_test or column[0] != "test errors"]
+        return [head for head, _ in shown], [[cell(row) for _, cell in shown] for row in self.rows]
+
+
+def _number(value: float, form: str) -> str:
+    return "" if np.isnan(value) else f"{value:{form}}"
+
+
+def _count(errors: int | None, n: int) -> str:
+    return "" if errors is None else f"{errors} ({100 * errors / max(1, n):.1f} %)"
+
+
+def compare(
+    X: Any,
+    y: ArrayLike,
+    *,
+    C: float | None = 1.0,
+    losses: Sequence[str | Loss] = ("perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"),
+    penalty: str | None = "l2",
+    X_test: Any = None,
+    y_test: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = True,
+    class_weight: Mapping[Any, float] | str | None = None,
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Fit every loss to the same data with the same C, and set side by side what each reaches.
+
+    The perceptron is the algorithm, which takes no penalty: its penalised risk is smallest at w = 0. The zero-one loss
+    is the yardstick: its row is the plane with the fewest training errors that the other losses found; no errors at
+    all is the only number that proves itself.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n, d)
+    y : array of shape (n,)
+        Labels, any two or more values.
+    C : float or None, default=1.0
+        How much the losses count against the penalty; inf or None for no penalty.
+    losses : sequence of str or Loss, default=all
+    penalty : {"l2", "l1", "elasticnet", None}, default="l2"
+    X_test, y_test : optional
+        Data to count further errors on.
+    sample_weight : array of shape (n,), optional
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+    tol : float, default=1e-4
+        The relative duality gap to reach.
+    max_iter : int, optional
+        Iterations at the most, of each solver.
+    random_state : int, RandomState or None, default=0
+    n_jobs : int or None
+        Threads over the classes, where there are more than two.
+
+    Returns
+    -------
+    Comparison
+        Printed, it is a table; ``to_frame()`` gives a DataFrame, ``models`` the fitted estimators.
+
+    Examples
+    --------
+    >>> from linsep import compare
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 2.0], [4.0, 3.0]], ["no", "no", "yes", "yes"]
+    >>> table = compare(X, y, losses=["hinge", "logistic", "zero_one"])
+    >>> [(row.loss, row.errors, row.proven) for row in table]
+    [('hinge', 0, True), ('logistic', 0, True), ('zero_one', 0, True)]
+    """
+    if (X_test is None) != (y_test is None):
+        raise ValueError("X_test and y_test go together: give both, or neither")
+    check_C(C)
+    shared: dict[str, Any] = dict(
+        fit_intercept=fit_intercept, class_weight=class_weight, random_state=random_state, n_jobs=n_jobs
+    )
+    table = _Table(X, np.asarray(y), sample_weight, X_test, None if y_test is None else np.asarray(y_test))
+    chosen = [known_losses.get(loss) for loss in losses]
+    if not chosen:
+        raise ValueError(f"losses is empty; name some of {', '.join(known_losses.LOSSES)}")
+    for loss in chosen:
+        if isinstance(loss, known_losses.ZeroOne):
+            continue
+        if isinstance(loss, known_losses.Perceptron):
+            model: Any = Perceptron(**shared)
+            if max_iter is not None:
+                model.set_params(max_iter=max_iter)
+        else:
+            model = LinearClassifier(loss, penalty=penalty, C=C, tol=tol, max_iter=max_iter, **shared)
+        table.add(loss, model)
+    table.raise_if_all_failed()
+    return table.comparison(chosen)
+
+
+class _Table:
+    """A comparison in the making."""
+
+    def __init__(self, X: Any, y: NDArray[Any], weight: Any, X_test: Any, y_test: NDArray[Any] | None) -> None:
+        self.X, self.y, self.weight, self.X_test, self.y_test = X, y, weight, X_test, y_test
+        self.rows: dict[str, Row] = {}
+        self.models: dict[str, Any] = {}
+        self.failures: list[Exception] = []
+
+    def add(self, loss: Loss, model: Any) -> None:
+        """Fit, and note what came of it."""
+        try:
+            began = time.perf_counter()
+            notes = self._fit(model)
+            seconds = time.perf_counter() - began
+            self.rows[label(loss)] = self._row(loss, model, seconds, notes)
+            self.models[label(loss)] = model
+        except FAILURES as failure:
+            self.failures.append(failure)
+            self.rows[label(loss)] = Row(label(loss), note=f"failed: {failure}")
+
+    def _fit(self, model: Any) -> str:
+        """Fit; return what it warned of not having converged, and pass other warnings on."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(self.X, self.y, sample_weight=self.weight)
+        for one in caught:
+            if not issubclass(one.category, ConvergenceWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return "; ".join(str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning))
+
+    def _row(self, loss: Loss, model: Any, seconds: float, note: str) -> Row:
+        scores = np.atleast_2d(np.asarray(model.decision_function(self.X)).T)
+        certificate = getattr(model, "certificate_", None)
+        history = model.history_[0] if isinstance(model.history_, list) else model.history_
+        return Row(
+            label(loss),
+            self._risk(loss, scores, model.classes_),
+            _errors(model, self.X, self.y),
+            None if self.y_test is None else _errors(model, self.X_test, self.y_test),
+            self._margin(scores, model),
+            np.inf if certificate is None else certificate.relative_gap,
+            False if certificate is None else certificate.proven,
+            seconds,
+            history.solver,
+            note,
+        )
+
+    def _agreements(self, scores: FloatArray, classes: NDArray[Any]) -> FloatArray:
+        """Return z = y g(x), one row a plane."""
+        positive = classes[1:] if len(scores) == 1 else classes
+        return np.where(self.y.reshape(-1)[None, :] == positive[:, None], scores, -scores)
+
+    def _risk(self, loss: Loss, scores: FloatArray, classes: NDArray[Any]) -> float:
+        values = loss.value(self._agreements(scores, classes)).mean(axis=0)
+        weight = None if self.weight is None else np.broadcast_to(np.asarray(self.weight, dtype=float), values.shape)
+        return float(np.average(values, weights=weight))
+
+    def _margin(self, scores: FloatArray, model: Any) -> float:
+        lengths = np.linalg.norm(model.coef_, axis=1)
+        if not lengths.all():
+            return np.nan  # w = 0 is no plane
+        return float((self._agreements(scores, model.classes_).min(axis=1) / lengths).min())
+
+    def raise_if_all_failed(self) -> None:
+        """Data that no loss can use are an error, not a table."""
+        if self.failures and not self.models:
+            raise self.failures[0]
+
+    def comparison(self, chosen: Sequence[Loss]) -> Comparison:
+        """Return the rows in the order asked for, the yardstick among them."""
+        rows = [self.rows[label(loss)] if label(loss) in self.rows else self._yardstick(loss) for loss in chosen]
+        n_test = 0 if self.y_test is None else len(self.y_test)
+        return Comparison(rows, self.models, len(self.y), n_test)
+
+    def _yardstick(self, loss: Loss) -> Row:
+        """Return the zero-one row: the plane with the fewest training errors, whatever loss it was found by."""
+        found = [row for row in self.rows.values() if row.errors is not None]
+        if not found:
+            return Row(loss.name, note="failed: it takes a plane that another loss has found; compare one beside it")
+        best = min(found, key=lambda row: (row.errors, row.loss))
+        self.models[loss.name] = self.models[best.loss]
+        return Row(
+            loss.name,
+            (best.errors or 0) / max(1, len(self.y)),
+            best.errors,
+            best.test_errors,
+            best.margin,
+            0.0 if best.errors == 0 else 1.0,
+            best.errors == 0,
+            solver=f"fewest errors, by {best.loss}",
+        )
+
+
+def label(loss: Loss) -> str:
+    """Return what a row is called: the loss's name, or its class's where it has none."""
+    return loss.name or type(loss).__name__
+
+
+def _errors(model: Any, X: Any, y: NDArray[Any]) -> int:
+    return int(np.sum(model.predict(X) != y.reshape(-1)))

@@ -1,0 +1,317 @@
+"""What to watch out for in training data: columns that may give the answer away, and rows that contradict each other.
+
+None of this is an error. A suspect is something that a person who knows the data should look at before trusting a fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from .._core import Rows, is_sparse, native
+from ..certificates.data_hash import coded
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Suspect", "dominating", "suspects"]
+
+#: How many rows the first look takes; only what stands out there is looked at in full.
+GLANCE = 4000
+#: How many rows tell how large the values of a column are: a thousandth either way changes no verdict.
+MEASURED = 20_000
+#: A column that tells a class from the others with at most this balanced error alone may be the answer itself.
+GIVES_AWAY = 0.005
+#: A column that carries more than this share of all the weight.
+DOMINATES = 0.8
+#: Columns with a higher correlation than this say the same thing.
+SAME = 0.999
+#: A class with less than this share of the examples is rare.
+RARE = 0.05
+#: More columns than this are not compared in pairs.
+PAIRS = 1000
+#: How many suspects of a kind are named.
+NAMED = 5
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Something to look at.
+
+    Attributes
+    ----------
+    kind : {"leak", "dominates", "collinear", "contradiction", "imbalance"}
+    message : str
+        What was seen, and what to do about it.
+    columns : tuple of str
+        The columns concerned.
+    """
+
+    kind: str
+    message: str
+    columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def suspects(
+    X: Any,
+    y: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    sources: Sequence[str] | None = None,
+    coef: ArrayLike | None = None,
+) -> list[Suspect]:
+    """Return what a person should look at before trusting a fit to these data.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    y : array of shape (n,)
+    names : sequence of str, optional
+        One a column of X.
+    sources : sequence of str, optional
+        The column of the file that each column of X was made of; levels of one category are not compared.
+    coef : array of shape (d,) or (K, d), optional
+        The weights of a fit, to see whether one column dominates.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]] * 10)
+    >>> for suspect in suspects(X, X[:, 0] > 0, names=["alive", "age"]):
+    ...     print(suspect)
+    'alive' alone tells True from the rest (40 of 40 rows right): is it known before the answer is? if not, leave it out
+    """
+    X = native(X)
+    classes, codes = coded(np.asarray(y))
+    names = [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
+    sources = names if sources is None else list(sources)
+    some = _some(X)
+    return [
+        *_leaks(X, codes, classes, names, sources),
+        *([] if coef is None else dominating(some, coef, names)),
+        *_collinear(X, names, sources),
+        *_contradictions(X, codes, _largest(some)),
+        *_imbalance(codes, classes),
+    ]
+
+
+# -- columns that give the answer away ------------------------------------------------------------------------------
+
+
+def _leaks(
+    X: Any, codes: IntArray, classes: NDArray[Any], names: Sequence[str], sources: Sequence[str]
+) -> Iterator[Suspect]:
+    """Yield columns of which one threshold tells a class from the others almost without mistakes."""
+    glance = _glance(codes, len(classes))
+    named: set[str] = set()
+    for k, label in enumerate(classes if len(classes) > 2 else classes[1:], start=int(len(classes) == 2)):
+        is_k = codes == k
+        if not is_k[glance].any() or is_k[glance].all():
+            continue
+        # A sample's error scatters about the true one: what fails here by ten times the limit fails in full.
+        candidates = np.flatnonzero(_balanced_errors(X[glance], is_k[glance]) <= 10 * GIVES_AWAY)
+        for j in candidates[: 4 * NAMED]:
+            column = _column(X, int(j))
+            if sources[j] in named or _balanced_errors(column, is_k)[0] > GIVES_AWAY:
+                continue
+            named.add(sources[j])
+            right = len(codes) - _mistakes(column, is_k)
+            yield Suspect(
+                "leak",
+                f"{names[j]!r} alone tells {label} from the rest ({right:,} of {len(codes):,} rows right): "
+                "is it known before the answer is? if not, leave it out",
+                (names[j],),
+            )
+            if len(named) == NAMED:
+                return
+
+
+def _glance(codes: IntArray, K: int) -> IntArray:
+    """Return row numbers, evenly spread, with some of each of K classes."""
+    if len(codes) <= GLANCE:
+        return np.arange(len(codes))
+    some = [np.flatnonzero(codes == k)[: max(1, GLANCE // (4 * K))] for k in range(K)]
+    return np.unique(np.concatenate([_spread(len(codes), GLANCE), *some]))
+
+
+def _spread(n: int, count: int) -> IntArray:
+    """Return so many of n row numbers, evenly spread."""
+    return np.linspace(0, n - 1, count).astype(np.int64)
+
+
+def _column(X: Any, j: int) -> FloatArray:
+    return np.asarray(X[:, [j]].toarray() if is_sparse(X) else X[:, [j]])
+
+
+def _balanced_errors(X: Any, is_k: NDArray[np.bool_]) -> FloatArray:
+    """Return for each column the least balanced error of one threshold; of a sparse one, of being zero or not."""
+    weight = np.where(is_k, 0.5 / is_k.sum(), -0.5 / (~is_k).sum())
+    if is_sparse(X):
+        balance = sparse.csr_array((X.data != 0, X.indices, X.indptr), shape=X.shape).T @ weight
+        return np.asarray(0.5 - np.abs(balance))
+    return np.array([0.5 - np.abs(_balances(X[:, j], weight)).max(initial=0.0) for j in range(X.shape[1])])
+
+
+def _balances(x: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return Σ weight over the rows up to each value of x at which a threshold can lie."""
+    order = np.argsort(x, kind="stable")
+    last_of_its_value = np.flatnonzero(np.diff(x[order], append=np.nan) != 0)
+    return np.cumsum(weight[order])[last_of_its_value]
+
+
+def _mistakes(column: FloatArray, is_k: NDArray[np.bool_]) -> int:
+    """Return the fewest mistakes of one threshold on a column."""
+    below = np.rint(np.append(0.0, _balances(column[:, 0], np.where(is_k, 1.0, -1.0))))
+    ours, others = int(is_k.sum()), int((~is_k).sum())
+    return int(min((others + below).min(), (ours - below).min()))
+
+
+def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
+    """Return whether one column carries the weight of a fit: that |w_j|·sd(x_j) is most of their sum.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    coef : array of shape (d,) or (K, d)
+        The weights.
+    names : sequence of str
+        One a column.
+
+    Examples
+    --------
+    >>> (found,) = dominating(np.eye(3), [9.0, 1.0, -0.5], ["age", "height", "weight"])
+    >>> print(found)
+    'age' carries 86% of the weight: the model is nearly a threshold on this column
+    """
+    if X.shape[1] < 3:
+        return []
+    share = np.abs(np.atleast_2d(np.asarray(coef))) * _deviations(_some(native(X)))
+    total = share.sum(axis=1, keepdims=True)
+    share = (share / np.where(total > 0, total, 1.0)).max(axis=0)
+    j = int(np.argmax(share))
+    if share[j] <= DOMINATES:
+        return []
+    message = f"{names[j]!r} carries {share[j]:.0%} of the weight: the model is nearly a threshold on this column"
+    return [Suspect("dominates", message, (names[j],))]
+
+
+def _some(X: Any) -> Any:
+    """Return rows enough to tell how large the values of the columns are."""
+    return X if X.shape[0] <= MEASURED else X[_spread(X.shape[0], MEASURED)]
+
+
+def _deviations(X: Any) -> FloatArray:
+    """Return the standard deviation of each column."""
+    if not is_sparse(X):
+        return np.asarray(X.std(axis=0), dtype=np.float64)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
+
+
+def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator[Suspect]:
+    """Yield pairs of columns, made of different ones of the file, that are nearly multiples of each other."""
+    if X.shape[1] > PAIRS or X.shape[0] < 3:
+        return
+    rows = X[_spread(X.shape[0], min(GLANCE, X.shape[0]))]
+    named: set[frozenset[str]] = set()
+    for i, j in _same_pairs(rows.toarray() if is_sparse(rows) else rows):
+        made_of = frozenset((sources[i], sources[j]))
+        if len(made_of) == 1 or made_of in named:
+            continue
+        r = abs(_correlations(np.hstack([_column(X, i), _column(X, j)]))[0, 1])
+        if r > SAME:
+            named.add(made_of)
+            pair = f"{names[i]!r} and {names[j]!r}"
+            message = f"{pair} say the same (correlation {r:.4f}): their weights mean little apart"
+            yield Suspect("collinear", message, (names[i], names[j]))
+        if len(named) == NAMED:
+            return
+
+
+def _same_pairs(X: FloatArray) -> list[tuple[int, int]]:
+    r = np.abs(np.triu(_correlations(X), 1))
+    return [(int(i), int(j)) for i, j in np.argwhere(r > SAME)]
+
+
+def _correlations(X: FloatArray) -> FloatArray:
+    """Return the correlations of columns; 0 where one is constant."""
+    X = X / _at_least_tiny(np.abs(X).max(axis=0, initial=0.0))
+    centred = np.asarray(X - X.mean(axis=0), dtype=np.float64)
+    norm = np.sqrt((centred**2).sum(axis=0))
+    constant = norm <= 1e-12 * np.sqrt(len(X))
+    centred = np.where(constant, 0.0, centred) / np.where(constant, 1.0, norm)
+    return np.asarray(centred.T @ centred)
+
+
+def _at_least_tiny(scale: FloatArray) -> FloatArray:
+    """Return what a column can be divided by."""
+    return np.maximum(scale, np.finfo(np.float64).tiny)
+
+
+# -- rows and classes -------------------------------------------------------------------------------------------------
+
+
+def _contradictions(X: Any, codes: IntArray, scale: FloatArray) -> Iterator[Suspect]:
+    """Yield that equal rows have different labels: no classifier can be right on all of them."""
+    first, other = _equal_rows(X, codes, scale)
+    if not len(first):
+        return
+    message = (
+        f"{len(np.union1d(first, other)):,} rows are equal to one with another label (rows {first[0] + 1:,} and "
+        f"{other[0] + 1:,}, counted from 1): no classifier is right on all of them"
+    )
+    yield Suspect("contradiction", message)
+
+
+def _equal_rows(X: Any, codes: IntArray, scale: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of row numbers with equal rows and different labels, all such rows being in some pair."""
+    # Equal rows have equal products with any vector, and few others have; columns of any scale count in this one.
+    mixing = np.random.default_rng(20231003).standard_normal(X.shape[1]) / _at_least_tiny(
+        np.where(scale > 0, scale, 1.0)
+    )
+    key = Rows(X).matvec(mixing)
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=np.nan) != 0)
+    lowest, highest = (f.reduceat(codes[order], begins) for f in (np.minimum, np.maximum))
+    ends = np.append(begins[1:], len(order))
+    pairs = [
+        _opposites(order[begins[k] : ends[k]], codes) for k in np.flatnonzero(lowest != highest)
+    ]  # few groups have more than one label
+    members, opposite = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), dtype=np.int64)
+    differs = X[members] != X[opposite]
+    equal = np.asarray(differs.sum(axis=1)).ravel() == 0
+    return members[equal], opposite[equal]
+
+
+def _opposites(group: IntArray, codes: IntArray) -> IntArray:
+    """Return the rows of a group, and for each another row of it with another label."""
+    other = group[np.argmax(codes[group] != codes[group[0]])]
+    return np.stack([group, np.where(codes[group] == codes[group[0]], other, group[0])])
+
+
+def _largest(X: Any) -> FloatArray:
+    """Return max |x| of each column, without a copy of X."""
+    ends = (X.max(axis=0), -X.min(axis=0))
+    above, below = (np.asarray(end.toarray() if is_sparse(end) else end, dtype=np.float64).ravel() for end in ends)
+    return np.maximum(above, below)
+
+
+def _imbalance(codes: IntArray, classes: NDArray[Any]) -> Iterator[Suspect]:
+    """Yield that a class is rare."""
+    counts = np.bincount(codes)
+    rarest = int(np.argmin(counts))
+    # With many classes, each has a small share.
+    if counts[rarest] / len(codes) < RARE * min(1.0, 2 / len(classes)):
+        message = (
+            f"only {counts[rarest]:,} of {len(codes):,} rows are {classes[rarest]}: accuracy says little about it; "
+            "look at balanced accuracy, and consider balanced class weights"
+        )
+        yield Suspect("imbalance", message)

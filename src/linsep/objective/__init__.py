@@ -1,0 +1,1 @@
+"""What is minimised: where the examples are, how scores become losses, and the objective that joins them."""

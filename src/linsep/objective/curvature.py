@@ -1,0 +1,465 @@
+"""How far below a point the optimum can lie, from the curvature there: the proof where no penalty makes a dual finite.
+
+With x̃ = [x, 1], let g and H be the gradient and the Hessian of P(θ) = Σ cᵢ ℓ(yᵢ θ·x̃ᵢ), λ² = gᵀH⁻¹g, and |ℓ'''| ≤ M ℓ''
+(logistic M = 1, square M = 0). Along any v the curvature falls no faster than e^(−M max|x̃·v|), and
+|x̃ᵢ·v| ≤ ‖x̃ᵢ‖_{H⁻¹} ‖v‖_H. So, with r = ‖v‖_H and m = M maxᵢ ‖x̃ᵢ‖_{H⁻¹} (Bach 2010, *Self-concordant analysis for
+logistic regression*, Proposition 1),
+
+    P(θ + v) ≥ P(θ) − λ r + (e^(−mr) + mr − 1)/m²,
+
+which, if s = mλ < 1, is smallest at e^(−mr) = 1 − s and then worth P(θ) − λ² κ(s), where
+κ(s) = ((1 − s) log(1 − s) + s)/s² = ½ + s/6 + s²/12 + … ≤ (1 + s)/2. An optimum exists, and P(θ) − P* ≤ λ² (1 + s)/2.
+
+The softmax has the same form. With p of each example and zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ (the last class is held at zero, since
+only differences count), g = −Σ cᵢ zᵢ,yᵢ and H = Σ cᵢ pᵢₖ zᵢₖzᵢₖᵀ. Along v the third derivative is a third central
+moment of the scores' change, no more than its range times the variance, and the range is at most 2 maxₖ |zᵢₖ·v|: M = 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from .._core import is_sparse
+from ..arithmetic.enclosure import ULPS, U, blocks, gamma
+from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
+from ..arithmetic.split_product import split_product
+from ..losses import Loss
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = [
+    "MANY_FEATURES",
+    "Look",
+    "SoftmaxDerivatives",
+    "examine",
+    "examine_in_passes",
+    "examine_softmax",
+    "examine_softmax_in_passes",
+    "gap_below",
+    "slopes",
+    "softmax_gap_below",
+    "softmax_slopes",
+]
+
+#: A pivot of the scaled Hessian below this asks for a closer look: are columns redundant, or nearly so?
+SMALL_PIVOT = 1e-8
+#: How far from the identity the Hessian may be in the coordinates found for it, before these are made better.
+NEAR_IDENTITY = 0.1
+#: How often they are.
+ROUNDS = 6
+#: Rows that are off by more than this share in these coordinates are computed with twice the digits.
+BLURRED = 1e-8
+
+
+#: The derivatives at the rows of a block: given which these are, and the block.
+Derivatives = tuple[FloatArray, FloatArray, FloatArray]
+Slopes = Callable[[slice, Any], Derivatives]
+SoftmaxSlopes = Callable[[slice, Any], "SoftmaxDerivatives"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the derivatives at a point say of the optimum.
+
+    Attributes
+    ----------
+    gap : float
+        How far below the objective it can lie, every rounding accounted for; infinite if that cannot be shown.
+    step : array or None
+        The Newton step towards it, the intercept's entry last; of several classes, one row for each but the last. Zero
+        for columns that are redundant.
+    decrement : float
+        λ² = gᵀH⁻¹g, up to rounding: about twice what the step gains.
+    redundancy : Redundancy
+        What was found of the columns; nobody looks where the Hessian tells that none is redundant.
+    """
+
+    gap: float
+    step: FloatArray | None
+    decrement: float
+    redundancy: Redundancy
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What the rows, in coordinates in which H is nearly the identity, add up to."""
+
+    gram: FloatArray  # Σ hᵢ bᵢbᵢᵀ
+    gram_error: float
+    gradient: FloatArray  # Σ uᵢ bᵢ
+    gradient_error: float
+    longest: float  # max ‖bᵢ‖
+
+
+def gap_below(
+    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
+) -> float:
+    """Return a number that P(θ) − P* does not exceed, every rounding accounted for; infinite if none can be shown.
+
+    Parameters
+    ----------
+    loss : Loss
+        One with a finite `self_concordance`.
+    X, y, c : arrays
+        The examples, their labels ±1 and weights.
+    z, radius : arrays
+        The agreements at θ and how far each may be off.
+    intercept : bool
+        Whether θ has an intercept.
+
+    Examples
+    --------
+    >>> from linsep.losses import Square
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> z = y * (X[:, 0] * 0.5 - 0.25)  # P = 1.1875, P* = 8/7
+    >>> gap_below(Square(), X, y, np.ones(3), z, np.zeros(3), intercept=True)
+    0.044642857142...
+    """
+    return examine(loss, X, y, c, z, radius, intercept=intercept).gap
+
+
+def examine(
+    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
+) -> Look:
+    """Return the bound of `gap_below`, and the Newton step; the parameters are the same."""
+    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    h, u, off = slopes(loss, y, c, z, radius)
+    rows = _PlaneRows(_Rows(X, intercept, c > 0), lambda part, _: (h[part], u[part], off[part]))
+    return _look(loss.self_concordance, rows)
+
+
+def examine_in_passes(loss: Loss, X: Any, at: Slopes, *, intercept: bool) -> Look:
+    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
+    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    return _look(loss.self_concordance, _PlaneRows(_Rows(X, intercept, None), at))
+
+
+def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
+    """Return hᵢ that cᵢ ℓ''(zᵢ) is no less than, uᵢ = cᵢ ℓ'(zᵢ) yᵢ, and how far each of these may be off."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
+        slope = loss.slope(z)
+        # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
+        off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
+        return np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U)
+
+
+def softmax_gap_below(
+    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
+) -> float:
+    """Return what `gap_below` does, for the softmax of several classes.
+
+    Parameters
+    ----------
+    X, codes, c : arrays
+        The examples, the numbers of their classes, and their weights.
+    scores, radius : arrays
+        One column of scores a class, and how far those of each example may be off.
+    intercept : bool
+        Whether each class has an intercept.
+
+    Examples
+    --------
+    >>> X, codes = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]), np.array([0, 1, 2, 0, 1, 2])
+    >>> scores = np.array([[0.1, 0.0, 0.0]] * 6)  # P − P* = 6 (log((e^0.1 + 2)/3) − 0.1/3)
+    >>> 0.0067 < softmax_gap_below(X, codes, np.ones(6), scores, np.zeros(6), intercept=True) < 0.0085
+    True
+    """
+    return examine_softmax(X, codes, c, scores, radius, intercept=intercept).gap
+
+
+def examine_softmax(
+    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
+) -> Look:
+    """Return the bound of `softmax_gap_below`, and the Newton step; the parameters are the same."""
+    K = scores.shape[1]
+    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    found = softmax_slopes(codes, c, scores, radius)
+    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, c > 0), K, lambda part, _: found.part(part)))
+
+
+def examine_softmax_in_passes(X: Any, K: int, at: SoftmaxSlopes, *, intercept: bool) -> Look:
+    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
+    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
+        return _nothing(X.shape[1])
+    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, None), K, at))
+
+
+@dataclass(frozen=True)
+class SoftmaxDerivatives:
+    """Of some examples: probabilities, by what share each may be off, and h, u and its error of the rows zᵢₖ."""
+
+    p: FloatArray
+    doubt: FloatArray
+    h: FloatArray
+    u: FloatArray
+    off: FloatArray
+
+    def part(self, part: slice) -> SoftmaxDerivatives:
+        """Return those of some of the examples."""
+        return SoftmaxDerivatives(*(field[part] for field in (self.p, self.doubt, self.h, self.u, self.off)))
+
+
+def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray) -> SoftmaxDerivatives:
+    """Return what the scores say, with the errors that follow from theirs."""
+    n, K = scores.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        # Scores that are off by r make p off by a factor of e^(2r) at the most.
+        doubt = np.expm1(2.0 * radius) * (1.0 + ULPS * U) + (ULPS + K) * U
+        h = np.maximum(c[:, None] * p * (1.0 - doubt[:, None]), 0.0) * (1.0 - ULPS * U)
+        u = np.zeros((n, K))
+        u[np.arange(n), codes] = -c
+        return SoftmaxDerivatives(p, doubt, h, u, ULPS * U * np.abs(u))
+
+
+def _nothing(d: int) -> Look:
+    return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
+
+
+def _look(M: float, rows: _PlaneRows | _SoftmaxRows) -> Look:
+    """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than is said with it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _looked(M, rows, rows.rows)
+
+
+def _looked(M: float, rows: _PlaneRows | _SoftmaxRows, columns: _Rows) -> Look:
+    if rows.size == 0:  # no column says anything: all planes have the same objective
+        return Look(0.0, None, 0.0, columns.redundancy)
+    R, sure = _whitening(rows)
+    if not sure and columns.leave_out_redundant():
+        R, _ = _whitening(rows)
+    if R is None:
+        return Look(math.inf, None, math.inf, columns.redundancy)
+    for left in reversed(range(ROUNDS)):
+        sizes = _measure(rows, R)
+        if not np.isfinite(sizes.gram).all():
+            return Look(math.inf, None, math.inf, columns.redundancy)
+        if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
+            break
+        factor, _ = _inverse_factor(sizes.gram)
+        if factor is None:
+            return Look(math.inf, None, math.inf, columns.redundancy)
+        R = R @ factor
+    v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
+    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), columns.redundancy)
+
+
+class _Rows:
+    """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
+
+    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_] | None) -> None:
+        self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
+        self.redundancy = Redundancy(X.shape[1])
+        ends = X.min(axis=0), X.max(axis=0)
+        first, low, high = (
+            np.asarray(end.toarray() if is_sparse(end) else end, dtype=np.float64).reshape(-1)
+            for end in (X[[0]], *ends)
+        )
+        # A column of zeros, or beside an intercept one of equal numbers, adds nothing that the others cannot do.
+        same = first if intercept else np.zeros_like(first)
+        self.largest = np.maximum(np.abs(low), np.abs(high))
+        self._use((low != same) | (high != same))
+        if not self.used.all():
+            constant = {int(j): {X.shape[1]: Fraction(first[j])} if same[j] else {} for j in np.flatnonzero(~self.used)}
+            self.redundancy = Redundancy(X.shape[1], constant)
+
+    def _use(self, used: NDArray[np.bool_]) -> None:
+        self.used = used
+        # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
+        self.scale = np.ldexp(1.0, np.minimum(-np.frexp(self.largest[used])[1], 1023))
+        self.size = int(used.sum()) + self.intercept
+
+    def leave_out_redundant(self) -> bool:
+        """Look for columns that are combinations of others, and do without them; return whether there are any."""
+        self.redundancy = find_redundancy(self.X, intercept=self.intercept, counted=self.counted)
+        used = np.ones(self.X.shape[1], dtype=bool)
+        used[list(self.redundancy.combinations)] = False
+        before = int(self.used.sum())
+        self._use(used & self.used)
+        return int(self.used.sum()) < before
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns, the intercept's last."""
+        out = np.zeros(self.X.shape[1] + self.intercept)
+        out[: len(self.used)][self.used] = theta[: len(self.scale)] * self.scale
+        if self.intercept:
+            out[-1] = theta[-1]
+        return out
+
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray, Any]]:
+        """Yield which rows, the rows, and the block that they are from."""
+        for part, block in blocks(self.X, dense=True):
+            dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
+            yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense, block
+
+    @cached_property
+    def terms(self) -> int:
+        """How many numbers a sum over the examples adds one to the other: those of a block, and the blocks."""
+        heights = [part.stop - part.start for part, _ in blocks(self.X, dense=True)]
+        return max(heights, default=0) + len(heights) + 16
+
+
+#: Rows, how far each may be off, and their h, u, and how far each of these may be off.
+Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+class _PlaneRows:
+    """The rows [x, 1] with their derivatives."""
+
+    def __init__(self, rows: _Rows, at: Slopes) -> None:
+        self.rows, self.at, self.n, self.terms = rows, at, rows.n, rows.terms
+
+    @property
+    def size(self) -> int:
+        """How long a row is."""
+        return self.rows.size
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns."""
+        return self.rows.full(theta)
+
+    def __iter__(self) -> Iterator[Piece]:
+        for part, dense, block in self.rows:
+            yield dense, np.zeros(len(dense)), *self.at(part, block)
+
+
+class _SoftmaxRows:
+    """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
+
+    def __init__(self, rows: _Rows, K: int, at: SoftmaxSlopes) -> None:
+        self.rows, self.K, self.at, self.n = rows, K, at, rows.n * K
+
+    @property
+    def size(self) -> int:
+        """How long a row is."""
+        return (self.K - 1) * self.rows.size
+
+    @property
+    def some(self) -> int:
+        """How many examples are looked at in one go."""
+        return max(1, 2**20 // max(1, self.K * self.size))
+
+    def full(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients of these rows as those of all columns, one row for each class but the last."""
+        return np.array([self.rows.full(one) for one in theta.reshape(-1, self.rows.size)])
+
+    def __iter__(self) -> Iterator[Piece]:
+        K, some = self.K, self.some
+        for part, dense, block in self.rows:
+            found = self.at(part, block)
+            for first in range(0, len(dense), some):
+                x, here = dense[first : first + some], found.part(slice(first, first + some))
+                e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
+                z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
+                doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
+                yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel()
+
+    @property
+    def terms(self) -> int:
+        """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
+        return int(self.some * self.K + self.rows.n // self.some + self.rows.terms + 16)
+
+
+def _whitening(rows: _PlaneRows | _SoftmaxRows) -> tuple[FloatArray | None, bool]:
+    """Return R with RᵀHR near the identity, and whether it is likely to be; None where a column says nothing.
+
+    How near it is gets measured afterwards.
+    """
+    hessian = np.zeros((rows.size, rows.size))
+    for block, _, h, _, _ in rows:
+        hessian += (block * h[:, None]).T @ block
+    diagonal = np.diag(hessian)
+    if rows.size == 0 or not np.isfinite(hessian).all():
+        return None, True
+    if not (diagonal > 0).all():
+        return None, False
+    scale = 1.0 / np.sqrt(diagonal)
+    inverse, smallest = _inverse_factor(hessian * scale[:, None] * scale)
+    return None if inverse is None else np.asarray(inverse * scale[:, None]), smallest > SMALL_PIVOT
+
+
+def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray | None, float]:
+    """Return R with RᵀAR near the identity for a matrix A that is all but positive definite, and its smallest pivot.
+
+    Where it is not, because rounding made it so, as little is added to its diagonal as makes it so again: what R then
+    leaves to be done is less by as many digits as a float has, and is done in another round (Fukaya and others,
+    *Shifted Cholesky QR*, 2020). None where the matrix has numbers that are not finite, or none but zero.
+    """
+    d, shift = len(matrix), 0.0
+    while True:
+        try:
+            factor = scipy.linalg.cholesky(matrix + shift * np.eye(d), check_finite=False)
+            break
+        except scipy.linalg.LinAlgError:
+            shift = max(100.0 * shift, 8.0 * d * U * float(np.trace(matrix)) / d)
+            if not 0.0 < shift < math.inf:
+                return None, 0.0
+    inverse = scipy.linalg.solve_triangular(factor, np.eye(d), check_finite=False)
+    return np.asarray(inverse), 0.0 if shift else float(np.diag(factor).min()) ** 2
+
+
+def _measure(rows: _PlaneRows | _SoftmaxRows, R: FloatArray) -> _Sizes:
+    """Return the gradient and the Hessian in the coordinates in which θ = R times them: rows are bᵢ = Rᵀzᵢ."""
+    size, length = len(R), float(np.linalg.norm(R))
+    gram, gradient = np.zeros((size, size)), np.zeros(size)
+    longest, gram_error, gradient_error = 0.0, 0.0, 0.0
+    error, sums = gamma(size + 8), gamma(rows.terms)
+    for block, doubt, h, u, off in rows:
+        b, slip = _rows_in(R, length, block)
+        norm = np.linalg.norm(b, axis=1) * (1.0 + error)
+        slip = (slip + doubt * length) * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
+        gram += (b * h[:, None]).T @ b
+        gradient += u @ b
+        longest = max(longest, float((norm + slip).max()))
+        gram_error += float(h @ (sums * norm**2 + 2.0 * norm * slip + slip**2))
+        gradient_error += float(off @ (norm + slip) + np.abs(u) @ (slip + sums * norm))
+    wider = 1.0 + gamma(rows.n + 8)
+    return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest)
+
+
+def _rows_in(R: FloatArray, length: float, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return bᵢ = Rᵀzᵢ, and how far each may be off in length; where a product is blurred, with twice the digits."""
+    size = len(R)
+    b = block @ R
+    slip = gamma(size + 8) * np.linalg.norm(block, axis=1) * length
+    norm = np.linalg.norm(b, axis=1)
+    if not float(slip.max(initial=0.0)) > BLURRED * float(norm.max(initial=0.0)):
+        return b, slip
+    high, low, error = split_product(block, R)
+    b = high + low
+    return b, (np.linalg.norm(error, axis=1) + 2 * U * np.linalg.norm(b, axis=1)) * (1.0 + gamma(size + 8))
+
+
+def _away(sizes: _Sizes) -> float:
+    """Return how far from the identity the Hessian is in these coordinates."""
+    d = len(sizes.gradient)
+    return float(np.linalg.norm(sizes.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
+
+
+def _bound(M: float, sizes: _Sizes) -> float:
+    """λ² (1 + s)/2, from ‖g‖ and a lower bound μ on the eigenvalues of H in the coordinates of `sizes`."""
+    d = len(sizes.gradient)
+    mu = 1.0 - _away(sizes) - sizes.gram_error - 8 * U
+    if not mu > 0:
+        return math.inf
+    norm = (float(np.linalg.norm(sizes.gradient)) * (1.0 + gamma(d + 8)) + sizes.gradient_error) * (1.0 + 8 * U)
+    decrement = norm / math.sqrt(mu) * (1.0 + 8 * U)
+    s = M * sizes.longest / math.sqrt(mu) * decrement * (1.0 + 8 * U)
+    if not s < 1:
+        return math.inf
+    return decrement**2 * (1.0 + s) / 2.0 * (1.0 + 8 * U)

@@ -1,0 +1,1 @@
+"""Whether a plane separates two classes, and the proof either way."""

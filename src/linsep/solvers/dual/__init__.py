@@ -1,0 +1,1 @@
+"""Methods on the dual problem, one variable an example."""

@@ -1,0 +1,1 @@
+"""The lecture's methods: (sub)gradient and stochastic descent, and the perceptron."""

@@ -1,0 +1,360 @@
+"""Stochastic (sub)gradient descent: one example a step, and the perceptron, which is the same with η = 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import stopping
+from ..._core import PACK, threads, whole_packs
+from ...objective.problem import Measures, Problem, measure
+from ...schedules import Constant, Schedule
+from ...stopping import NoMistakes, NoProgress, Progress, Rule
+from .._checks import check_choice, check_count, check_slope
+from ..history import History, Record
+from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
+from ..run import EndOfRun, SteppedRun
+from .prover import Prover
+from .step_watch import StepWatch
+from .walk import LARGE, Iterate, Snapshot, Walk
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Stopping = str | Rule | Iterable[str | Rule] | None
+
+__all__ = ["PerceptronRule", "StochasticDescent", "stream"]
+
+#: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
+MOST_TOGETHER = 24
+#: Passes without fewer mistakes after which a run that is proven never to end is ended; at once if keep="last".
+SETTLED = 50
+
+
+@dataclass(frozen=True)
+class StochasticDescent:
+    """One random example a step: θ ← θ − η_k ∇(ℓ(zᵢ) + λ penalty).
+
+    Parameters
+    ----------
+    schedule : Schedule, str, float or None
+        The step sizes. None: η/(1 + η λ k) with η = 1/R² where there is a penalty, else 1/(R² √(k + 1)); R is the root
+        mean square length of the (augmented) examples.
+    stopping : rule, str, list of these, or None
+        When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
+    keep : {"best", "last", "average"}
+        Which iterate is reported: of those measured the one with the lowest objective, the current one, or the mean of
+        all of them.
+    order : {"random", "cyclic", "worst"}
+        Draw examples at random, take them as they come, or take the one with the lowest agreement each time.
+    max_iter : int
+        Passes over the data at the most (for ``order="worst"``, steps).
+    record : {"pass", "update"}
+        ``"update"`` measures and stores every single update, the example that caused it included.
+
+    Examples
+    --------
+    >>> from linsep import LinearClassifier
+    >>> model = LinearClassifier("logistic", solver=StochasticDescent("inverse_sqrt"), tol=0.1, random_state=0)
+    >>> model.fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).predict([[0.5], [3.5]])
+    array([0, 1])
+    """
+
+    schedule: str | float | Schedule | None = None
+    stopping: Stopping = NoProgress()  # noqa: RUF009 (a frozen record)
+    keep: str = "best"
+    order: str = "random"
+    max_iter: int = 1000
+    record: str = "pass"
+    name = "sgd"
+    keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
+    has_free_steps = True  # whether there is a step size to give advice on
+
+    def __post_init__(self) -> None:
+        check_choice("keep", self.keep, self.keeps)
+        check_choice("order", self.order, ("random", "cyclic", "worst"))
+        check_choice("record", self.record, ("pass", "update"))
+        check_count("max_iter", self.max_iter)
+
+    def solve(
+        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Minimise, drawing examples by `seed`."""
+        return self.solve_together([problem], [0], starts=[start], seed=seed, observers={0: observer})[0]
+
+    def solve_together(
+        self,
+        problems: Sequence[Problem],
+        planes: Sequence[int],
+        *,
+        starts: Sequence[Start | None],
+        seed: int = 0,
+        observers: Mapping[int, Observer | None],
+    ) -> list[Result]:
+        """Minimise some of the problems, which differ in their labels only, reading each example once for all of them.
+
+        Parameters
+        ----------
+        problems : list of Problem
+            One for each class against the rest; all of them say in which order the examples come.
+        planes : list of int
+            Which of them to solve; the results are the same whichever are solved together.
+        starts : list of Start or None
+            For each problem, solved or not.
+        observers : dict
+            For those that are solved.
+        """
+        check_slope(problems[0].loss, self.name)
+        begins = [starts[k] or Start(np.zeros(problems[k].rows.d)) for k in planes]
+        walk = Walk(self, problems, planes, begins, seed)
+        asked = [ask for observer in observers.values() if (ask := getattr(observer, "stop_requested", None))]
+        walk.stop_requested = lambda: any(ask() for ask in asked)
+        return _results(walk, observers)
+
+    def shares(self, count: int, n_jobs: int) -> list[range]:
+        """Return which of so many planes walk together, for so many threads."""
+        if count == 1 or self.by_update:
+            return [range(k, k + 1) for k in range(count)]
+        packs = whole_packs(count) // PACK
+        walks = max(min(n_jobs, packs), -(-count // MOST_TOGETHER))
+        bounds = [min(count, PACK * (packs * k // walks)) for k in range(walks + 1)]
+        return [range(*ends) for ends in pairwise(bounds)]
+
+    @property
+    def by_update(self) -> bool:
+        """Whether every single update is looked at, so that each plane goes its own way."""
+        return self.record == "update" or self.order == "worst"
+
+    def is_better(self, new: Evaluation, old: Evaluation) -> bool:
+        """Whether to keep the new point instead of the old."""
+        return new.objective < old.objective
+
+    def prover(self, problem: Problem) -> Prover | None:
+        """Return what looks for a proof that the run cannot end by itself; None where nothing does."""
+        return None
+
+
+@dataclass(frozen=True)
+class PerceptronRule(StochasticDescent):
+    """The perceptron: on a mistake (z ≤ 0) add y x to w, until there are none.
+
+    It is stochastic descent with η = 1; ``keep="best"`` is the pocket algorithm (fewest mistakes at the end of a pass),
+    ``"average"`` the averaged perceptron, and ``"vote"`` keeps every plane for the voted one.
+
+    Parameters
+    ----------
+    prove : bool
+        Whether to work towards a proof that no plane separates, as much as on the passes themselves, and to stop with
+        it: at once for ``keep="last"``, else once the fewest mistakes have stood for `SETTLED` passes.
+    """
+
+    schedule: str | float | Schedule | None = Constant(1.0)  # noqa: RUF009 (a frozen record)
+    stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
+    prove: bool = False
+    name = "perceptron"
+    keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
+    has_free_steps = False
+
+    def is_better(self, new: Evaluation, old: Evaluation) -> bool:
+        """Fewer mistakes, or as many and a lower risk."""
+        return (new.zero_one, new.objective) < (old.zero_one, old.objective)
+
+    def prover(self, problem: Problem) -> Prover | None:
+        """Return what looks for a proof."""
+        return Prover(problem, 0.0 if self.keep == "last" else SETTLED) if self.prove else None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is measured of an iterate, on all examples."""
+
+    objective: float
+    risk: float
+    zero_one: float
+    gradient_norm: float
+    finite: bool
+
+    @classmethod
+    def of(cls, measures: Measures, column: int) -> Evaluation:
+        """Return the numbers of one plane."""
+        numbers = measures.objective, measures.risk, measures.zero_one, measures.gradient_norm
+        objective, risk, zero_one, norm = (float(values[column]) for values in numbers)
+        return cls(objective, risk, zero_one, norm, bool(measures.finite[column]))
+
+
+class _Run(SteppedRun):
+    """What is known of one plane on its walk: what was measured, what was best, and why it stopped."""
+
+    def __init__(self, walk: Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
+        self.walk, self.method, self.problem = walk, walk.method, walk.problems[plane]
+        watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
+        rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
+        message = f"stopped after max_iter={walk.method.max_iter}"
+        super().__init__(message, observer, watch, rules, advises=walk.method.has_free_steps)
+        listening = observer is not None and getattr(observer, "needs_point", True)
+        self.needs_point = listening or self.method.by_update or any(rule.needs_point for rule in rules)
+        self.prover = walk.method.prover(self.problem)
+        self.moves: list[tuple[IntArray, IntArray]] = []
+        self.current, self.seen, self.theta = begin, seen, self._theta(begin)
+        # The start is not an answer: w = 0 minimises the perceptron risk.
+        self.best: Evaluation | None = None
+        self.best_point = begin.w, begin.b
+        self.outcome: Result | None = None
+        self.watch.begin(seen.objective, begin.now.step)
+        self._record()
+
+    def take(self, iterate: Iterate, seen: Evaluation) -> None:
+        """Note a new point; end the run if there is a reason to, which Ctrl-C is for all runs of the walk."""
+        try:
+            self._look(iterate, seen)
+        except EndOfRun as reason:
+            self.end(reason)
+
+    def _look(self, iterate: Iterate, seen: Evaluation) -> None:
+        self.end_if_lost(seen.objective, seen.finite)
+        self._note(iterate, seen)
+        norm, theta, previous = seen.gradient_norm, self._theta(iterate), self.theta
+        self.theta = theta
+        self._record()
+        progress = Progress(iterate.now.iteration, theta, previous, seen.objective, norm, seen.zero_one)
+        self.end_if_told(iterate.now.step, progress)
+        if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one, iterate.counts):
+            raise EndOfRun(STOPPED_BY_PROOF)
+
+    def exhaust(self) -> None:
+        """End the run because the walk is over."""
+        self.end(EndOfRun(self.message, advice=self.advice_after(self.current.now.step)))
+
+    def end(self, reason: EndOfRun, interrupted: bool = False) -> None:
+        """Keep what is to be reported, and nothing of the planes beside this one."""
+        w, b = self.best_point if self.method.keep == "best" else self.current.mean_or_current()
+        counts = self.current.counts
+        self.outcome = Result(
+            w,
+            b,
+            self.current.now.iteration,
+            reason.converged,
+            reason.message,
+            self.history,
+            self.current.as_start(),
+            reason.advice,
+            interrupted,
+            self.current.updates,
+            counts,
+            self._votes() if self.method.keep == "vote" else None,
+            separability=None if self.prover is None else self.prover.found,
+        )
+        del self.current
+
+    def _note(self, iterate: Iterate, seen: Evaluation) -> None:
+        self.current, self.seen = iterate, seen
+        if self.method.keep == "vote":
+            self.moves.append(iterate.moved())
+        if self.best is None or self.method.is_better(seen, self.best):
+            self.best = seen
+            if self.method.keep == "best":
+                self.best_point = iterate.w, iterate.b
+        self.watch.see_objective(iterate.now.step, seen.objective)
+
+    def _theta(self, iterate: Iterate) -> FloatArray:
+        return iterate.theta(self.problem.fit_intercept) if self.needs_point else np.empty(0)
+
+    def _votes(self) -> Votes:
+        nothing = np.empty(0, dtype=np.int64)
+        examples = np.concatenate([nothing, *(by for by, _ in self.moves)])
+        moments = np.concatenate([nothing, *(at for _, at in self.moves)])
+        signs = self.problem.y[examples]
+        if self.walk.factor is not None:
+            signs = signs * self.walk.factor[examples]
+        return Votes(examples, signs, np.diff(moments, append=self.current.now.step))
+
+    def _record(self) -> None:
+        now, seen, by_update = self.current.now, self.seen, self.method.by_update
+        moved_by = self.current.moved()[0] if by_update else np.empty(0, dtype=np.int64)
+        self.history.add(
+            Record(
+                step=now.step,
+                passes=now.passes,
+                objective=seen.objective,
+                risk=seen.risk,
+                zero_one=seen.zero_one,
+                gradient_norm=seen.gradient_norm,
+                step_size=float(self.walk.schedule(max(0, now.step - 1))),
+                best=np.nan if self.best is None else self.best.objective,
+                example=int(moved_by[-1]) if len(moved_by) else -1,
+                updates=self.current.updates,
+                iterate=self.theta if by_update else None,
+            )
+        )
+
+
+def _results(walk: Walk, observers: Mapping[int, Observer | None]) -> list[Result]:
+    """Walk until there is a reason for every plane to stop."""
+    begin = walk.now(0, 0.0, [])
+    seen = _measured(walk, begin)
+    runs = {
+        plane: _Run(walk, plane, observers[plane], Iterate(begin, k), Evaluation.of(seen, k))
+        for k, plane in enumerate(walk.planes)
+    }
+    overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
+    try:
+        for now, seen in evaluated(walk.snapshots(), lambda now: _measured(walk, now), overlap):
+            for k, plane in enumerate(now.planes):
+                if runs[plane].outcome is None:
+                    runs[plane].take(Iterate(now, k), Evaluation.of(seen, k))
+            going = [plane for plane, run in runs.items() if run.outcome is None]
+            if not going:
+                break
+            walk.go_on_with(going)
+        for run in runs.values():
+            if run.outcome is None:
+                run.exhaust()
+    except KeyboardInterrupt:
+        for run in runs.values():
+            if run.outcome is None:
+                run.end(EndOfRun("interrupted"), interrupted=True)
+    return [run.outcome for run in runs.values() if run.outcome is not None]
+
+
+def _measured(walk: Walk, now: Snapshot) -> Measures:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return measure(walk.problem, now.Y, now.W, now.b, now.room)
+
+
+def evaluated(
+    snapshots: Iterator[Snapshot], evaluate: Callable[[Snapshot], Measures], overlap: bool
+) -> Iterator[tuple[Snapshot, Measures]]:
+    """Yield every snapshot with its evaluation; with `overlap` the next one is computed during the evaluation."""
+    if not overlap:
+        for now in snapshots:
+            yield now, evaluate(now)
+        return
+    with ThreadPoolExecutor(1) as helper:
+        waiting: tuple[Snapshot, Future[Measures]] | None = None
+        for now in snapshots:
+            if waiting is not None:
+                yield waiting[0], waiting[1].result()
+            waiting = now, helper.submit(evaluate, now)
+        if waiting is not None:
+            yield waiting[0], waiting[1].result()
+
+
+def stable_step(problem: Problem) -> float:
+    """Return a step at which one example does not overshoot its own minimum."""
+    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
+    return 1.0 / (curvature * problem.mean_square_length)
+
+
+def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
+    """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
+    check_slope(problem.loss, method.name)
+    walk = Walk(replace(method, max_iter=1, record="pass"), [problem], [0], [start], seed)
+    iterate = Iterate(next(walk.snapshots()), 0)
+    w, b = iterate.mean_or_current()
+    counts, report = iterate.counts, "one pass over a batch"
+    return Result(w, b, 1, False, report, History(), iterate.as_start(), "", False, int(counts.sum()), counts)

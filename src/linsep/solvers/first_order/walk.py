@@ -1,0 +1,273 @@
+"""The steps of stochastic descent: planes side by side, example by example, and the points on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import schedules
+from ..._core import interleaved, whole_packs
+from ...objective.problem import Problem
+from ...schedules import InverseSqrt, InverseTime, Schedule
+from ..result import Start
+from . import visits
+
+if TYPE_CHECKING:
+    from .stochastic import StochasticDescent
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["LARGE", "Iterate", "Snapshot", "Walk"]
+
+#: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
+#: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
+LARGE = 200_000
+#: A kernel call does at most about this much work, so that Ctrl-C is heard.
+WORK_PER_CALL = 50_000_000
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where all planes of a walk stand after some steps, one in each column: no column changes any more."""
+
+    W: FloatArray
+    b: FloatArray
+    counts: IntArray
+    sum_w: FloatArray | None
+    sum_b: FloatArray
+    sum_from: int
+    step: int
+    iteration: int
+    passes: float
+    Y: FloatArray
+    room: FloatArray  # to measure in
+    planes: tuple[int, ...]  # the problem of each column; those left over fill up a pack
+    moves: list[Move]
+
+
+@dataclass(frozen=True)
+class Move:
+    """Some steps in a row: which examples they visited, and which planes each of them moved."""
+
+    first: int
+    order: IntArray
+    moved: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One plane after some steps: a column of a snapshot, taken out only if somebody asks."""
+
+    now: Snapshot
+    column: int
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """The weights."""
+        return np.ascontiguousarray(self.now.W[:, self.column])
+
+    @property
+    def b(self) -> float:
+        """The intercept."""
+        return float(self.now.b[self.column])
+
+    @property
+    def counts(self) -> IntArray:
+        """How often each example moved the plane so far."""
+        return self.now.counts[:, self.column].copy()
+
+    @property
+    def updates(self) -> int:
+        """How often the plane has moved."""
+        return int(self.now.counts[:, self.column].sum())
+
+    @property
+    def sum_w(self) -> FloatArray | None:
+        """The sum of all iterates, where it is taken."""
+        return None if self.now.sum_w is None else np.ascontiguousarray(self.now.sum_w[:, self.column])
+
+    def theta(self, fit_intercept: bool) -> FloatArray:
+        """[w, b], or w without intercept."""
+        return np.append(self.w, self.b) if fit_intercept else self.w.copy()
+
+    def moved(self) -> tuple[IntArray, IntArray]:
+        """Return which examples moved the plane since the last snapshot, and at which steps, where that is noted."""
+        by, at = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for move in self.now.moves:
+            places = np.flatnonzero(move.moved[:, self.column])
+            by.append(move.order[places])
+            at.append(move.first + places)
+        return np.concatenate(by), np.concatenate(at)
+
+    def as_start(self) -> Start:
+        """Return the point as one to go on from."""
+        sum_b = float(self.now.sum_b[self.column])
+        return Start(self.w, self.b, self.now.step, self.sum_w, sum_b, self.now.sum_from)
+
+    def mean_or_current(self) -> tuple[FloatArray, float]:
+        """Return the mean of the iterates, where they were summed, else the iterate itself."""
+        steps, sum_w = self.now.step - self.now.sum_from, self.sum_w
+        if sum_w is None or steps == 0:
+            return self.w, self.b
+        return sum_w / steps, float(self.now.sum_b[self.column]) / steps
+
+
+class Walk:
+    """The steps of some planes side by side: a sequence of snapshots that nobody has measured yet."""
+
+    def __init__(
+        self,
+        method: StochasticDescent,
+        problems: Sequence[Problem],
+        planes: Sequence[int],
+        starts: Sequence[Start],
+        seed: int,
+    ) -> None:
+        self.method, self.problems, self.planes, self.seed = method, problems, tuple(planes), seed
+        self.problem, self.start = problems[planes[0]], starts[0]  # what all of them have in common
+        if len({(start.step, start.sum_from, start.sum_w is None) for start in starts}) > 1:
+            raise ValueError("planes that walk together must begin at the same step")
+        self.schedule = automatic_schedule(self.problem) if method.schedule is None else schedules.get(method.schedule)
+        # One problem of several is stepped as a pack: the same bits, alone or with others.
+        self.width = 1 if len(problems) == 1 else whole_packs(len(planes))
+        self.Y, self.W = self._columns([problems[k].y for k in planes]), self._columns([start.w for start in starts])
+        self.b, self.room = self._row([start.b for start in starts]), interleaved(self.problem.rows.d, self.width)
+        self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
+        self.step, self.factor = self.start.step, self._factor()
+        self.stop_requested: Callable[[], bool] = lambda: False
+        self.sum_from = self.start.step if self.start.sum_w is None else self.start.sum_from
+        self.sum_w: FloatArray | None = None
+        self.sum_b = self._row([start.sum_b for start in starts])
+        if method.keep in ("average", "vote"):
+            before = [np.zeros_like(start.w) if start.sum_w is None else start.sum_w for start in starts]
+            self.sum_w = self._columns(before)
+
+    def _columns(self, vectors: list[FloatArray]) -> FloatArray:
+        """Return the vectors side by side, filled up with zeros: a label of zero moves nothing."""
+        out = interleaved(len(vectors[0]), self.width)
+        out[:, len(vectors) :] = 0.0
+        for column, vector in enumerate(vectors):
+            out[:, column] = vector
+        return out
+
+    def _row(self, numbers: list[float]) -> FloatArray:
+        return np.array(numbers + [0.0] * (self.width - len(numbers)))
+
+    def _factor(self) -> FloatArray | None:
+        """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
+        if self.problem.sample_weight is None or self.method.order != "cyclic":
+            return None
+        visited = np.count_nonzero(self.problem.sample_weight)
+        return self.problem.sample_weight * (visited / self.problem.total_weight)
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """Yield the point after every pass, or after every update if these are recorded."""
+        if self.method.order == "worst":
+            return islice(self._worst_first(), self.method.max_iter)
+        return self._update_by_update() if self.method.by_update else self._pass_by_pass()
+
+    def go_on_with(self, planes: Sequence[int]) -> None:
+        """Leave the other planes where they are; where that saves a pack, close the ranks."""
+        kept = [column for column, plane in enumerate(self.planes) if plane in planes]
+        if self.width == 1 or whole_packs(len(kept)) == self.width:
+            self.Y[:, [column for column in range(self.width) if column not in kept]] = 0.0
+            return
+        self.planes, self.width = tuple(self.planes[column] for column in kept), whole_packs(len(kept))
+        room = kept + [kept[0]] * (self.width - len(kept))
+        self.Y, self.W = _copy(self.Y, room), _copy(self.W, room)
+        self.Y[:, len(kept) :] = 0.0
+        self.counts, self.b, self.sum_b = self.counts[:, room].copy(), self.b[room], self.sum_b[room]
+        if self.sum_w is not None:
+            self.sum_w = _copy(self.sum_w, room)
+        self.room = interleaved(self.problem.rows.d, self.width)
+
+    def is_measured(self, done: int) -> bool:
+        """Whether the point after so many passes is looked at."""
+        if self.problem.rows.stored < LARGE or done == self.method.max_iter or self.stop_requested():
+            return True
+        measured = 1
+        while measured < done:
+            measured += max(1, measured // 2)
+        return measured == done
+
+    def _passes(self) -> Iterator[tuple[int, IntArray]]:
+        cyclic = self.method.order == "cyclic"
+        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problems, self.seed)
+        return zip(range(1, self.method.max_iter + 1), orders, strict=False)
+
+    def _pass_by_pass(self) -> Iterator[Snapshot]:
+        moves: list[Move] = []
+        for done, order in self._passes():
+            work = self.width * max(1.0, self.problem.rows.stored / self.problem.rows.n)
+            size = max(1, int(WORK_PER_CALL // work))
+            for first in range(0, len(order), size):
+                moves += self._advance(order[first : first + size])
+            if self.is_measured(done):
+                yield self.now(done, done, moves)
+                moves = []
+
+    def _update_by_update(self) -> Iterator[Snapshot]:
+        for done, order in self._passes():
+            for k in range(len(order)):
+                moves = self._advance(order[k : k + 1])
+                if moves[0].moved.any() or k == len(order) - 1:
+                    yield self.now(done, done - 1 + (k + 1) / len(order), moves)
+
+    def _worst_first(self) -> Iterator[Snapshot]:
+        pick, self.factor = visits.worst(self.problem)
+        while True:
+            moves = self._advance(pick(self.problem.agreements(np.ascontiguousarray(self.W[:, 0]), float(self.b[0]))))
+            taken = self.step - self.start.step
+            yield self.now(taken, taken / self.problem.rows.n, moves)
+
+    def _advance(self, order: IntArray) -> list[Move]:
+        """Take a step for each of these examples; return what moved when, if somebody will ask."""
+        problem, strength = self.problem, self.problem.strength
+        eta = np.asarray(self.schedule(self.step + np.arange(len(order), dtype=np.float64)), dtype=np.float64)
+        noted = self.method.by_update or self.method.keep == "vote"
+        moved = np.empty((len(order), self.width), dtype=np.uint8) if noted else None
+        problem.rows.stochastic_steps(
+            self.Y,
+            self.factor,
+            order,
+            np.ascontiguousarray(np.broadcast_to(eta, order.shape)),
+            problem.loss,
+            l2=strength * problem.penalty.l2,
+            l1=strength * problem.penalty.l1,
+            intercept=problem.fit_intercept,
+            w=self.W,
+            b=self.b,
+            sum_w=self.sum_w,
+            sum_b=None if self.sum_w is None else self.sum_b,
+            counts=self.counts,
+            moved=moved,
+        )
+        self.step += len(order)
+        return [] if moved is None else [Move(self.step - len(order), order, moved)]
+
+    def now(self, iteration: int, passes: float, moves: list[Move]) -> Snapshot:
+        """Return the point as it now stands, after so many iterations and passes."""
+        sum_w = None if self.sum_w is None else self.sum_w.copy()
+        point = _copy(self.W), self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
+        return Snapshot(*point, self.step, iteration, passes, self.Y, self.room, self.planes, moves)
+
+
+def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray:
+    """Return the table, or some of its columns, in another place."""
+    out = interleaved(len(table), table.shape[1] if columns is None else len(columns))
+    out[:] = table if columns is None else table[:, columns]
+    return out
+
+
+def automatic_schedule(problem: Problem) -> Schedule:
+    """Return steps that suit one example at a time: see `StochasticDescent`."""
+    eta = 1.0 / problem.mean_square_length
+    decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow
+    return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)

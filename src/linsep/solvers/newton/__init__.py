@@ -1,0 +1,1 @@
+"""Second-order methods, to a proven duality gap."""

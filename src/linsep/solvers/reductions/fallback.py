@@ -1,0 +1,52 @@
+"""What follows a run that did not arrive: another method, where there is one that such problems cannot trouble."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...objective.problem import Problem
+from ..newton.interior_point import InteriorPoint, has_quadratic_conjugate
+from ..newton.preconditioner import FACTORED
+from ..result import STOPPED_BY_OBSERVER, Observer, Result
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["second_try"]
+
+#: With more features than a factor takes, the rows are made dense, up to this many numbers.
+DENSE = 10**7
+
+
+def second_try(first: Result, problem: Problem, name: str, tol: float, observer: Observer | None) -> Result:
+    """Return the better of a solver's result and, where that has not proven `tol`, of an interior point's.
+
+    Parameters
+    ----------
+    first : Result
+        What the solver called `name` has found.
+    problem : Problem
+    name : str
+    tol : float
+        The relative duality gap that was asked for.
+    observer : callable or None
+        Hears of the steps.
+    """
+    over = first.converged or first.interrupted or first.message == STOPPED_BY_OBSERVER or name == InteriorPoint.name
+    if over or first.proof is None or not _suits(problem):
+        return first
+    second = InteriorPoint(tol=tol).solve(problem, observer=observer)
+    if second.proof is None or not second.proof.relative_gap < first.proof.relative_gap:
+        return replace(first, interrupted=second.interrupted)
+    second.history.solver = InteriorPoint.name
+    second.history.reason = f"{name} ended at a gap of {first.proof.relative_gap:.1e}"
+    return second
+
+
+def _suits(problem: Problem) -> bool:
+    """Whether an interior point method can take the problem, and its systems are not too large."""
+    n, d = problem.rows.n, problem.rows.d
+    small = d <= FACTORED or (2 * n < d and n * d <= DENSE)
+    return small and problem.penalty.l2 > 0 and problem.penalty.l1 == 0 and has_quadratic_conjugate(problem.loss)

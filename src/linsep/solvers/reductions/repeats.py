@@ -1,0 +1,130 @@
+"""Rows that occur again and again: solved as one row each, with the sum of their weights.
+
+A weight of 2 is the same as two rows, so that nothing changes but the time it takes. The optimum, the value of every
+plane and the duality gap are those of all rows, and the dual variable of a group is shared out by weight:
+αᵢ = cᵢ · α_g / c_g, where c_g = Σ cᵢ over the rows of group g.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import Rows
+from ...objective.problem import Problem
+from ..dual.descent import DualDescent
+from ..result import Result
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Repeats", "find_repeats"]
+
+#: Smaller data are fitted before their repeats are found.
+WORTH = 1_000_000
+#: Equal pairs that a sample of the rows is to have, if all of them come twice.
+PAIRS = 64
+#: Passes that may be made to make the certificate small, and which share of the gap they leave: another one over few
+#: rows costs next to nothing beside what it took to read them all.
+FINISHING, LEFT = 20, 0.001
+#: Merging is worth it if it leaves no more than this share of the rows.
+SHARE = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Which rows are the same, label included.
+
+    Attributes
+    ----------
+    group : array of shape (n,)
+        The number of each row's group.
+    first : array
+        One row of each group.
+    rows : Rows
+        These rows.
+    """
+
+    group: IntArray
+    first: IntArray
+    rows: Rows
+
+    def merged(self, problem: Problem) -> Problem:
+        """Return the problem with one row a group."""
+        weight = np.bincount(self.group, problem.sample_weight, len(self.first)).astype(np.float64)
+        return replace(problem, rows=self.rows, y=problem.y[self.first], sample_weight=weight)
+
+    def spread(self, result: Result, problem: Problem, merged: Problem) -> Result:
+        """Return the merged problem's result as that of the whole one."""
+        result = _finished(result, merged)
+        result.history.reason = f"{len(self.group):,} rows merged into {len(self.first):,} different ones"
+        alpha = None if result.alpha is None else self._shares(result.alpha, problem, merged)
+        z = None if result.z is None else result.z[self.group]
+        return replace(result, alpha=alpha, z=z, last=replace(result.last, alpha=alpha))
+
+    def _shares(self, alpha: FloatArray, problem: Problem, merged: Problem) -> FloatArray:
+        assert merged.sample_weight is not None
+        # α/c first: at a bound that is exactly one, and stays one.
+        c = merged.weight_of_loss * merged.sample_weight
+        share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
+        return share * problem.weight_of_loss * (1.0 if problem.sample_weight is None else problem.sample_weight)
+
+
+def _finished(result: Result, merged: Problem) -> Result:
+    """Return a plane whose own dual point proves as much as the solver's did, where a few more passes find one.
+
+    A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is
+    near enough to the optimum. The passes are over the merged rows, which are few.
+    """
+    if result.alpha is None or result.proof is None or result.interrupted or not merged.loss.smooth:
+        return result
+    tol = LEFT * result.proof.relative_gap
+    better = DualDescent(tol=tol, max_iter=FINISHING).solve(merged, start=result.last)
+    if better.proof is None or better.proof.primal > result.proof.primal:
+        return result
+    return replace(result, w=better.w, b=better.b, proof=better.proof, alpha=better.alpha)
+
+
+def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats | None:
+    """Return which rows of the same class are equal; None where merging them would not be worth its while.
+
+    Parameters
+    ----------
+    rows : Rows
+    codes : array of int
+        The class of each.
+    worth : int
+        How many stored numbers there must be.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([[1.0], [2.0], [1.0], [1.0], [1.0]]))
+    >>> found = find_repeats(rows, np.array([0, 0, 0, 1, 0]), worth=0)
+    >>> found.group, found.first
+    (array([0, 1, 0, 2, 0]), array([0, 1, 3]))
+    """
+    if rows.stored < worth or not _likely(rows, codes):
+        return None
+    found = rows.groups(codes, int(SHARE * rows.n))
+    if found is None:
+        return None
+    group, first = found
+    return Repeats(group, first, Rows(rows.X[first], tidy=True))
+
+
+def _likely(rows: Rows, codes: IntArray) -> bool:
+    """Whether a sample of the rows looks as if most rows came twice at the least.
+
+    Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal: m need only grow like √n. A pair
+    counts once for each row that is found again, for a single row may come again thousands of times.
+    """
+    m = min(rows.n, math.isqrt(2 * PAIRS * rows.n))
+    chosen = np.sort(np.random.default_rng(0).choice(rows.n, m, replace=False))
+    found = Rows(rows.X[chosen], tidy=True).groups(codes[chosen], m)
+    if found is None:
+        return False
+    again = np.count_nonzero(np.bincount(found[0]) > 1)
+    return bool(rows.n * again >= 0.35 * m * m or len(found[1]) <= SHARE * m)  # 0.5 m²/n, if all come twice

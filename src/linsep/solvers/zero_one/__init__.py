@@ -1,0 +1,1 @@
+"""The plane with the fewest mistakes, searched for and bounded from below."""

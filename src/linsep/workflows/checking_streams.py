@@ -1,0 +1,145 @@
+"""The check of a model on a file larger than memory: its rows are encoded onto the disk, and read from there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.blocked import BlockedMatrix
+from ..certificates.checking import ClaimError, Verification, codes_of
+from ..certificates.verification import verify
+from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
+from ..data.readers import Hints, Matrix, Table, stream
+from ..data.scratch import Scratch, ScratchWriter, check_space
+from ..data.sources import DataError
+from .preparation import check_labels, hints_of, labels, needs, target_column, with_label
+
+__all__ = ["is_long", "of_encoded_rows", "of_labelled_rows", "verify_in_parts"]
+
+#: Files with more bytes than this are not taken into memory.
+LONG = 100 * 10**6
+#: Bytes of a block.
+BLOCK = 16 * 10**6
+
+
+def is_long(model: Any, data: str) -> bool:
+    """Whether to check a model in parts: a long file, and nothing but distances from the optimum to check."""
+    gaps_only = not hasattr(model, "_seals") and getattr(model, "separability_", None) is None
+    path = Path(data)
+    return gaps_only and path.is_file() and path.stat().st_size > LONG
+
+
+def of_encoded_rows(outcome: Verification) -> Verification:
+    """Return the outcome for rows that were made from a table as the model's file says, and as predictions are."""
+    if not outcome:
+        return outcome
+    unchecked = tuple(name for name in outcome.unchecked if name != "encoding")
+    encoded = "the rows, encoded as the model's file says"
+    return replace(outcome, checked=(encoded, *outcome.checked), unchecked=unchecked)
+
+
+def of_labelled_rows(outcome: Verification, lacking: int) -> Verification:
+    """Return the outcome for a file of which so many rows have no label: what is found is about the others.
+
+    Examples
+    --------
+    >>> print(of_labelled_rows(Verification(True, "all is so on these 8 rows"), 2))
+    Verified: all is so on these 8 rows; 2 rows without a label were left out.
+    """
+    if not lacking:
+        return outcome
+    rows = "1 row without a label was" if lacking == 1 else f"{lacking:,} rows without a label were"
+    return replace(outcome, reason=f"{outcome.reason}; {rows} left out")
+
+
+def verify_in_parts(
+    path: Path, found: Any, data: str, target: str | None, *, hints: Hints | None = None, scratch: Path | None = None
+) -> Verification:
+    """Check a model file from a data file of any length; one number for each row and sum is held, but no rows.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    found : ModelFile
+        What is in it.
+    data, target, hints
+        As for `linsep verify`.
+    scratch : Path, optional
+        The folder for the encoded rows.
+    """
+    encoding, classes = from_dict(found.encoding), found.model.classes_
+    with tempfile.TemporaryDirectory(prefix="linsep-", dir=scratch) as folder:
+        check_space(Path(folder), Path(data).stat().st_size)
+        writer = ScratchWriter(Path(folder))
+        blocks = _Blocks(data, encoding, target, hints)
+        try:
+            for X, y in blocks:
+                writer.add(X, codes_of(y, classes.tolist()))
+        except ClaimError as failure:
+            return Verification(False, str(failure))
+        finally:
+            rows = writer.finish(_width(encoding)) if writer.counts.size else None
+            writer.close()
+        if rows is None:
+            raise DataError(f"{data}: no rows with a label")
+        check_labels(encoding, classes.tolist(), blocks.lacking)
+        outcome = verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))])
+        return of_labelled_rows(outcome, blocks.lacking)
+
+
+def _matrix(rows: Scratch) -> BlockedMatrix:
+    return BlockedMatrix(lambda: (block.rows.X for block in rows), rows.n, rows.d)
+
+
+def _width(encoding: TableEncoding | MatrixEncoding) -> int:
+    return encoding.n_features if isinstance(encoding, MatrixEncoding) else len(encoding.names)
+
+
+class _Blocks:
+    """Examples and labels, encoded as a model's training examples were; `lacking` counts the rows without a label."""
+
+    def __init__(
+        self, data: str, encoding: TableEncoding | MatrixEncoding, target: str | None, hints: Hints | None
+    ) -> None:
+        self.data, self.encoding, self.hints, self.lacking = data, encoding, hints_of(encoding, hints), 0
+        self.target = encoding.target if target is None else target
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        encoding = self.encoding
+        for part in self._parts():
+            if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
+                raise DataError(
+                    f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}"
+                )
+            if isinstance(part, Matrix):
+                assert isinstance(encoding, MatrixEncoding)
+                if part.y is None:
+                    raise DataError(f"{part.name}: no labels in it")
+                yield encoding.transform(part.X, part.name), part.y
+            else:
+                yield from self._of_table(part)
+
+    def _parts(self) -> Iterator[Table | Matrix]:
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return stream(self.data, self.hints, base=encoding.base, n_features=encoding.n_features, size=BLOCK)
+        types = {name: kind for name, kind in encoding.types().items() if name != self.target}
+        return stream(self.data, self.hints, types=types, size=BLOCK)
+
+    def _of_table(self, part: Table) -> Iterator[tuple[Any, NDArray[Any]]]:
+        assert isinstance(self.encoding, TableEncoding)
+        column = target_column(part, self.target)
+        frame = with_label(part.frame, column)
+        self.lacking += part.frame.num_rows - frame.num_rows
+        for first in range(0, frame.num_rows, size := max(16, BLOCK // (8 * max(1, frame.num_columns)))):
+            some = frame[first : first + size]
+            with part.blaming():
+                X = self.encoding.transform(some, part.name)
+            yield X, labels(some[column], column, part.name)

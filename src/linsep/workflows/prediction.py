@@ -1,0 +1,151 @@
+"""Predictions for a file of any length, a block at a time, into a file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import csv as text
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv, ipc, parquet
+
+from .._atomic_file import atomic_file
+from ..analysis.evaluation import decide
+from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
+from ..data.readers import Hints, Matrix, stream
+from ..data.sources import DataError
+from .preparation import hints_of, needs
+
+__all__ = ["predict_file", "probabilities"]
+
+
+def probabilities(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return one column a class; raise for models that have none."""
+    if not hasattr(model, "predict_proba"):
+        raise DataError(f"{type(model).__name__} has no probabilities; fit with --loss logistic to have them")
+    return np.asarray(model.predict_proba(X))
+
+
+def predict_file(
+    found: Any,
+    path: str | Path,
+    output: Path | None,
+    *,
+    proba: bool = False,
+    hints: Hints | None = None,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> int:
+    """Predict every row of a file; return how many there were.
+
+    Parameters
+    ----------
+    found : ModelFile
+    path : str or Path
+        ``-`` for standard input.
+    output : Path or None
+        CSV, TSV, Parquet or Arrow by its ending; None for CSV on standard output.
+    proba : bool, default=False
+        Whether to add one column ``probability_<class>`` for each class.
+    hints : Hints, optional
+    progress : callable
+        Told the number of rows after every block.
+    """
+    encoding, total = from_dict(found.encoding), 0
+    with _writer(output, _schema(found.model, proba)) as write:
+        for X in _features(path, encoding, hints):
+            if not X.shape[0]:
+                continue
+            columns = {"prediction": _labels(decide(found.model, X, found.threshold))}
+            if proba:
+                shares = probabilities(found.model, X)
+                columns |= {_column(label): shares[:, k] for k, label in enumerate(found.model.classes_)}
+            write(pa.table(columns))
+            total += X.shape[0]
+            progress(total)
+    return total
+
+
+def _features(path: str | Path, encoding: TableEncoding | MatrixEncoding, hints: Hints | None) -> Iterator[Any]:
+    hints = hints_of(encoding, hints)
+    if isinstance(encoding, TableEncoding):
+        parts = stream(path, hints, types=encoding.types())
+    else:
+        parts = stream(path, hints, base=encoding.base, n_features=encoding.n_features)
+    for part in parts:
+        if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
+            raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
+        if isinstance(part, Matrix):
+            yield encoding.transform(part.X, part.name)
+            continue
+        with part.blaming():
+            X = encoding.transform(part.frame, part.name)
+        yield X
+
+
+def _labels(values: NDArray[Any]) -> pa.Array:
+    return pa.array(values.tolist() if values.dtype.kind in "OU" else values)
+
+
+def _column(label: Any) -> str:
+    return f"probability_{label}"
+
+
+def _schema(model: Any, proba: bool) -> pa.Schema:
+    fields = [("prediction", _labels(model.classes_).type)]
+    if proba:
+        probabilities(model, np.zeros((1, model.n_features_in_)))
+        fields += [(_column(label), pa.float64()) for label in model.classes_]
+    return pa.schema(fields)
+
+
+@contextmanager
+def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that writes tables; the file takes its name when all is written."""
+    if output is None:
+        with ExitStack() as stack:
+            opened: list[Any] = []
+
+            def write(table: pa.Table | None) -> None:
+                if not opened:  # nothing is printed before the first rows are known to be good
+                    opened.append(stack.enter_context(_csv_writer(sys.stdout.buffer, schema, ",")))
+                if table is not None:
+                    opened[0].write_table(table)
+
+            yield write
+            write(None)
+        sys.stdout.flush()
+        return
+    try:
+        with atomic_file(output) as file, _open_writer(output, file, schema) as writer:
+            yield writer.write_table
+    except FileNotFoundError:
+        raise DataError(f"{output.parent}: no such folder to write {output.name} into") from None
+    except OSError as error:
+        what = f"{error.strerror or error}: nothing was written, and what was there is untouched"
+        raise type(error)(error.errno, what, str(output)) from error
+
+
+def _csv_writer(file: Any, schema: pa.Schema, delimiter: str) -> Any:
+    """Return pyarrow's writer, after a header that is quoted only where it must be."""
+    header = io.StringIO()
+    text.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+    file.write(header.getvalue().encode())
+    style = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    return csv.CSVWriter(pa.PythonFile(file, mode="w"), schema, write_options=style)
+
+
+def _open_writer(output: Path, file: Any, schema: pa.Schema) -> Any:
+    ending = output.suffix.lower()
+    if ending == ".parquet":
+        return parquet.ParquetWriter(file, schema)
+    if ending in (".arrow", ".feather"):
+        return ipc.new_file(file, schema)
+    if ending in (".csv", ".txt", ".tsv", ".tab", ""):
+        return _csv_writer(file, schema, "\t" if ending in (".tsv", ".tab") else ",")
+    raise DataError(f"{output}: the ending {ending} is not known; use .csv, .tsv, .parquet, .arrow or .feather")

@@ -1,0 +1,175 @@
+"""The estimator for a loss by name, with C chosen by cross-validation where that is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import one_thread
+from ..analysis.suspects import Suspect, dominating, suspects
+from ..data.sources import DataError
+from .preparation import Examples
+
+__all__ = [
+    "LOSSES",
+    "choose_C",
+    "doubts",
+    "doubts_of_fit",
+    "estimator",
+    "fit_or_stop",
+    "hashed",
+    "is_proven",
+    "is_scaled",
+    "parse_C",
+]
+
+#: Losses by name, in the order of the help.
+LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
+GRID = tuple(10.0**k for k in range(-3, 4))
+FOLDS = 5
+
+
+def parse_C(text: str) -> float | None:
+    """Return C as a number, or None for ``auto``.
+
+    Examples
+    --------
+    >>> parse_C("0.5"), parse_C("inf"), parse_C("auto")
+    (0.5, inf, None)
+    """
+    if text == "auto":
+        return None
+    try:
+        C = float(text)
+    except ValueError:
+        C = np.nan
+    if not C > 0:
+        raise DataError(f"--C {text} is not possible; give a positive number, inf for no penalty, or auto")
+    return C
+
+
+def is_scaled(loss: str, C: float | None, degree: int) -> bool:
+    """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
+
+    Without a penalty the optimum predicts the same on any scale, and the second-order methods of the logistic and the
+    square loss reach it on any; those of the others do not. Products of numbers that are missing depend on what these
+    are taken for: they stay products of standardised numbers.
+
+    Examples
+    --------
+    >>> is_scaled("logistic", 1.0, 1), is_scaled("logistic", np.inf, 1), is_scaled("hinge", np.inf, 1)
+    (True, False, True)
+    """
+    return C is None or bool(np.isfinite(C)) or degree > 1 or loss not in ("logistic", "square")
+
+
+def estimator(
+    loss: str, *, C: float = 1.0, l1_ratio: float = 0.0, tol: float = 1e-4, balanced: bool = False, seed: int = 0
+) -> Any:
+    """Return the estimator that minimises a loss.
+
+    Parameters
+    ----------
+    loss : {"logistic", "hinge", "squared_hinge", "square", "perceptron"}
+    C : float, default=1.0
+    l1_ratio : float, default=0.0
+        r in ``(1 − r)·½‖w‖² + r·‖w‖₁``.
+    tol : float, default=1e-4
+        The relative duality gap to reach.
+    balanced : bool, default=False
+        Whether both classes count the same, however many examples they have.
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> type(estimator("hinge")).__name__
+    'LinearSVC'
+    """
+    # Here, because these load scikit-learn, which can be done while a file is read.
+    from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
+
+    if loss not in LOSSES:
+        raise DataError(f"--loss {loss} is not known; use one of {', '.join(LOSSES)}")
+    shared: dict[str, Any] = dict(class_weight="balanced" if balanced else None, random_state=seed)
+    if loss == "perceptron":
+        if C != 1.0 or l1_ratio:
+            raise DataError("--C and --l1-ratio would be ignored: the perceptron has no penalty")
+        return Perceptron(**shared)
+    if loss == "logistic":
+        return LogisticRegression(C=C, l1_ratio=l1_ratio, tol=tol, **shared)
+    if loss != "square" and l1_ratio in (0.0, 1.0):
+        return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
+    if loss == "square" and not l1_ratio and np.isinf(C):
+        return LeastSquaresClassifier(class_weight=shared["class_weight"])
+    return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
+
+
+def fit_or_stop(model: Any, examples: Examples) -> bool:
+    """Fit as a model file wants it, with nothing that speaks of single examples.
+
+    Return whether the user put an end to it, which leaves the best so far.
+    """
+    from ..estimators import support_left_out
+
+    model._column_names = examples.encoding.names
+    try:
+        with support_left_out():
+            model.fit(examples.X, examples.y)
+    except KeyboardInterrupt:
+        if not hasattr(model, "dual_gap_"):
+            raise
+        return True
+    return False
+
+
+def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
+    """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each.
+
+    Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    if "C" not in model.get_params():
+        raise DataError("--C auto would be ignored: the perceptron has no penalty")
+    least = int(np.unique(examples.y, return_counts=True)[1].min())
+    if least < 2:
+        raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
+    folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
+    scores = np.mean([_scores(model, examples, *fold) for fold in folds.split(examples.y, examples.y)], axis=0)
+    return GRID[int(np.argmax(scores))], list(zip(GRID, scores.tolist(), strict=True))
+
+
+def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDArray[np.int64]) -> list[float]:
+    """Return the accuracy on a fold's test rows for each C, each fit starting where the one before ended."""
+    from sklearn.base import clone
+
+    X_train, X_test = examples.split(train, test)
+    path = clone(model).set_params(warm_start=True)
+    return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]
+
+
+def is_proven(model: Any) -> bool:
+    """Whether the fit reached what was asked for: a certificate where there is one, else its own stopping rule."""
+    certificate = getattr(model, "certificate_", None)
+    return bool(model.converged_ if certificate is None else certificate.proven)
+
+
+def hashed(examples: Examples) -> dict[str, Any]:
+    """Return the hash of the examples, by the calling thread alone: the fit beside it needs the others."""
+    from ..certificates.data_hash import data_hash
+
+    with one_thread():
+        return data_hash(examples.X, examples.y)
+
+
+def doubts(examples: Examples) -> list[Suspect]:
+    """Return what a person should look at before trusting a fit of these examples."""
+    encoding = examples.encoding
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources)
+
+
+def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:
+    """Return what a person should look at in the weights."""
+    return dominating(examples.X, model.coef_, examples.encoding.names)

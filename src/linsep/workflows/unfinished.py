@@ -1,0 +1,168 @@
+"""The folder of a fit under way: what its passes have found so far, from which a killed run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .._atomic_file import write_atomically
+from ..data.scratch import DiskVector, disk_errors
+from ..data.sources import DataError
+
+__all__ = ["Place", "Unfinished", "identity"]
+
+#: What the folder is called beside the model.
+ENDING = ".partial"
+IDENTITY, PREPARED, STATE, RESULTS = "run.json", "prepared.json", "state.json", "results.json"
+#: How much of either end of a file is hashed.
+END = 1 << 20
+
+
+def identity(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what tells one run from another: the data, by size, time and both ends; the settings; the version."""
+    about, ends = path.stat(), hashlib.sha256()
+    with path.open("rb") as file:
+        ends.update(file.read(END))
+        file.seek(max(0, about.st_size - END))
+        ends.update(file.read(END))
+    data = {"size": about.st_size, "modified": about.st_mtime_ns, "ends": ends.hexdigest()}
+    known: dict[str, Any] = json.loads(json.dumps({"linsep": __version__, "data": data, "settings": dict(settings)}))
+    return known
+
+
+class Unfinished:
+    """A folder with all that a run has to remember.
+
+    Parameters
+    ----------
+    output : Path or None
+        Where the model goes; the folder is beside it. Without it the folder is a temporary one, and lost with the run.
+    scratch : Path or None
+        Where the folder is instead.
+    run : dict
+        What `identity` says.
+    resume : bool
+        Whether a folder of the same run is gone on with; else what is there is thrown away.
+    """
+
+    def __init__(self, output: Path | None, scratch: Path | None, run: dict[str, Any], *, resume: bool) -> None:
+        self.lasting = output is not None
+        if output is None:
+            self.folder = Path(tempfile.mkdtemp(prefix="linsep-", suffix=ENDING, dir=scratch))
+        else:
+            self.folder = (scratch or output.parent) / f"{output.name}{ENDING}"
+        self.resumed = self.lasting and resume and self._same(run)
+        if not self.resumed:
+            self._begin(run)
+
+    def _same(self, run: dict[str, Any]) -> bool:
+        """Whether the folder is of this run; raise if it is of another."""
+        path = self.folder / IDENTITY
+        if not path.exists():
+            return False
+        try:
+            known = json.loads(path.read_bytes())
+        except ValueError:
+            known = {}
+        if difference := _difference(known, run):
+            raise DataError(
+                f"{self.folder}: an unfinished fit of {difference}. Give the same again to go on with it, or "
+                "--no-resume to throw it away"
+            )
+        return True
+
+    def _begin(self, run: dict[str, Any]) -> None:
+        if (
+            self.folder.exists()
+            and any(self.folder.iterdir())
+            and not (self.folder / IDENTITY).exists()
+            and self.lasting
+        ):
+            raise DataError(f"{self.folder}: the folder is there, but no fit made it; move it, or write elsewhere: -o")
+        self.remove()
+        try:
+            with disk_errors(self.folder):
+                self.folder.mkdir(parents=True)
+                write_atomically(self.folder / IDENTITY, json.dumps(run).encode())
+        except BaseException:
+            self.remove()
+            raise
+
+    def _read(self, name: str) -> Any:
+        path = self.folder / name
+        return json.loads(path.read_bytes()) if path.exists() else None
+
+    def _write(self, name: str, value: Any) -> None:
+        with disk_errors(self.folder):
+            write_atomically(self.folder / name, json.dumps(value).encode())
+
+    @property
+    def prepared(self) -> dict[str, Any] | None:
+        """What the passes before the first step found; None while they are not complete."""
+        found: dict[str, Any] | None = self._read(PREPARED)
+        return found
+
+    def prepare(self, found: dict[str, Any]) -> None:
+        """Remember that the rows are encoded, and how."""
+        self._write(PREPARED, found)
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """What was found of the planes that are finished."""
+        return list(self._read(RESULTS) or [])
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Remember a plane, and forget how it was found."""
+        self._write(RESULTS, [*self.results, result])
+        (self.folder / STATE).unlink(missing_ok=True)
+        for path in self.folder.glob("vector-*.bin"):
+            path.unlink()
+
+    def place(self, n: int) -> Place:
+        """Return the workspace of the next plane, for so many examples."""
+        return Place(self, n)
+
+    def remove(self) -> None:
+        """Delete everything: the model is written, or nobody will ask again."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Place:
+    """The workspace of one plane: see `linsep.solvers.streamed.Workspace`."""
+
+    def __init__(self, run: Unfinished, n: int) -> None:
+        self._run, self._n = run, n
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """What was kept last."""
+        found: dict[str, Any] | None = self._run._read(STATE)
+        return found
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Remember where the run stands."""
+        self._run._write(STATE, state)
+
+    def vector(self, name: str) -> DiskVector:
+        """Return one number for each example, on disk."""
+        return DiskVector(self._run.folder / f"vector-{name}.bin", self._n)
+
+
+def _difference(known: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    """Say in what an earlier run is another one, or nothing."""
+    if known.get("linsep") != run["linsep"]:
+        return f"another version of linsep, {known.get('linsep')}"
+    if known.get("data") != run["data"]:
+        return "other data, or of the file as it was before it was changed"
+    before = known.get("settings", {})
+    changed = [name for name in run["settings"] if before.get(name) != run["settings"][name]]
+    if changed:
+        name = changed[0]
+        return f"other settings: {name} was {before.get(name)!r} and is now {run['settings'][name]!r}"
+    return ""
