@@ -228,7 +228,8 @@ def _rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: 
     off = gamma(problem.rows.n + problem.rows.d + 40)
     moved = _moved(problem, length_w, b)
     if l2 > 0:
-        again = (float(4.0 * off * A) + moved) ** 2 / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
+        reach = float(4.0 * off * A) + moved  # its square may be too large for a float: then nothing is known
+        again = reach * reach / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
     else:
         again = moved / (problem.penalty.l1 or np.inf) * (A * length_w + a * (1.0 + abs(b)))
     return float(off * sizes + again + ULPS * U * C * W)

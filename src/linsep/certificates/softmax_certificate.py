@@ -180,7 +180,8 @@ def _rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Boun
     scale = length_W * problem.weighted_squares + np.abs(b).max() * np.sqrt(N * problem.weighted_squares)
     moved = float(4.0 * gamma(problem.rows.d + 8) * C * scale)
     if l2 > 0:
-        again = (float(4.0 * off * A) + moved) ** 2 / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
+        reach = float(4.0 * off * A) + moved  # its square may be too large for a float: then nothing is known
+        again = reach * reach / (2.0 * l2) + moved * np.sqrt(2.0 * max(found.gap, 0.0) / l2)
     else:
         again = 2.0 * moved / (problem.penalty.l1 or np.inf) * abs(found.primal)
     return float(off * sizes + again + (ULPS + K) * U * C * N)
