@@ -18,7 +18,7 @@ SIZE = 4_000_000
 # A child that kills itself in the middle of writing: before anything, half way, before and after the new name.
 SUICIDE = """
 import os, signal, sys
-from linsep import atomic_file
+from linsep import _atomic_file as atomic_file
 stage, path, size = sys.argv[1:]
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import linsep
-from linsep import exact, separability
-from linsep.arithmetic import exact_input
+from linsep import separability
+from linsep.arithmetic import exact, exact_input
 from linsep.exact import (
     Clock,
     ProofTimeoutError,

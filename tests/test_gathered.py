@@ -10,7 +10,7 @@ from linsep import losses
 from linsep._core import Rows
 from linsep.objective.problem import Problem
 from linsep.penalties import L2
-from linsep.solvers import gathered
+from linsep.solvers.dual import gathered
 from linsep.solvers.dual.descent import DualDescent
 from linsep.solvers.dual.gathered import Gathered
 

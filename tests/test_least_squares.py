@@ -11,7 +11,8 @@ from linsep._core import Rows
 from linsep.losses import Hinge, Square
 from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2
-from linsep.solvers import LeastSquares, least_squares
+from linsep.solvers import LeastSquares
+from linsep.solvers.newton import least_squares
 
 FORMATS = {"dense": np.asarray, "csr": sparse.csr_array}
 #: Of a plane through all points, or of columns that rounding alone tells apart, nothing is proven, and that is said.

@@ -18,7 +18,8 @@ from linsep._core import Rows
 from linsep.losses import Loss
 from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.solvers import ProximalNewton, Start, automatic, proximal_newton
+from linsep.solvers import ProximalNewton, Start, automatic
+from linsep.solvers.newton import proximal as proximal_newton
 
 LOSSES = ["logistic", "squared_hinge", "square"]
 every_loss = pytest.mark.parametrize("loss", LOSSES)

@@ -1,6 +1,7 @@
 """Separability, against Fourier and Motzkin's elimination in whole numbers, and on data that floats get wrong."""
 
 import dataclasses
+import importlib
 import itertools
 import pickle
 from fractions import Fraction
@@ -459,8 +460,13 @@ def test_results_read_well_and_travel():
 
 
 def test_the_function_and_its_module_live_side_by_side():
-    assert linsep.separability is separability
-    assert isinstance(separability([[0.0], [1.0]], [0, 1]), Separability)
+    for called in (
+        linsep.separability,
+        separability,
+        importlib.import_module("linsep.separability"),
+        linsep.separability,
+    ):
+        assert isinstance(called([[0.0], [1.0]], [0, 1]), Separability)
     assert Clock(5.0).left() <= 5.0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from linsep import LinearClassifier, losses, solvers
+from linsep import LinearClassifier, losses, schedules, solvers
 from linsep._core import Rows
 from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet
@@ -176,7 +176,7 @@ def walk(watch, curvature, eta, steps):
 def test_m20_a_blow_up_names_the_schedule_and_a_smaller_one_of_its_kind(schedule):
     message = walk(StepWatch(schedule), 4.0, 3.0, 5).after_blow_up()
     assert f"{schedule} is too large" in message
-    tried = eval(message.split("Try ")[1].split(", or")[0], vars(solvers.gradient_descent.schedules))
+    tried = eval(message.split("Try ")[1].split(", or")[0], vars(schedules))
     assert type(tried) is type(schedule)
     assert 0 < tried(0) <= 2 / 4.0  # steps beyond 2/L climb
 
