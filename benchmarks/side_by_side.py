@@ -160,7 +160,7 @@ def streams() -> Iterator[Task]:
                 loss,
                 "--max-memory",
                 "300MB",
-                "--save",
+                "--output",
                 str(folder / "m.json"),
             ]
             command = [sys.executable, "-c", "from linsep.cli import run; run()", *words]
