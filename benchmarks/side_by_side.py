@@ -159,7 +159,7 @@ def streams() -> Iterator[Task]:
                 "--loss",
                 loss,
                 "--max-memory",
-                "300MB",
+                "500MB",
                 "--output",
                 str(folder / "m.json"),
             ]
