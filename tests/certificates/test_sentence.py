@@ -448,3 +448,8 @@ def test_m14_a_margin_certificate_alone_is_of_its_own_numbers():
 def test_nothing_of_a_file_is_left_out_of_the_lists(path):
     save(MODELS["logistic"], path, encoding={"any": 1})
     assert {"seed", "versions", "encoding", "history_"} <= set(verify(path, X, two).unchecked)
+
+
+def test_a_C_that_is_no_number_is_refused_even_without_a_penalty():
+    with pytest.raises(ValueError, match="must be a positive number"):
+        SGDClassifier(penalty=None, C=[1.0]).fit([[0.0], [1.0]], [0, 1])
