@@ -642,19 +642,12 @@ def test_every_model_carries_a_certificate_that_verifies(model, three):
 
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize(
-    ("keep", "prove"),
-    [
-        ("best", True),
-        *((keep, False) for keep in ("last", "average", "vote")),
-        *(pytest.param(keep, True, marks=pytest.mark.slow) for keep in ("last", "average", "vote")),
-    ],
-)
+@pytest.mark.parametrize("keep", ["best", "last", "average", "vote"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_planes_that_walk_together_are_the_same_in_any_number_of_threads(keep, prove, to):
+def test_planes_that_walk_together_are_the_same_in_any_number_of_threads(keep, to):
     rng = np.random.default_rng(0)
     X, y = to(rng.standard_normal((60, 20))), rng.integers(0, 9, 60)  # three packs; classes end at different passes
-    model = Perceptron(keep=keep, max_iter=60, random_state=0, prove=prove)
+    model = Perceptron(keep=keep, max_iter=60, random_state=0)
     one, two, three = (clone(model).set_params(n_jobs=k).fit(X, y) for k in (1, 2, 3))
     for other in (two, three):
         np.testing.assert_array_equal(other.coef_, one.coef_)
