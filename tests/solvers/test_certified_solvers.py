@@ -10,7 +10,6 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
-from sklearn.svm import SVC
 
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
@@ -18,6 +17,7 @@ from linsep.objective.problem import Problem
 from linsep.penalties import L1
 from linsep.solvers import DualDescent, Multipliers, Newton
 from linsep.solvers.sampling import draw
+from oracles import optimum
 
 SOLVERS = [
     *[(Newton, loss) for loss in ("logistic", "squared_hinge", "square")],
@@ -32,25 +32,6 @@ def problem(loss, seed=0, n=60, d=4, C=0.5, **options):
     return Problem(Rows(X), np.where(y > 0, 1.0, -1.0), losses.get(loss), C=C, **options)
 
 
-def oracle(it):
-    """The optimum by SciPy; the hinge's through its dual as a bounded quadratic program."""
-    X, y = np.asarray(it.rows.X.todense() if it.rows.is_sparse else it.rows.X, dtype=float), it.y
-    s = np.ones(len(y)) if it.sample_weight is None else it.sample_weight
-    if isinstance(it.loss, losses.Hinge):
-        assert it.fit_intercept
-        model = SVC(kernel="linear", C=it.C, tol=1e-10).fit(X, y, sample_weight=s)
-        return it.objective(model.coef_[0], float(model.intercept_[0]))
-
-    def value(theta):
-        z = y * (X @ theta[:-1] + theta[-1] * it.fit_intercept)
-        slope = it.C * s * it.loss.slope(z) * y
-        gradient = np.append(X.T @ slope + theta[:-1], slope.sum() * it.fit_intercept)
-        return theta[:-1] @ theta[:-1] / 2 + it.C * s @ it.loss.value(z), gradient
-
-    options = {"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-11}
-    return minimize(value, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options=options).fun
-
-
 @pytest.mark.parametrize(("solver", "loss"), SOLVERS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
@@ -58,7 +39,7 @@ def test_the_optimum_lies_within_the_proven_gap(solver, loss, weighted, form):
     weight = np.random.default_rng(1).uniform(0, 3, 60) if weighted else None
     it = problem(loss, form=form, sample_weight=weight)
     result = solver(tol=1e-6, max_iter=20_000 if solver is DualDescent else 100).solve(it)
-    best = oracle(it)
+    best = optimum(it)
     assert result.converged
     assert result.proof.relative_gap <= 1e-6
     assert result.proof.dual <= best * (1 + 1e-7)
@@ -71,7 +52,7 @@ def test_without_an_intercept(solver, loss):
     result = solver(tol=1e-7, max_iter=5000).solve(it)
     assert result.converged
     assert result.b == 0
-    assert it.objective(result.w, 0.0) == pytest.approx(oracle(it), rel=1e-6)
+    assert it.objective(result.w, 0.0) == pytest.approx(optimum(it), rel=1e-6)
 
 
 def bounded_optimum(X, y, c):
@@ -160,7 +141,7 @@ def test_a_sample_gives_the_start_and_the_metric_of_a_large_problem(loss):
     it = problem(loss, n=20_000, d=8, C=1.0)
     result = Newton(tol=1e-8).solve(it)
     assert result.converged
-    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+    assert it.objective(result.w, result.b) == pytest.approx(optimum(it), rel=1e-7)
 
 
 @settings(deadline=None, max_examples=25)
@@ -188,7 +169,7 @@ def test_a_factor_from_a_sample_serves_rare_features_and_images(C):
     result = Newton(tol=1e-8).solve(it)
     assert result.converged
     assert result.n_iter <= 12
-    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+    assert it.objective(result.w, result.b) == pytest.approx(optimum(it), rel=1e-7)
 
 
 def test_steps_grow_longer_where_classes_are_all_but_separable():
