@@ -5,11 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-from ..losses import Loss
-
-__all__ = ["check_choice", "check_count", "check_slope"]
+__all__ = ["check_choice", "check_count"]
 
 
 def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
@@ -22,11 +18,3 @@ def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise unless the setting is a whole number that is large enough."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
-
-
-def check_slope(loss: Loss, solver: str) -> None:
-    """Raise for a loss that is flat: descent would never move."""
-    if not loss.convex and not loss.slope(np.linspace(-2.0, 2.0, 9)).any():
-        raise ValueError(
-            f"{solver!r} cannot use {loss}: it is flat, no step leads downhill; choose 'hinge' or 'logistic'"
-        )
