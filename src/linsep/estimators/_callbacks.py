@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers.result import Observer
+if TYPE_CHECKING:
+    from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["CallbackSupport", "Observer", "report_progress", "stop_when", "with_callbacks"]
+__all__ = ["CallbackSupport", "report_progress", "stop_when", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport

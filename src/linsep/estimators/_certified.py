@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import check_count
 from .._core import Rows
 from ..objective.problem import Problem
-from ..solvers import SOLVERS, Result, Solver, Start, check_count, get
-from ..solvers.reductions.repeats import find_repeats
-from ._base import LinearEstimator, check_C
+from ._base import LinearEstimator
 from ._margin import codes_of
+from ._specification import check_C
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -71,6 +74,8 @@ class CertifiedEstimator(LinearEstimator):
         return check_C(self.C)
 
     def _solver(self) -> Solver | None:
+        from ..solvers import SOLVERS, get
+
         if isinstance(self.solver, str) and self.solver in ("auto", *SCIKIT_LEARN_SOLVERS):
             return None
         if isinstance(self.solver, str) and self.solver not in SOLVERS:
@@ -100,6 +105,8 @@ class CertifiedEstimator(LinearEstimator):
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
     ) -> list[Result]:
+        from ..solvers.reductions.repeats import find_repeats
+
         solver = self._solver()
         repeats = None
         if solver is None or solver.name in MERGING:
