@@ -31,12 +31,12 @@ from linsep import (
     load,
     save,
 )
+from linsep.history import COLUMNS
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet
 from linsep.persistence.model_file import SECTIONS, ModelFileError, _digest, _line, read
 from linsep.schedules import InverseSqrt
 from linsep.solvers import GradientDescent, Newton
-from linsep.solvers.history import COLUMNS
 from linsep.stopping import ParameterChange
 
 rng = np.random.default_rng(0)

@@ -24,11 +24,11 @@ from linsep import (
     SGDClassifier,
     ZeroOneClassifier,
 )
+from linsep.history import History
 from linsep.report import compute, render
 from linsep.report.content import in_words
 from linsep.report.markup import text
 from linsep.report.svg import Axis, bars, image, lines, ticks
-from linsep.solvers.history import History
 
 HOSTILE = ["<script>alert(1)</script>", "</style><b>", "\"quoted\" & 'so'", "👩‍🔬 emoji", "x" * 10_000, "\ud800\x00"]
 

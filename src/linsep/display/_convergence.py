@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..history import History
 from ..palette import Theme
-from ..solvers.history import History
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
 FloatArray = NDArray[np.float64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import Perceptron
+from ..history import History
 from ..palette import Theme
-from ..solvers.history import History
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
 FloatArray = NDArray[np.float64]

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import schedules as all_schedules
+from ..history import History
 from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
 from ..solvers import StepSizeWarning
-from ..solvers.history import History
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
 FloatArray = NDArray[np.float64]

@@ -54,8 +54,8 @@ from ..certificates.mistakes.bound import MistakeBound
 from ..certificates.softmax_certificate import SoftmaxClaim
 from ..estimators._base import LinearEstimator
 from ..estimators._stochastic import Ballot
+from ..history import COLUMNS, History, Record
 from ..separation.verdict import Separability
-from ..solvers.history import COLUMNS, History, Record
 from .json_values import from_json, to_json
 
 __all__ = ["ModelFile", "ModelFileError", "load", "read", "save"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._core import is_sparse
 from ..analysis.plane_view import plane_view
-from ..solvers.history import Record
+from ..history import Record
 from .recording import Recording
 
 FloatArray = NDArray[np.float64]

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
+from ..history import History, Record
 from ..objective.problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
-from ..solvers.history import History, Record
 from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """What a solver is: one method, what it needs of an objective, and which reductions help it.
 
-`needs` and `helped_by` are declared by the class of a solver, as words; here stands what the words mean. A solver of the
-user's own may leave both out: it is then asked to minimise whatever there is, as it is.
+`needs` and `helped_by` are declared by the class of a solver, as words; here stands what the words mean. A solver of
+the user's own may leave both out: it is then asked to minimise whatever there is, as it is.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ NEEDS = {
     "slope": _of_loss("a loss that is not flat, so that some step leads downhill", lambda loss: _has_slope(loss)),
     "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),
-    "rows": Need("rows in memory", lambda objective: getattr(objective.rows, "X", None) is not None, lambda objective: "blocks of them"),
     "dual_step": _of_loss("a loss that defines its dual_step", lambda loss: loss.defines("dual_step")),
     "quadratic_conjugate": _of_loss("hinge or squared hinge", has_quadratic_conjugate),
+    "rows": Need("its rows in memory", lambda objective: hasattr(objective.rows, "X"), lambda objective: "in blocks"),
     "l2": _of_penalty("the penalty ½‖w‖² alone", lambda penalty: penalty.l2 > 0 and penalty.l1 == 0),
     "l1": _of_penalty("a penalty with L1", lambda penalty: penalty.l1 > 0),
     "no_l1": _of_penalty("a penalty without L1", lambda penalty: penalty.l1 == 0),
@@ -91,7 +91,11 @@ def _has_slope(loss: Loss) -> bool:
 
 
 def helped_by(solver: Any) -> frozenset[str]:
-    """Return what helps a solver, as it declares."""
+    """Return what helps a solver, or the solver of a name, as it declares."""
+    if isinstance(solver, str):
+        from .choice import SOLVERS
+
+        solver = SOLVERS.get(solver.removeprefix("softmax_"))
     return getattr(solver, "helped_by", frozenset())
 
 

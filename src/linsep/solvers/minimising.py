@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any
 
-import numpy as np
-
 from .. import _core
 from .choice import Automatic
 from .contract import Solver

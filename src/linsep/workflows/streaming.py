@@ -21,9 +21,9 @@ from ..data.readers import Hints, Matrix, Table, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
+from ..history import History
 from ..objective.parted import Block, PartedProblem
 from ..solvers.dual.streamed_dual import StreamedDual
-from ..solvers.history import History
 from ..solvers.newton.preconditioner import FACTORED
 from ..solvers.newton.streamed_multipliers import StreamedMultipliers
 from ..solvers.newton.streamed_newton import StreamedNewton

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from ...objective.duality import Bound
 from ...objective.problem import MeanObjective, Problem
+from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
 

@@ -1,7 +1,7 @@
 """The same objective in a better form, and the way back: one chain that every fit goes through.
 
-Equal rows merged into weights, far-off columns centred, numbers at the ends of the range of floats scaled, dense rows of
-zeros made sparse; after a method that did not arrive, another.
+Equal rows merged into weights, far-off columns centred, numbers at the ends of the range of floats scaled, dense rows
+of zeros made sparse; after a method that did not arrive, another.
 """
 
 from __future__ import annotations

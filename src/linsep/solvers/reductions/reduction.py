@@ -39,6 +39,10 @@ class Reduction:
         """Return here what is the plane θ, or the rows of θ, there."""
         return theta
 
+    def observer(self, observer: Observer | None) -> Observer | None:
+        """Return an observer there for one that is here."""
+        return None if observer is None else _Translated(self, observer)
+
     def back(self, result: Result, objective: Any, reduced: Any) -> Result:
         """Return here what is the result there."""
         return result
@@ -46,8 +50,8 @@ class Reduction:
     def solve(self, objective: Any, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
         """Minimise there, by `inner`, and come back."""
         reduced = self.apply(objective)
-        heard = None if observer is None else _Translated(self, observer)
-        return self.back(inner(reduced, None if start is None else self.start(start), heard), objective, reduced)
+        start = None if start is None else self.start(start)
+        return self.back(inner(reduced, start, self.observer(observer)), objective, reduced)
 
 
 class _Translated:
@@ -62,7 +66,7 @@ class _Translated:
         return self._observer(iteration, self._reduction.plane(theta) if theta.size else theta, objective)
 
 
-def noted(result: Result, note: str) -> Result:
+def noted(result: Any, note: str) -> Any:
     """Return the result, with a note added to why it was found as it was."""
     result.history.reason = "; ".join(filter(None, [result.history.reason, note]))
     return result

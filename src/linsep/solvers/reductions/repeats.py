@@ -59,7 +59,7 @@ class Repeats(Reduction):
     def find(cls, objectives: Sequence[Any]) -> Repeats | None:
         """Return which rows are the same, where merging them is worth its while."""
         rows = objectives[0].rows
-        return None if rows.stored < WORTH else find_repeats(rows, _codes(objectives))
+        return None if rows.stored < WORTH else find_repeats(rows, _codes(objectives), worth=WORTH)
 
     def apply(self, objective: Any) -> Any:
         """Return the objective with one row a group."""
@@ -68,7 +68,9 @@ class Repeats(Reduction):
 
     def start(self, start: Start) -> Start:
         """Return where a run on the merged rows begins: a group's dual variable is the sum of its rows'."""
-        alpha = None if start.alpha is None else np.bincount(self.group, start.alpha, len(self.first))
+        alpha = (
+            None if start.alpha is None else np.bincount(self.group, start.alpha, len(self.first)).astype(np.float64)
+        )
         return replace(start, alpha=alpha)
 
     def back(self, result: Result, objective: Any, reduced: Any) -> Result:
@@ -83,13 +85,14 @@ class Repeats(Reduction):
         # α/c first: at a bound that is exactly one, and stays one.
         c = reduced.weight_of_loss * reduced.sample_weight
         share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
-        return share * objective.weight_of_loss * (1.0 if objective.sample_weight is None else objective.sample_weight)
+        s = 1.0 if objective.sample_weight is None else objective.sample_weight
+        return np.asarray(share * objective.weight_of_loss * s, dtype=np.float64)
 
 
 def _codes(objectives: Sequence[Any]) -> IntArray:
     """Return the position of each example's class, where each objective tells one from the others."""
     if len(objectives) == 1:
-        return (objectives[0].y > 0).astype(np.int64)
+        return np.asarray(objectives[0].y > 0, dtype=np.int64)
     return np.asarray(np.argmax([objective.y for objective in objectives], axis=0), dtype=np.int64)
 
 

@@ -1,0 +1,20 @@
+"""Checks of settings, for solvers and estimators alike."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+__all__ = ["check_choice", "check_count"]
+
+
+def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
+    """Raise unless the setting has one of these values."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not possible; use one of {', '.join(map(repr, choices))}")
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raise unless the setting is a whole number that is large enough."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
