@@ -99,10 +99,9 @@ def automatic(objective: Any, most_features: int = FACTORED) -> tuple[str, str]:
     ('least_squares', 'a quadratic loss has a closed-form minimum')
     """
     few = objective.rows.d <= most_features
-    for kind, when, why in PREFERENCES:
-        if serves(kind, objective) and when(objective, few):
-            return kind.name, why
-    raise ValueError(f"no solver minimises {objective.formula}; choose another loss, such as 'hinge' or 'logistic'")
+    suitable = (one for one in PREFERENCES if serves(one[0], objective) and one[1](objective, few))
+    kind, _, why = next(suitable, PREFERENCES[-1])  # which says what it lacks, if it does
+    return kind.name, why
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,12 @@ def check_needs(solver: Solver, objective: Any) -> None:
     """Raise where an objective lacks what a solver needs, and say which solver would do."""
     if serves(solver, objective):
         return
-    from .choice import automatic  # which knows all solvers
+    from .choice import SOLVERS, automatic  # which know all solvers
 
-    lacking = next(NEEDS[need] for need in NEEDS if need in solver.needs and not NEEDS[need].met(objective))  # type: ignore[attr-defined]
-    found, other = lacking.found(objective), automatic(objective)[0]
-    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {found}; use {other!r}")
+    needs: frozenset[str] = solver.needs  # type: ignore[attr-defined]
+    lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
+    other = automatic(objective)[0]
+    advice = (
+        f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, e.g. 'hinge' or 'logistic'"
+    )
+    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -46,6 +46,7 @@ def minimise(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from linsep.losses import Hinge
     >>> from linsep.objective.problem import Problem
     >>> X, y = np.array([[2000.0], [2000.1], [2000.4]]), np.array([-1.0, -1.0, 1.0])
