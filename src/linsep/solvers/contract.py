@@ -114,6 +114,6 @@ def check_needs(solver: Solver, objective: Any) -> None:
     lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
     other = automatic(objective)[0]
     advice = (
-        f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, e.g. 'hinge' or 'logistic'"
+        f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, such as 'hinge'"
     )
     raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")
