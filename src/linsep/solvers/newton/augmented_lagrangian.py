@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ...objective.duality import Bound, class_scales
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from .._checks import check_count
 from ..contract import check_needs
 from ..dual.descent import DualDescent
@@ -65,14 +65,14 @@ class Multipliers:
     tol: float = 1e-4
     max_iter: int = 500
     name = "multipliers"
-    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2"})
+    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise."""
         check_needs(self, problem)
@@ -82,7 +82,7 @@ class Multipliers:
 class _Run(GapRun):
     """One run: the point (w, b), its agreements z, the dual variables a, their centres, and v = Σ aᵢ yᵢ xᵢ by class."""
 
-    def __init__(self, method: Multipliers, problem: Problem, seed: int, observer: Observer | None) -> None:
+    def __init__(self, method: Multipliers, problem: Objective, seed: int, observer: Observer | None) -> None:
         super().__init__(method, observer)
         self.problem, self.seed, self.rng, self.steps = problem, seed, np.random.default_rng(seed), 0
         n, d = problem.rows.n, problem.rows.d
