@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from numbers import Integral
-from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,21 +18,17 @@ from ..objective.duality import share
 from ..objective.problem import Problem
 from ..separation.recession import explain_no_optimum
 from ..separation.verdict import ProofTimeoutError
-from ._callbacks import report_progress, stop_when, with_callbacks
+from ._callbacks import report_progress, with_callbacks
 from ._certificate import Certified
 from ._input import Input
-from ._unproven import POLISHED, Warnings
+from ._unproven import Warnings
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver, Start
-    from ..solvers.result import Observer
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["ASKED_FOR", "Fitting", "thread_count"]
-
-#: Why a solver was chosen, if the user did.
-ASKED_FOR = "asked for"
+__all__ = ["Fitting", "thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -45,26 +38,6 @@ def thread_count(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0; None or -1 for all threads")
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
-
-
-def side_by_side(
-    solve: Callable[[range], list[Result]], shares: list[range], n_jobs: int, interrupt: Event
-) -> list[list[Result]]:
-    """Return solve(share) for every share of the planes, in several threads; Ctrl-C sets the event, and they end."""
-
-    def alone(share: range) -> list[Result]:
-        with _core.one_thread():
-            return solve(share)
-
-    with ThreadPoolExecutor(min(n_jobs, len(shares))) as pool:
-        tasks = [pool.submit(alone, share) for share in shares]
-        try:
-            # A signal may land in a worker; the main thread hears of it when it next wakes.
-            while wait(tasks, timeout=0.1).not_done:
-                pass
-        except KeyboardInterrupt:
-            interrupt.set()
-        return [task.result() for task in tasks]
 
 
 class Fitting(Input, Certified, Warnings):
@@ -133,9 +106,11 @@ class Fitting(Input, Certified, Warnings):
 
     def _proven_further(self, problem: Problem, result: Result) -> Result:
         """Return the result with its gap proven, where no penalty does that by itself and there is an optimum."""
+        from ..solvers import helped_by
         from ..solvers.newton.polishing import can_be_proven, polished
 
-        if self._no_optimum is not None or result.history.solver not in POLISHED or not can_be_proven(problem):
+        arrives = "polishing" in helped_by(result.history.solver)
+        if self._no_optimum is not None or not arrives or not can_be_proven(problem):
             return result
         proof, tol = result.proof, self._tol()
         if problem.loss.quadratic and proof is not None and proof.dual > 0:
@@ -165,79 +140,12 @@ class Fitting(Input, Certified, Warnings):
     def _solve_all(
         self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
     ) -> list[Result]:
-        from ..solvers import StochasticDescent
-        from ..solvers.reductions.centring import CENTRING, find_centre
+        from ..solvers import Automatic, minimise_all
 
-        solvers = [self._choose(problem) for problem in problems]
-        solver, reason = solvers[0]
-        first = problems[0]
-        centre = find_centre(first.rows, fit_intercept=first.fit_intercept) if solver.name in CENTRING else None
-        if centre is not None:
-            solved, starts = [centre.moved(problem) for problem in problems], [centre.start(start) for start in starts]
-        else:
-            solved = problems
-        n_jobs, shares = thread_count(getattr(self, "n_jobs", None)), [range(k, k + 1) for k in range(len(problems))]
-        if isinstance(solver, StochasticDescent):
-            shares = solver.shares(len(problems), n_jobs)
+        solver = self._solver() or Automatic(self._tol(), getattr(self, "max_iter", None))
+        n_jobs = thread_count(getattr(self, "n_jobs", None))
         with report_progress(self, X, y, len(problems)) as observer:
-            interrupt = Event()
-
-            def solve(share: range) -> list[Result]:
-                listeners = {k: stop_when(interrupt, observer(k)) for k in share}
-                if isinstance(solver, StochasticDescent):
-                    found = solver.solve_together(problems, share, starts=starts, seed=seed, observers=listeners)
-                elif centre is not None:
-                    each = [(k, centre.observer(listeners[k])) for k in share]
-                    found = [self._solve(*solvers[k], solved[k], starts[k], seed, listener) for k, listener in each]
-                    found = [centre.back(result, problems[k]) for k, result in zip(share, found, strict=True)]
-                else:
-                    found = [self._solve(*solvers[k], solved[k], starts[k], seed, listeners[k]) for k in share]
-                if any(result.interrupted for result in found):
-                    interrupt.set()  # the classes that are left take one iteration each
-                for result in found:
-                    result.history.solver = result.history.solver or solver.name
-                    result.history.reason = "; ".join(filter(None, [reason, result.history.reason]))
-                return [replace(result, interrupted=interrupt.is_set()) for result in found]
-
-            if len(shares) == 1 or n_jobs == 1:
-                results = [solve(share) for share in shares]
-            else:
-                results = side_by_side(solve, shares, n_jobs, interrupt)
-            return [result for some in results for result in some]
-
-    def _solve(
-        self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None
-    ) -> Result:
-        """Solve one problem, in the middle of the range of floats."""
-        from ..solvers.reductions.in_range import find_middle
-
-        middle = find_middle(problem, solver.name)
-        if middle is None:
-            return self._solve_here(solver, reason, problem, start, seed, observer)
-        start, observer = middle.start(start), middle.observer(observer)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
-            return middle.back(self._solve_here(solver, reason, middle.scaled.problem, start, seed, observer))
-
-    def _solve_here(
-        self, solver: Solver, reason: str, problem: Problem, start: Start | None, seed: int, observer: Observer | None
-    ) -> Result:
-        """Solve one problem as it is; where the method is ours to choose and did not arrive, by another."""
-        from ..solvers.reductions.fallback import second_try
-
-        found = solver.solve(problem, start=start, seed=seed, observer=observer)
-        if reason == ASKED_FOR or getattr(self, "max_iter", None) is not None:
-            return found
-        return second_try(found, problem, solver.name, self._tol(), observer)
-
-    def _choose(self, problem: Problem) -> tuple[Solver, str]:
-        """Return the solver, and why it is that one; the labels of a problem play no part in it."""
-        from ..solvers import automatic
-
-        solver = self._solver()
-        if solver is not None:
-            return solver, ASKED_FOR
-        name, reason = automatic(problem)
-        return self._named(name), reason
+            return minimise_all(problems, solver, starts=starts, seed=seed, observers=observer, n_jobs=n_jobs)
 
     def _starts(self, classes: NDArray[Any]) -> list[Start | None]:
         """Return the planes of the last fit, where it was on the same classes."""

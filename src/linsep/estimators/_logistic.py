@@ -23,7 +23,6 @@ from ..separation.recession import explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
 from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number
-from ._fitting import ASKED_FOR
 from ._specification import check_C
 from ._streaming import log_probabilities
 
@@ -208,16 +207,17 @@ class LogisticRegression(CertifiedEstimator):
         observer: Observer | None,
     ) -> SoftmaxResult:
         """Solve the problem of all classes, in the middle of the range of floats."""
-        from ..solvers.reductions.in_range import find_middle
+        from ..solvers.reductions.in_range import MiddleOfRange
+        from ..solvers.reductions.reduction import noted
 
-        middle = find_middle(problem, solver.name)
+        middle = MiddleOfRange.find([problem])
         if middle is None:
             return self._solve_centred(solver, problem, start, observer)
         start = None if start is None else (np.ldexp(start[0], -middle.scaled.k), start[1])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
             found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
-        found.history.reason = middle.reason(found.history.reason)
-        return replace(found, W=middle.plane(found.W), proof=middle.proof(found.proof))
+        noted(found, "numbers at the ends of the range of floats are scaled inside")
+        return replace(found, W=middle._weights(found.W), proof=middle._proof(found.proof))
 
     def _solve_centred(
         self,
@@ -227,9 +227,9 @@ class LogisticRegression(CertifiedEstimator):
         observer: Observer | None,
     ) -> SoftmaxResult:
         """Solve the problem of all classes, with columns that are far from zero centred."""
-        from ..solvers.reductions.centring import find_centre
+        from ..solvers.reductions.centring import Centre
 
-        centre = find_centre(problem.rows, fit_intercept=problem.fit_intercept)
+        centre = Centre.find([problem])
         if centre is None:
             return solver.solve(problem, start=start, observer=observer)
         if start is not None:
@@ -243,7 +243,7 @@ class LogisticRegression(CertifiedEstimator):
 
     def _softmax_solver(self, penalty: Penalty) -> tuple[SoftmaxNewton | SoftmaxProximalNewton, str]:
         """Return the solver of all classes at once, and why it is that one."""
-        from ..solvers import Newton, ProximalNewton
+        from ..solvers import ASKED_FOR, Newton, ProximalNewton
         from ..solvers.newton.softmax import SoftmaxNewton
         from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Squares that are no more than this share of those of no plane at all are as good as zero.
 EXACT = 1e-16
-#: Solvers that go all the way to the optimum: without a penalty, a few more steps prove that they did.
-POLISHED = ("newton", "least_squares", "softmax_newton")
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"
 
@@ -51,6 +49,8 @@ class Warnings(Specification):
 
     def _why_unproven(self, results: list[Result]) -> str:
         """Say why no more is proven, and what to do about it."""
+        from ..solvers import helped_by
+
         if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
             return self._why_unproven_with_penalty(results)
         redundancy = self._redundancy
@@ -65,7 +65,7 @@ class Warnings(Specification):
         if redundancy is not None and redundancy.nearly:
             near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
             return f"{near}; leave that column out, give more digits, or use a finite C"
-        if results[0].history.solver not in POLISHED:
+        if "polishing" not in helped_by(results[0].history.solver):
             return self._why_unproven_with_penalty(results)
         return "these numbers leave too few digits for it; scale the columns, or use a finite C"
 

@@ -16,6 +16,7 @@ from ..._core import WORTH_A_THREAD
 from ...objective.duality import Bound, balanced, bound, dual_bound
 from ...objective.problem import Problem
 from .._checks import check_count
+from ..contract import check_needs
 from ..history import Record
 from ..result import Observer, Result, Start
 from ..run import GapRun
@@ -58,6 +59,8 @@ class DualDescent:
     tol: float = 1e-4
     max_iter: int = 20_000
     name = "dual"
+    needs = frozenset({"convex", "dual_step", "conjugate", "l2"})
+    helped_by = frozenset({"merging", "centring", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -66,8 +69,7 @@ class DualDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; of a start without dual variables only b is taken: its weights need not be a sum of examples."""
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'dual' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
+        check_needs(self, problem)
         return _Run(self, problem, start or Start(np.zeros(problem.rows.d), 0.0), seed, observer).result()
 
 

@@ -21,6 +21,7 @@ from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ...objective.duality import Bound, class_scales
 from ...objective.problem import Problem
 from .._checks import check_count
+from ..contract import check_needs
 from ..dual.descent import DualDescent
 from ..history import Record
 from ..result import Observer, Result, Start
@@ -64,6 +65,8 @@ class Multipliers:
     tol: float = 1e-4
     max_iter: int = 500
     name = "multipliers"
+    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -72,11 +75,8 @@ class Multipliers:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise."""
-        if problem.loss.smooth:
-            raise ValueError(f"solver 'multipliers' is for losses with a kink, not {problem.loss}; use 'newton'")
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'multipliers' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
-        return _Run(self, problem.lean(), seed, observer).result(start)
+        check_needs(self, problem)
+        return _Run(self, problem, seed, observer).result(start)
 
 
 class _Run(GapRun):

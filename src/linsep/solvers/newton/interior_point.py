@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Rows
-from ...losses import Loss
 from ...objective.duality import Bound, balanced, dual_bound, weights
 from ...objective.problem import Problem
 from .._checks import check_count
+from ..contract import check_needs
 from ..history import Record
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
@@ -62,6 +62,8 @@ class InteriorPoint:
     tol: float = 1e-4
     max_iter: int = 200
     name = "interior_point"
+    needs = frozenset({"quadratic_conjugate", "l2"})
+    helped_by = frozenset({"centring", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -70,26 +72,8 @@ class InteriorPoint:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; there is nothing to draw, and a path through the interior cannot begin at the end of another."""
-        if not has_quadratic_conjugate(problem.loss):
-            raise ValueError(f"solver 'interior_point' is for hinge and squared hinge, not {problem.loss}; use 'auto'")
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'interior_point' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
+        check_needs(self, problem)
         return _Run(self, problem, observer).result()
-
-
-def has_quadratic_conjugate(loss: Loss) -> bool:
-    """Whether ℓ*(−a) = −a + a²/(2L) between the ends that `slopes` gives a.
-
-    Examples
-    --------
-    >>> from linsep.losses import Hinge, Logistic, SquaredHinge
-    >>> [has_quadratic_conjugate(loss()) for loss in (Hinge, SquaredHinge, Logistic)]
-    [True, True, False]
-    """
-    if not (loss.margin and loss.convex and loss.defines("conjugate")):
-        return False
-    a = np.array([0.0, 0.3, 0.9]) * min(1.0, -loss.slopes[0])
-    return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
 
 
 class _Run(GapRun):

@@ -1,0 +1,31 @@
+"""Dense rows that are mostly zeros, as images are: kept as a sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from ..._core import Rows
+from .reduction import Reduction
+
+__all__ = ["SparseForm"]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseForm(Reduction):
+    """The same rows without their zeros."""
+
+    rows: Rows
+    help = "sparse"
+    needs = frozenset({"rows"})
+
+    @classmethod
+    def find(cls, objectives: Sequence[Any]) -> Self | None:
+        """Return the sparse form, where that is shorter."""
+        rows, lean = objectives[0].rows, objectives[0].rows.lean()
+        return None if lean is rows else cls(lean)
+
+    def apply(self, objective: Any) -> Any:
+        """Return the objective on sparse rows."""
+        return replace(objective, rows=self.rows)
