@@ -16,7 +16,8 @@ from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..history import History
-from ..objective.parted import Block, PartedProblem
+from ..objective.examples import Block, InBlocks
+from ..objective.parted import PartedProblem
 from ..solvers.dual.streamed_dual import StreamedDual
 from ..solvers.newton.preconditioner import FACTORED
 from ..solvers.newton.streamed_multipliers import StreamedMultipliers
@@ -166,7 +167,7 @@ class _Fit:
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
         blocks = _Watched(rows, self.progress, which)
-        watched, told = replace(problem, rows=blocks), _teller(blocks, which)
+        watched, told = replace(problem, examples=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
         result, duals = solver.solve(watched, place, sample=sample, told=told)
         if result.proof is None:
@@ -210,7 +211,7 @@ class _Fit:
         return right / scratch.n
 
 
-class _Watched:
+class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
     def __init__(self, blocks: Any, progress: Progress, which: str) -> None:

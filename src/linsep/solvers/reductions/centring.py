@@ -70,7 +70,7 @@ class Centre(Reduction):
 
     def apply(self, objective: Any) -> Any:
         """Return the objective on the rows without the middle."""
-        return replace(objective, rows=self.rows)
+        return objective.with_rows(self.rows)
 
     def shift(self, w: FloatArray) -> Any:
         """w·m, of one plane or (w a matrix with one in each column) of several."""

@@ -52,7 +52,8 @@ class MiddleOfRange(Reduction):
     def apply(self, objective: Any) -> Any:
         """Return the objective with other rows, weights, penalty and C."""
         there = self.scaled.problem
-        return replace(objective, rows=there.rows, penalty=there.penalty, C=there.C, sample_weight=there.sample_weight)
+        weighed = objective.weighed(there.rows, there.sample_weight)
+        return replace(weighed, penalty=there.penalty, C=there.C)
 
     def start(self, start: Start) -> Start:
         """Return where a run on this scale begins."""

@@ -64,7 +64,7 @@ class Repeats(Reduction):
     def apply(self, objective: Any) -> Any:
         """Return the objective with one row a group."""
         weight = np.bincount(self.group, objective.sample_weight, len(self.first)).astype(np.float64)
-        return replace(objective, rows=self.rows, y=objective.y[self.first], sample_weight=weight)
+        return objective.chosen(self.first, weight, self.rows)
 
     def start(self, start: Start) -> Start:
         """Return where a run on the merged rows begins: a group's dual variable is the sum of its rows'."""

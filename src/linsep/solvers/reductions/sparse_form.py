@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from ..._core import Rows
@@ -28,4 +28,4 @@ class SparseForm(Reduction):
 
     def apply(self, objective: Any) -> Any:
         """Return the objective on sparse rows."""
-        return replace(objective, rows=self.rows)
+        return objective.with_rows(self.rows)
