@@ -10,7 +10,7 @@ import pytest
 from linsep import save, verify
 from linsep.certificates.checking import Verification
 from linsep.persistence.model_file import ModelFileError, _digest, _line, read
-from test_sentence import CASES, MODELS, forged
+from proven_models import CASES, MODELS, forged
 
 #: Edits tried of each model; `benchmarks/forge.py` tries more, and in concert.
 TRIES = 60
