@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
 from ..estimators import LinearClassifier, Perceptron
-from ..estimators._base import check_C
+from ..estimators._specification import check_C
 from ..losses import Loss
 
 FloatArray = NDArray[np.float64]
