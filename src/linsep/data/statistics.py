@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._core import in_threads
+from .._types import FloatArray
 from .csv_text import ENOUGH_ROWS, MOSTLY_NUMBERS, NUMBER
 from .encoding import Column, TableEncoding
 from .encoding.column_types import FEW, ROUNDED, WORDS, check_names, is_date, is_text, names_rows
 from .encoding.fitting import levels_of, mean_and_squares, scale_of
 from .encoding.values import floats, is_number, moments_in_time, strings
 from .sources import DataError
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["TableStatistics"]
 
