@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._atomic_file import write_atomically
 from .._core import Rows, is_sparse
-from ..objective.parted import Block
+from .._types import FloatArray, IntArray
+from ..objective.examples import Block, InBlocks
 from .sources import DataError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["DiskVector", "Scratch", "ScratchWriter", "check_space", "disk_errors"]
 
@@ -117,7 +114,7 @@ def _added(sums: Any, more: Any) -> Any:
     return np.pad(sums, (0, size - len(sums))) + np.pad(more, (0, size - len(more)))
 
 
-class Scratch:
+class Scratch(InBlocks):
     """The blocks that a `ScratchWriter` wrote; the next one is read while one works on the last."""
 
     def __init__(self, folder: Path) -> None:
