@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
 
+from hard_data import hard_sides
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
 from linsep.objective.problem import Problem
@@ -207,19 +208,7 @@ def test_many_features_go_to_dual_descent():
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "duplicates", "imbalance", "wide"])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
 def test_hard_columns_and_rows_converge_at_default_settings(spoil, loss):
-    rng = np.random.default_rng(5)
-    n, d = (30, 80) if spoil == "wide" else (2000, 6)
-    X = rng.standard_normal((n, d))
-    y = X[:, 0] + rng.standard_normal(n) > (3.5 if spoil == "imbalance" else 0.0)
-    y[:2] = True, False
-    if spoil == "scales":
-        X *= 10.0 ** np.arange(-6, 6, 2)
-    elif spoil == "collinear":
-        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
-    elif spoil == "constant":
-        X[:, 2] = 7.0
-    elif spoil == "duplicates":
-        X[n // 2 :] = X[: n // 2]
+    X, y = hard_sides(spoil)
     assert LinearClassifier(loss).fit(X, y).dual_gap_ <= 1e-4
 
 
