@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..objective.heads import Margin
 from ..objective.objective import Objective
-from ..separation.recession import explain_no_optimum, explain_no_softmax_optimum
+from ..separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
 
 __all__ = ["why_no_optimum"]

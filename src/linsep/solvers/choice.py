@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..objective.objective import Objective
 from .contract import Solver, serves
 from .dual.descent import DualDescent
 from .first_order.gradient_descent import GradientDescent
@@ -59,11 +60,11 @@ def get(solver: str | Solver, **settings: Any) -> Solver:
     return solver
 
 
-def _always(objective: Any, few: bool) -> bool:
+def _always(objective: Objective, few: bool) -> bool:
     return True
 
 
-def _few(objective: Any, few: bool) -> bool:
+def _few(objective: Objective, few: bool) -> bool:
     return few
 
 
@@ -80,7 +81,7 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
 )
 
 
-def automatic(objective: Any, most_features: int = FACTORED) -> tuple[str, str]:
+def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str, str]:
     """Return the name of the solver that suits an objective, and why.
 
     Parameters
@@ -99,10 +100,9 @@ def automatic(objective: Any, most_features: int = FACTORED) -> tuple[str, str]:
     ('least_squares', 'a quadratic loss has a closed-form minimum')
     """
     few = objective.rows.d <= most_features
-    for kind, when, why in PREFERENCES:
-        if serves(kind, objective) and when(objective, few):
-            return kind.name, why
-    raise ValueError(f"no solver minimises {objective.formula}; choose another loss, such as 'hinge' or 'logistic'")
+    suitable = (one for one in PREFERENCES if serves(one[0], objective) and one[1](objective, few))
+    kind, _, why = next(suitable, PREFERENCES[-1])  # which says what it lacks, if it does
+    return kind.name, why
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ class Automatic:
     most_features: int = FACTORED
     name = "auto"
 
-    def choose(self, objective: Any) -> tuple[Solver, str]:
+    def choose(self, objective: Objective) -> tuple[Solver, str]:
         """Return the solver, and why it is that one; the labels of an objective play no part in it."""
         name, reason = automatic(objective, self.most_features)
         limits = {key: value for key, value in (("tol", self.tol), ("max_iter", self.max_iter)) if value is not None}
         return get(name, **{key: value for key, value in limits.items() if hasattr(SOLVERS[name], key)}), reason
 
     def solve(
-        self, problem: Any, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise by the solver that suits, without reductions: `minimise` does more."""
         return self.choose(problem)[0].solve(problem, start=start, seed=seed, observer=observer)

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..losses import Loss
-from ..objective.problem import Problem
+from ..losses import Logistic, Loss
+from ..objective.objective import Objective
 from .result import Observer, Result, Start
 
 __all__ = ["HELP", "NEEDS", "Need", "Solver", "check_needs", "has_quadratic_conjugate", "helped_by", "serves"]
@@ -28,7 +28,7 @@ class Solver(Protocol):
         ...
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise. The observer hears of every iteration and may stop the run by returning True."""
         ...
@@ -39,12 +39,17 @@ class Need:
     """What a solver may need of an objective: in words, whether it is so, and in words what there is instead."""
 
     words: str
-    met: Callable[[Any], bool]
-    found: Callable[[Any], str]
+    met: Callable[[Objective], bool]
+    found: Callable[[Objective], str]
 
 
 def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
-    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss))
+    return Need(words, lambda objective: met(_loss(objective)), lambda objective: str(_loss(objective)))
+
+
+def _loss(objective: Objective) -> Loss:
+    """Return the loss of one plane; the softmax is as smooth and convex as the logistic loss, which it is for two."""
+    return getattr(objective.head, "loss", None) or Logistic()
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:
@@ -77,7 +82,16 @@ NEEDS = {
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),
     "dual_step": _of_loss("a loss that defines its dual_step", lambda loss: loss.defines("dual_step")),
     "quadratic_conjugate": _of_loss("hinge or squared hinge", has_quadratic_conjugate),
-    "rows": Need("its rows in memory", lambda objective: hasattr(objective.rows, "X"), lambda objective: "in blocks"),
+    "one_plane": Need(
+        "one plane",
+        lambda objective: objective.head.planes is None,
+        lambda objective: f"{objective.head.planes} at once, by softmax",
+    ),
+    "rows": Need(
+        "its rows in memory",
+        lambda objective: objective.examples.resident is not None,
+        lambda objective: "on disk",
+    ),
     "l2": _of_penalty("the penalty ½‖w‖² alone", lambda penalty: penalty.l2 > 0 and penalty.l1 == 0),
     "l1": _of_penalty("a penalty with L1", lambda penalty: penalty.l1 > 0),
     "no_l1": _of_penalty("a penalty without L1", lambda penalty: penalty.l1 == 0),
@@ -99,17 +113,19 @@ def helped_by(solver: Any) -> frozenset[str]:
     return getattr(solver, "helped_by", frozenset())
 
 
-def serves(solver: Any, objective: Any) -> bool:
+def serves(solver: Any, objective: Objective) -> bool:
     """Whether a solver, or the class of one, can minimise the objective."""
     return all(NEEDS[need].met(objective) for need in getattr(solver, "needs", ()))
 
 
-def check_needs(solver: Solver, objective: Any) -> None:
+def check_needs(solver: Solver, objective: Objective) -> None:
     """Raise where an objective lacks what a solver needs, and say which solver would do."""
     if serves(solver, objective):
         return
-    from .choice import automatic  # which knows all solvers
+    from .choice import SOLVERS, automatic  # which know all solvers
 
-    lacking = next(NEEDS[need] for need in NEEDS if need in solver.needs and not NEEDS[need].met(objective))  # type: ignore[attr-defined]
-    found, other = lacking.found(objective), automatic(objective)[0]
-    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {found}; use {other!r}")
+    needs: frozenset[str] = solver.needs  # type: ignore[attr-defined]
+    lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
+    other = automatic(objective)[0]
+    advice = f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, such as 'hinge'"
+    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import Any
 
 from .. import _core
+from ..objective.objective import Objective
 from .choice import Automatic
 from .contract import Solver
 from .reductions import Reduction, reductions, through
@@ -25,7 +25,7 @@ ASKED_FOR = "asked for"
 
 
 def minimise(
-    objective: Any,
+    objective: Objective,
     solver: Solver,
     *,
     start: Start | None = None,
@@ -46,6 +46,7 @@ def minimise(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from linsep.losses import Hinge
     >>> from linsep.objective.problem import Problem
     >>> X, y = np.array([[2000.0], [2000.1], [2000.4]]), np.array([-1.0, -1.0, 1.0])
@@ -57,7 +58,7 @@ def minimise(
 
 
 def minimise_all(
-    objectives: Sequence[Any],
+    objectives: Sequence[Objective],
     solver: Solver,
     *,
     starts: Sequence[Start | None] | None = None,
@@ -88,7 +89,7 @@ class _Run:
 
     def __init__(
         self,
-        objectives: Sequence[Any],
+        objectives: Sequence[Objective],
         solver: Solver,
         starts: Sequence[Start | None],
         seed: int,
@@ -123,7 +124,7 @@ class _Run:
             result.history.reason = "; ".join(filter(None, [self.reason, result.history.reason]))
         return [replace(result, interrupted=self.interrupt.is_set()) for result in found]
 
-    def _solve(self, objective: Any, start: Start | None, observer: Observer | None) -> Result:
+    def _solve(self, objective: Objective, start: Start | None, observer: Observer | None) -> Result:
         """Solve as it is; where the method is ours to choose and did not arrive, by another."""
         found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer)
         return second_try(found, objective, self.solver, observer) if self.tries_again else found

@@ -258,7 +258,7 @@ class GradientDescent:
     max_iter: int = 1000
     record: str = "pass"
     name = "gradient_descent"
-    needs = frozenset({"slope"})
+    needs = frozenset({"slope", "one_plane", "rows"})
 
     def __post_init__(self) -> None:
         check_choice("record", self.record, ("pass", "update"))

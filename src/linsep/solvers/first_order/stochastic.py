@@ -73,7 +73,7 @@ class StochasticDescent:
     max_iter: int = 1000
     record: str = "pass"
     name = "sgd"
-    needs = frozenset({"slope"})
+    needs = frozenset({"slope", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
     has_free_steps = True  # whether there is a step size to give advice on
 

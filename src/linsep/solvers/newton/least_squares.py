@@ -36,7 +36,7 @@ class LeastSquares:
     """
 
     name = "least_squares"
-    needs = frozenset({"quadratic", "no_l1"})
+    needs = frozenset({"quadratic", "no_l1", "one_plane", "rows"})
     helped_by = frozenset({"merging", "scaling", "polishing"})
 
     def solve(

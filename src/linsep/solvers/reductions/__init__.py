@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...objective.objective import Objective
 from ..contract import helped_by, serves
 from ..result import Observer, Result, Start
 from .centring import Centre
@@ -23,7 +24,7 @@ __all__ = ["REDUCTIONS", "Reduction", "reductions", "through"]
 REDUCTIONS: tuple[Any, ...] = (Repeats, Centre, MiddleOfRange, SparseForm)
 
 
-def reductions(objectives: Sequence[Any], solver: Any) -> list[Reduction]:
+def reductions(objectives: Sequence[Objective], solver: Any) -> list[Reduction]:
     """Return the reductions that there are for objectives on the same examples, and that help this solver."""
     found: list[Reduction] = []
     for kind in REDUCTIONS:
@@ -36,7 +37,7 @@ def reductions(objectives: Sequence[Any], solver: Any) -> list[Reduction]:
 
 
 def through(
-    chain: list[Reduction], objective: Any, inner: Inner, start: Start | None, observer: Observer | None
+    chain: list[Reduction], objective: Objective, inner: Inner, start: Start | None, observer: Observer | None
 ) -> Result:
     """Minimise at the end of the chain, by `inner`, and come back all the way."""
     if not chain:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ..._core import Rows
 from ...objective.duality import Bound
+from ...objective.objective import Objective
 from ..result import Result, Start
 from .reduction import FloatArray, Reduction, noted
 
@@ -53,7 +54,7 @@ class Centre(Reduction):
     help = "centring"
 
     @classmethod
-    def find(cls, objectives: Sequence[Any]) -> Self | None:
+    def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the middle of the columns, where some lie far from zero and an intercept can make up for it."""
         rows = objectives[0].rows
         if not objectives[0].fit_intercept or rows.is_sparse or rows.n < 2:
@@ -68,11 +69,11 @@ class Centre(Reduction):
         middle = np.where(far, middle, 0.0)
         return cls(middle, Rows(np.asarray(rows.X, dtype=np.float64) - middle))
 
-    def apply(self, objective: Any) -> Any:
+    def apply(self, objective: Objective) -> Objective:
         """Return the objective on the rows without the middle."""
         return objective.with_rows(self.rows)
 
-    def shift(self, w: FloatArray) -> Any:
+    def shift(self, w: FloatArray) -> Objective:
         """w·m, of one plane or (w a matrix with one in each column) of several."""
         shift = self.middle @ w
         return float(shift) if shift.ndim == 0 else shift
@@ -87,7 +88,7 @@ class Centre(Reduction):
         theta[..., -1] -= self.shift(theta[..., :-1].T)
         return theta
 
-    def back(self, result: Result, objective: Any, reduced: Any) -> Result:
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return the result for the columns as they are."""
         b = result.b - self.shift(result.w)
         proof = None if result.proof is None else Bound(objective.evaluate(result.w, b).objective, result.proof.dual)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ..contract import serves
 from ..newton.interior_point import InteriorPoint
 from ..newton.preconditioner import FACTORED
@@ -17,14 +17,14 @@ __all__ = ["second_try"]
 DENSE = 10**7
 
 
-def second_try(first: Result, problem: Problem, solver: Any, observer: Observer | None) -> Result:
+def second_try(first: Result, problem: Objective, solver: Any, observer: Observer | None) -> Result:
     """Return the better of a solver's result and, where that has not proven its `tol`, of an interior point's.
 
     Parameters
     ----------
     first : Result
         What the solver has found.
-    problem : Problem
+    problem : Objective
     solver : Solver
     observer : callable or None
         Hears of the steps.
@@ -40,7 +40,7 @@ def second_try(first: Result, problem: Problem, solver: Any, observer: Observer 
     return second
 
 
-def _suits(problem: Problem) -> bool:
+def _suits(problem: Objective) -> bool:
     """Whether an interior point method can take the problem, and its systems are not too large."""
     n, d = problem.rows.n, problem.rows.d
     return (d <= FACTORED or (2 * n < d and n * d <= DENSE)) and serves(InteriorPoint, problem)

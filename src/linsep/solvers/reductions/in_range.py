@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ...arithmetic.enclosure import Interval
 from ...objective.duality import Bound
+from ...objective.objective import Objective
 from ...objective.scaling import Scaled, middle_of_range, ordinary
 from ..result import Observer, Result, Start
 from .reduction import FloatArray, Inner, Reduction, noted
@@ -43,17 +44,16 @@ class MiddleOfRange(Reduction):
     help = "scaling"
 
     @classmethod
-    def find(cls, objectives: Sequence[Any]) -> Self | None:
+    def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the objective in the middle of the range of floats, unless it is there."""
         objective = objectives[0]
         nowhere = np.zeros(objective.rows.d)
         return None if ordinary(objective, nowhere, 0.0) else cls(middle_of_range(objective, nowhere), len(nowhere))
 
-    def apply(self, objective: Any) -> Any:
+    def apply(self, objective: Objective) -> Objective:
         """Return the objective with other rows, weights, penalty and C."""
         there = self.scaled.problem
-        weighed = objective.weighed(there.rows, there.sample_weight)
-        return replace(weighed, penalty=there.penalty, C=there.C)
+        return replace(objective.weighed(there.rows, there.sample_weight), penalty=there.penalty, C=there.C)
 
     def start(self, start: Start) -> Start:
         """Return where a run on this scale begins."""
@@ -66,7 +66,7 @@ class MiddleOfRange(Reduction):
         theta[..., : self.d] = self._weights(theta[..., : self.d])
         return theta
 
-    def back(self, result: Result, objective: Any, reduced: Any) -> Result:
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return the result for the objective as it is."""
         alpha = None if result.alpha is None else np.ldexp(result.alpha, -self.scaled.m)
         proof = None if result.proof is None else self._proof(result.proof)
@@ -74,7 +74,7 @@ class MiddleOfRange(Reduction):
         noted(result, "numbers at the ends of the range of floats are scaled inside")
         return replace(result, w=self._weights(result.w), alpha=alpha, last=last, proof=proof)
 
-    def solve(self, objective: Any, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
+    def solve(self, objective: Objective, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
         """Minimise there, and come back."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
             return super().solve(objective, inner, start, observer)

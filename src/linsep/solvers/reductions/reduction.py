@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...objective.objective import Objective
 from ..result import Observer, Result, Start
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +28,7 @@ class Reduction:
     help: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def apply(self, objective: Any) -> Any:
+    def apply(self, objective: Objective) -> Objective:
         """Return the objective in the other form."""
         raise NotImplementedError
 
@@ -43,11 +44,11 @@ class Reduction:
         """Return an observer there for one that is here."""
         return None if observer is None else _Translated(self, observer)
 
-    def back(self, result: Result, objective: Any, reduced: Any) -> Result:
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return here what is the result there."""
         return result
 
-    def solve(self, objective: Any, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
+    def solve(self, objective: Objective, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
         """Minimise there, by `inner`, and come back."""
         reduced = self.apply(objective)
         start = None if start is None else self.start(start)
@@ -66,7 +67,7 @@ class _Translated:
         return self._observer(iteration, self._reduction.plane(theta) if theta.size else theta, objective)
 
 
-def noted(result: Any, note: str) -> Any:
+def noted(result: Any, note: str) -> Objective:
     """Return the result, with a note added to why it was found as it was."""
     result.history.reason = "; ".join(filter(None, [result.history.reason, note]))
     return result

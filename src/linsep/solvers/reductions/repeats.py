@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Rows
+from ...objective.objective import Objective
 from ..dual.descent import DualDescent
 from ..result import Result, Start
 from .reduction import FloatArray, Reduction, noted
@@ -56,12 +56,12 @@ class Repeats(Reduction):
     needs = frozenset({"rows"})
 
     @classmethod
-    def find(cls, objectives: Sequence[Any]) -> Repeats | None:
+    def find(cls, objectives: Sequence[Objective]) -> Repeats | None:
         """Return which rows are the same, where merging them is worth its while."""
         rows = objectives[0].rows
         return None if rows.stored < WORTH else find_repeats(rows, _codes(objectives), worth=WORTH)
 
-    def apply(self, objective: Any) -> Any:
+    def apply(self, objective: Objective) -> Objective:
         """Return the objective with one row a group."""
         weight = np.bincount(self.group, objective.sample_weight, len(self.first)).astype(np.float64)
         return objective.chosen(self.first, weight, self.rows)
@@ -73,7 +73,7 @@ class Repeats(Reduction):
         )
         return replace(start, alpha=alpha)
 
-    def back(self, result: Result, objective: Any, reduced: Any) -> Result:
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return the merged objective's result as that of the whole one."""
         result = _finished(result, reduced)
         noted(result, f"{len(self.group):,} rows merged into {len(self.first):,} different ones")
@@ -81,7 +81,7 @@ class Repeats(Reduction):
         z = None if result.z is None else result.z[self.group]
         return replace(result, alpha=alpha, z=z, last=replace(result.last, alpha=alpha))
 
-    def _shares(self, alpha: FloatArray, objective: Any, reduced: Any) -> FloatArray:
+    def _shares(self, alpha: FloatArray, objective: Objective, reduced: Objective) -> FloatArray:
         # α/c first: at a bound that is exactly one, and stays one.
         c = reduced.weight_of_loss * reduced.sample_weight
         share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
@@ -89,14 +89,14 @@ class Repeats(Reduction):
         return np.asarray(share * objective.weight_of_loss * s, dtype=np.float64)
 
 
-def _codes(objectives: Sequence[Any]) -> IntArray:
+def _codes(objectives: Sequence[Objective]) -> IntArray:
     """Return the position of each example's class, where each objective tells one from the others."""
-    if len(objectives) == 1:
-        return np.asarray(objectives[0].y > 0, dtype=np.int64)
+    if all(objective.examples is objectives[0].examples for objective in objectives):
+        return objectives[0].codes
     return np.asarray(np.argmax([objective.y for objective in objectives], axis=0), dtype=np.int64)
 
 
-def _finished(result: Result, merged: Any) -> Result:
+def _finished(result: Result, merged: Objective) -> Result:
     """Return a plane whose own dual point proves as much as the solver's did, where a few more passes find one.
 
     A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is

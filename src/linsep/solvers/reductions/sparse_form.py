@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from ..._core import Rows
+from ...objective.objective import Objective
 from .reduction import Reduction
 
 __all__ = ["SparseForm"]
@@ -21,11 +22,11 @@ class SparseForm(Reduction):
     needs = frozenset({"rows"})
 
     @classmethod
-    def find(cls, objectives: Sequence[Any]) -> Self | None:
+    def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the sparse form, where that is shorter."""
         rows, lean = objectives[0].rows, objectives[0].rows.lean()
         return None if lean is rows else cls(lean)
 
-    def apply(self, objective: Any) -> Any:
+    def apply(self, objective: Objective) -> Objective:
         """Return the objective on sparse rows."""
         return objective.with_rows(self.rows)
