@@ -132,12 +132,20 @@ class Margin:
 
         return product
 
+    def canonical(self, w: FloatArray, b: float) -> tuple[FloatArray, float]:
+        """Return the same plane in the form that a run keeps it in."""
+        return w, b
+
+    def balanced(self, point: MarginPoint) -> MarginPoint:
+        """Return the point: its two classes are scaled alike without more ado."""
+        return point
+
     def moved(
         self, w: FloatArray, b: float, step: FloatArray, t: float, *, intercept: bool
     ) -> tuple[FloatArray, float]:
         """Return the point that lies t times a step away."""
         d = len(w)
-        return w + t * step[:d], b + t * float(step[d]) if intercept else 0.0
+        return w + t * step[:d], b + t * float(step[d]) if intercept else b
 
 
 @dataclass(frozen=True)
@@ -195,14 +203,34 @@ class Softmax:
 
         return product
 
+    def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
+        return w - w.mean(axis=1, keepdims=True), b - b.mean()
+
+    def from_scores(self, problem: Objective, w: FloatArray, b: FloatArray, scores: FloatArray) -> SoftmaxPoint:
+        """Return the point with scores that are known, as far as they count: their mean over the classes does not."""
+        return SoftmaxPoint(problem, w, b, scores)
+
+    def balanced(self, point: SoftmaxPoint) -> SoftmaxPoint:
+        """Return the point with intercepts that give every class its weight, as far as two Newton steps on them do.
+
+        Otherwise probabilities would have to be mixed until they do, and those of huge rows with the others.
+        """
+        problem = point.problem
+        if not problem.fit_intercept or problem.examples.resident is None:
+            return point
+        for _ in range(2):
+            weighted = problem.s[:, None] * point.p
+            given = weighted.sum(axis=0)
+            hessian = np.diag(given) - weighted.T @ point.p
+            shift = np.linalg.lstsq(hessian, problem.class_totals - given)[0]
+            shift -= shift.mean()
+            point = SoftmaxPoint(problem, point.w, point.b + shift, point.scores + shift)
+        return self.evaluate(problem, point.w, point.b)
+
     def moved(
         self, w: FloatArray, b: FloatArray, step: FloatArray, t: float, *, intercept: bool
     ) -> tuple[FloatArray, FloatArray]:
         """Return the point that lies t times a step away, less its mean over the classes."""
         d = len(w)
-        return centred(w + t * step[:d], b + t * step[d] if intercept else b)
-
-
-def centred(w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
-    return w - w.mean(axis=1, keepdims=True), b - b.mean()
+        return self.canonical(w + t * step[:d], b + t * step[d] if intercept else b)
