@@ -34,6 +34,7 @@ class Head(Protocol):
     smooth: bool
     formula: str
     letter: str
+    max_curvature: float
     self_concordance: float
 
     def zeros(self, d: int) -> tuple[FloatArray, Any]:
@@ -78,6 +79,11 @@ class Margin:
     def formula(self) -> str:
         """The loss of one example."""
         return self.loss.formula
+
+    @property
+    def max_curvature(self) -> float:
+        """L ≥ ℓ''."""
+        return self.loss.max_curvature
 
     @property
     def self_concordance(self) -> float:
@@ -155,6 +161,7 @@ class Softmax:
     classes: int
     letter = "W"
     smooth = True
+    max_curvature = 0.5  # diag(p) − ppᵀ is never more than ½·I
     formula = "−log softmax(g)ᵧ"
     self_concordance = 2.0
 
@@ -178,9 +185,22 @@ class Softmax:
 
         def task(part: Objective) -> Several:
             point = self.evaluate(part, w, b)
-            return Several((point.value, point.mistakes, point.entropy, *point.expected))
+            sums = point.value, point.mistakes, point.entropy, *point.expected
+            return Several((*sums, self._gram(point)) if want.get("gram") else sums)
 
         return SummedSoftmaxPoint(problem, w, b, problem.sum(task))
+
+    def _gram(self, point: SoftmaxPoint) -> FloatArray:
+        """Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
+        problem, p, K = point.problem, point.p, self.classes
+        out = np.empty((problem.d + 1, K, problem.d + 1, K))
+        for k in range(K):
+            for m in range(k + 1):
+                h = problem.s * p[:, k] * ((1.0 - p[:, k]) if k == m else p[:, m])
+                gram = problem.rows.gram(h, np.flatnonzero(h))
+                gram = np.tril(gram) + np.tril(gram, -1).T
+                out[:, k, :, m] = out[:, m, :, k] = gram if k == m else -gram
+        return out.reshape((problem.d + 1) * K, -1)
 
     def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
