@@ -15,12 +15,12 @@ from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.claim import Seal
 from ..certificates.margin import MarginCertificate, formula
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..separation.verdict import NotSeparableError, Separability
 from ._exact import ExactEstimator
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver
+    from ..solvers import Result, Solver, Start
     from ..solvers.dual.hard_margin import HardMargin
 
 FloatArray = NDArray[np.float64]
@@ -38,7 +38,7 @@ class _HardElseSoft:
     hard: HardMargin
     name = "hard_margin"
 
-    def solve(self, problem: Problem, **run: Any) -> Result:
+    def solve(self, problem: Objective, **run: Any) -> Result:
         """Solve one or the other."""
         from ..solvers import DualDescent
 
@@ -137,13 +137,13 @@ class HardMarginSVC(ExactEstimator):
             return ". The plane reported is of soft margin, with mistakes or points inside the margin"
         return ": the plane separates, but may not be the widest; raise max_iter, or scale the columns"
 
-    def _solve_all(self, problems: list[Problem], *args: Any) -> list[Result]:
+    def _solve(self, problems: list[Objective], starts: list[Start] | None) -> list[Result]:
         try:
-            return super()._solve_all(problems, *args)
+            return super()._solve(problems, starts)
         except NotSeparableError as error:
             raise self._in_words(problems, error.proof) from None
 
-    def _in_words(self, problems: list[Problem], proof: Separability) -> NotSeparableError:
+    def _in_words(self, problems: list[Objective], proof: Separability) -> NotSeparableError:
         """Return the error with the user's labels: of more than two classes, the one that the proof speaks of."""
         names = getattr(self, "feature_names_in_", None)
         proof = replace(proof, feature_names=None if names is None else [str(name) for name in names])
@@ -156,8 +156,7 @@ class HardMarginSVC(ExactEstimator):
                 return NotSeparableError(replace(proof, classes=(False, True)), f"class {label} and the rest")
         return NotSeparableError(proof)
 
-    def _store(self, problems: list[Problem], results: list[Result]) -> None:
-        self._store_planes(problems, results)
+    def _certify(self, problems: list[Objective], results: list[Result]) -> None:
         self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
         self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
@@ -177,7 +176,7 @@ class HardMarginSVC(ExactEstimator):
         self.support_vectors_ = vectors[0] if one else vectors
         self.dual_coef_ = weights[0] if one else weights
 
-    def _proof(self, k: int, problem: Problem, result: Result) -> MarginCertificate:
+    def _proof(self, k: int, problem: Objective, result: Result) -> MarginCertificate:
         """Return what is proven of a plane, with rounding accounted for, on the examples that count."""
         assert result.alpha is not None
         points = np.flatnonzero(result.alpha)

@@ -92,10 +92,6 @@ class Specification:
         class_weight = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
         return Statement(self._loss(), self._penalty(), self._C(), intercept, class_weight)
 
-    def _coefficients(self) -> int:
-        """Return how many coefficients one problem has."""
-        return int(self.n_features_in_)
-
     def _feature_names(self) -> list[str]:
         """Return the names of the columns; x0, x1 and so on where they have none."""
         names = getattr(self, "feature_names_in_", self._column_names)

@@ -14,7 +14,7 @@ from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
 from ..geometry import augment
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..penalties import Penalty
 from ..schedules import Schedule
 from ..separation.nearest import nearest_points
@@ -267,7 +267,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
             "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
         )
 
-    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+    def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
+        super()._after_fit(problems, results)
         counts = np.array([result.update_counts for result in results])
         self.update_counts_ = counts[0] if len(results) == 1 else counts
         lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
@@ -281,7 +282,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         if self.keep == "vote":
             self._ballots = [Ballot.of(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
 
-    def _store_verdicts(self, problems: list[Problem], results: list[Result]) -> None:
+    def _store_verdicts(self, problems: list[Objective], results: list[Result]) -> None:
         """Say which data are separable, and the best that Novikoff's bound can say of those."""
         found = [self._verdict(problem, r) for problem, r in zip(problems, results, strict=True)]
         best = [
@@ -294,7 +295,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         self.best_margin_ = best[0] if one else np.array(best)
         self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
 
-    def _verdict(self, problem: Problem, result: Result) -> Separability | None:
+    def _verdict(self, problem: Objective, result: Result) -> Separability | None:
         """Return what the run proved, by its last plane or on its way; on small data, ask for what it left open."""
         from ..solvers.first_order.prover import Prover
         from ..solvers.first_order.walk import LARGE
@@ -343,12 +344,12 @@ def _novikoff(R: float, margin: float) -> float:
         return float(np.square(np.float64(R) / margin))
 
 
-def _augmented_margin(problem: Problem, result: Result) -> float:
+def _augmented_margin(problem: Objective, result: Result) -> float:
     length = float(np.sqrt(result.w @ result.w + result.b**2))
     return float(problem.agreements(result.w, result.b).min()) / length if length > 0 else 0.0
 
 
-def _largest_margin(problem: Problem) -> float:
+def _largest_margin(problem: Objective) -> float:
     """Return γ of the best plane through the origin of the (augmented) space, from below; NaN on large data."""
     from ..solvers.first_order.walk import LARGE
 
