@@ -127,8 +127,8 @@ def verify(
     json
         Print the outcome for a program instead.
     """
-    from ..certificates.verification import verify as check
     from ..data.encoding import from_dict
+    from ..persistence.verification import verify as check
     from ..workflows import checking_streams, second_opinion, summaries
     from ..workflows.preparation import check_labels, encoded
 

@@ -25,9 +25,9 @@ from .. import _core, penalties
 from .._core import Rows
 from ..arithmetic.exact_input import refuse_inexact
 from ..arithmetic.redundancy import Redundancy
-from ..certificates.certificate import Certificate, Certificates
-from ..certificates.checking import positive_classes
-from ..certificates.claim import Claim, certify, rounding
+from ..certificates.claim import certify, rounding
+from ..certificates.kinds.gap import Gap
+from ..certificates.proof import Proof
 from ..losses import Loss
 from ..objective.curvature import MANY_FEATURES
 from ..objective.duality import share
@@ -146,7 +146,8 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     coef_: FloatArray
     intercept_: FloatArray
     converged_: bool
-    _claims: list[Claim]
+    #: What is proven of the fit, one of a kind.
+    _proofs: Sequence[Proof] = ()
     _no_optimum: str | None = None
     #: What to call the columns of arrays in messages, where somebody knows.
     _column_names: Sequence[str] | None = None
@@ -332,15 +333,24 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         Nothing is proven by estimators without a `tol`, which stop by a rule of their own, and of losses of the user's
         own that say no conjugate.
         """
-        if not self._own_rule and (hasattr(self, "_claims") or hasattr(self, "_claim")):
+        if not self._own_rule and self._gap() is not None:
             self.converged_ = self.certificate_.proven
         self.converged_ = bool(self.converged_ and self._no_optimum is None)
 
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
-        if not (self._loss().quadratic and np.isinf(self._C()) and hasattr(self, "_claims")):
+        gap = self._gap()
+        if not (self._loss().quadratic and np.isinf(self._C()) and gap is not None):
             return False
-        return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
+        return all(claim.primal <= EXACT * claim.data.weight for claim in gap.each)
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        """Return what is proven of a fit with these parameters: all of these kinds of proof, or nothing."""
+        return ("gap",)
+
+    def _gap(self) -> Gap | None:
+        """Return the proof of a gap, if there is one."""
+        return next((proof for proof in self._proofs if isinstance(proof, Gap)), None)
 
     def _tol(self) -> float:
         """Return the relative gap that is asked for."""
@@ -437,19 +447,18 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _store(self, problems: list[Problem], results: list[Result]) -> None:
         self._store_planes(problems, results)
-        self._store_claims(problems, results)
+        self._store_gap(problems, results)
         self._after_fit(problems, results)
 
-    def _store_claims(self, problems: list[Problem], results: list[Result]) -> None:
+    def _store_gap(self, problems: list[Problem], results: list[Result]) -> None:
         """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
         statement, tol = self._statement(), self._tol()
         if not (statement.loss.convex and statement.loss.defines("conjugate")):
             return
         positive = [1] if len(problems) == 1 else range(len(problems))
-        self._claims = [
-            certify(problem, result, statement, self.classes_, k, tol)
-            for problem, result, k in zip(problems, results, positive, strict=True)
-        ]
+        each = zip(problems, results, positive, strict=True)
+        claims = [certify(problem, result, statement, self.classes_, k, tol) for problem, result, k in each]
+        self._proofs = [Gap(claims)]
         self.dual_gap_ = self.certificate_.relative_gap
 
     def _statement(self) -> Statement:
@@ -467,7 +476,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.objective_ = problems[0].formula
         self.dual_gap_ = np.inf
         self._store_redundancy(results[0].redundancy)
-        self.__dict__.pop("_claims", None)
+        self._proofs = []
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
 
     def _store_redundancy(self, redundancy: Redundancy | None) -> None:
@@ -575,22 +584,17 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
     # -- reading --------------------------------------------------------------------------------------------------
 
     @property
-    def certificate_(self) -> Certificate | Certificates:
+    def certificate_(self) -> Any:
         """What is proven of the plane as it is now, and how to check it; with more than two classes, one for each."""
         check_is_fitted(self, "coef_")
-        if not hasattr(self, "_claims"):
+        found = (proof.certificate(self) for proof in self._proofs)
+        certificate = next((one for one in found if one is not None), None)
+        if certificate is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
                 "one batch) and a convex loss that defines its conjugate"
             )
-        statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
-        planes, intercepts, positive = list(self._planes()), list(np.ravel(self.intercept_)), positive_classes(classes)
-        if not len(planes) == len(intercepts) == len(self._claims) == len(positive):  # tampered with: none is certified
-            count = len(self._claims)
-            planes, intercepts, positive = [np.empty(0)] * count, [np.float64(0.0)] * count, [-1] * count
-        each, tol = zip(self._claims, planes, intercepts, positive, strict=True), getattr(self, "tol", None)
-        certificates = [Certificate(claim, w, float(b), statement, classes, k, tol) for claim, w, b, k in each]
-        return certificates[0] if len(certificates) == 1 else Certificates(certificates)
+        return certificate
 
     def sparsify(self) -> Self:
         """Keep ``coef_`` as a sparse matrix, as in scikit-learn: smaller where most weights are zero, by L1.

@@ -12,8 +12,8 @@ from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
 from .._core import Rows
-from ..certificates.certificate import Certificate, Certificates
-from ..certificates.softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
+from ..certificates.kinds.gap import SoftmaxGap
+from ..certificates.softmax_certificate import certify_softmax
 from ..losses import Loss
 from ..objective.duality import Bound
 from ..objective.softmax import SoftmaxProblem
@@ -102,8 +102,6 @@ class LogisticRegression(CertifiedEstimator):
     True
     """
 
-    _claim: SoftmaxClaim
-
     def __init__(
         self,
         penalty: str | None = "deprecated",
@@ -178,7 +176,6 @@ class LogisticRegression(CertifiedEstimator):
         X: Any,
         y: Any,
     ) -> list[Result]:
-        self.__dict__.pop("_claim", None)
         if not self._at_once():
             return super()._learn(rows, codes, weight, starts, seed, X, y)
         shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
@@ -290,22 +287,15 @@ class LogisticRegression(CertifiedEstimator):
         self.n_iter_ = max(1, found.n_iter)
         self.converged_, self.history_ = found.converged, found.history
         self.objective_ = problem.formula
-        self.__dict__.pop("_claims", None)
         self.__dict__.pop("_provenance", None)
         self._store_redundancy(found.redundancy)
         known = found.proof, self._statement(), self.classes_, float(self.tol), found.enclosed
-        self._claim = certify_softmax(problem, found.W, found.b, *known)
+        self._proofs = [SoftmaxGap([certify_softmax(problem, found.W, found.b, *known)])]
         self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 
-    @property
-    def certificate_(self) -> Certificate | Certificates | SoftmaxCertificate:  # type: ignore[override]
-        """What is proven of the planes as they are now, and how to check it."""
-        if not hasattr(self, "_claim"):
-            return super().certificate_
-        classes = tuple(np.asarray(self.classes_).tolist())
-        now = self._statement(), classes, float(self.tol)
-        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, *now)
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return ("softmax",) if self._at_once() else super()._kinds_of_proof()
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.claim import Fingerprint
+from ..certificates.kinds.gap import Gap
 from ..objective.duality import weights
 from ..objective.problem import Problem
 from ..solvers import Result, Start
@@ -77,7 +78,7 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
 
 def dual_starts(estimator: Any, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
     """Return the starts with the dual variables of the last fit, if that was on the same rows; αᵢ grows as cᵢ does."""
-    claims = getattr(estimator, "_claims", [])
+    claims = [claim for proof in estimator._proofs if isinstance(proof, Gap) for claim in proof.each]
     if not hasattr(estimator, "dual_coef_") or len(claims) != len(problems):
         return starts
     found: list[Start | None] = []

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from .. import losses, schedules, stopping
 from .._core import Rows, is_sparse
+from ..certificates.kinds.separability import Verdicts
+from ..certificates.proof import ProofAttribute
 from ..geometry import augment
 from ..losses import Loss
 from ..objective.problem import Problem
@@ -200,11 +202,11 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         "mistake_bound_",
         "best_margin_",
         "best_mistake_bound_",
-        "separability_",
         "_ballots",
     )
 
     _own_rule = True
+    separability_ = ProofAttribute(Verdicts)
 
     def __init__(
         self,
@@ -241,6 +243,9 @@ class Perceptron(ExactEstimator, StreamingEstimator):
 
     def _loss(self) -> Loss:
         return losses.Perceptron()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return "gap", "separability"
 
     def _solver(self) -> Solver:
         settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
@@ -285,7 +290,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         ]
         bounds = [_novikoff(self.radius_, margin) for margin in best]
         one = len(results) == 1
-        self.separability_: Any = self._in_words(found)[0] if one else self._in_words(found)
+        self.separability_ = self._in_words(found)
         self.best_margin_ = best[0] if one else np.array(best)
         self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
 
