@@ -3,7 +3,7 @@
     python benchmarks/estimates.py [--designs 1000] [--seed 0]
 
 The designs are separable, quasi-separable or overlapping, some with columns that depend on others, some with weights.
-The oracle, in tests/cone.py, shares nothing with linsep.
+The oracle, in tests/shared/cone.py, shares nothing with linsep.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from linsep import estimates
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "shared"))
 
 from cone import aliased_of, designs, estimates_of, verdict_of
 

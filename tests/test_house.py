@@ -1,12 +1,10 @@
-"""The rules of the house: formatting, types, one-way imports, examples that run, commands that agree."""
+"""The rules of the house: examples that run, commands that agree. Style and types are steps of `.ci/run`."""
 
 import doctest
 import importlib
 import pkgutil
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,23 +12,6 @@ import pytest
 import linsep
 
 ROOT = Path(__file__).parent.parent
-SCRIPTS = Path(sys.executable).parent
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["ruff", "check", "src", "tests", "benchmarks", "examples"],
-        ["ruff", "format", "--check", "src", "tests", "benchmarks", "examples"],
-        ["mypy"],
-        ["lint-imports", "--no-cache"],
-    ],
-    ids=" ".join,
-)
-def test_tool_is_content(command):
-    done = subprocess.run([SCRIPTS / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
 
 MODULES = [m.name for m in pkgutil.walk_packages(linsep.__path__, "linsep.") if "_kernels" not in m.name]
 
@@ -56,10 +37,19 @@ def test_the_readme_fits_on_one_screen():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 45
 
 
-def test_ci_calls_the_test_command_of_the_readme():
+def test_ci_takes_the_steps_of_the_readmes_test_command():
     commands = re.findall(r"^(python3 -m venv .*?)\s*(?:#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(commands) == 2
-    assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    steps = [lines.index(step) for step in commands[1].split(" && ")]
+    assert steps == sorted(steps)
+
+
+def test_ci_checks_style_types_and_imports_before_the_tests():
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    checks = ["ruff check", "ruff format --check", "mypy", "lint-imports --no-cache"]
+    steps = [lines.index(f".venv/bin/{step}") for step in [*checks, "pytest", "pytest -m slow"]]
+    assert steps == sorted(steps)
 
 
 def test_a_compiler_means_compiled_kernels():

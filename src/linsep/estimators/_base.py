@@ -34,7 +34,7 @@ from ..objective.duality import share
 from ..objective.problem import Problem
 from ..objective.statement import Statement
 from ..penalties import Penalty
-from ..separation.recession import explain_no_optimum
+from ..separation.no_optimum import explain_no_optimum
 from ..separation.verdict import ProofTimeoutError
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, StochasticDescent, automatic, get
 from ..solvers.first_order.prover import MOST_WORK

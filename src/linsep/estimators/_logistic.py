@@ -18,7 +18,7 @@ from ..losses import Loss
 from ..objective.duality import Bound
 from ..objective.softmax import SoftmaxProblem
 from ..penalties import Penalty
-from ..separation.recession import explain_no_softmax_optimum
+from ..separation.no_optimum import explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
 from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
 from ..solvers.first_order.prover import MOST_WORK

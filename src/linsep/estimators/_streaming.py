@@ -131,7 +131,8 @@ class PenalisedEstimator(StreamingEstimator):
         return penalties.get(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
-        return np.inf if self.penalty is None else check_C(self.C)
+        C = check_C(self.C)  # a C that is no number is one that nobody meant, even where it counts for nothing
+        return np.inf if self.penalty is None else C
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:

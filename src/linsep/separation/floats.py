@@ -15,7 +15,7 @@ from scipy import sparse
 
 from .. import losses
 from .._core import Rows, is_sparse
-from ..arithmetic.exact import STEP, Clock
+from ..arithmetic.exact import Clock
 from ..geometry import augment
 
 FloatArray = NDArray[np.float64]
@@ -152,7 +152,7 @@ def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
 
     clock.check("linear programs", LINPROG)
     matrix: Any = program.get("A_ub", program.get("A_eq"))
-    iteration = 5.0 * (matrix.nnz if is_sparse(matrix) else matrix.size) + STEP
+    iteration = 5.0 * (matrix.nnz if is_sparse(matrix) else matrix.size) + Clock.STEP
     options: Any = {}
     if clock.end is not None:
         options["time_limit"] = clock.left()

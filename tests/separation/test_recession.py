@@ -15,7 +15,7 @@ import linsep
 from cone import aliased_of, designs, estimates_of, face_of, in_cone, signed, unit, verdict_of
 from linsep import Estimates, estimates, separability
 from linsep.exact import ProofTimeoutError
-from linsep.separation.recession import explain_no_optimum, explain_no_softmax_optimum
+from linsep.separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 
 OPEN = "not determined"
 ISSUE = [[0, 2], [1, 2], [2, 3], [2, 2], [1, 3], [0, 0]], [0, 1, 1, 1, 1, 0]
@@ -235,7 +235,7 @@ def test_time_may_suffice_for_the_verdict_but_not_for_the_columns(monkeypatch):
         raise ProofTimeoutError("undecided")
 
     X, y = rare()
-    monkeypatch.setattr("linsep.separation.search.unbounded", slow)
+    monkeypatch.setattr("linsep.separation._outcome.unbounded", slow)
     found = separability(X, y)
     assert found.verdict == "quasi"
     assert found.infinite is None
@@ -327,7 +327,7 @@ def test_m13_an_explanation_names_directions_as_far_as_its_work_goes():
 
 
 def test_m13_an_explanation_without_work_left_says_which_coefficients_run_to_infinity(monkeypatch):
-    monkeypatch.setattr("linsep.separation.recession.DIRECTIONS", 1.0)
+    monkeypatch.setattr("linsep.separation.no_optimum.DIRECTIONS", 1.0)
     X, y = rare()
     assert "coefficients x2 run to infinity; use a finite C" in explain_no_optimum(X, y)
     levels = np.repeat([0.0, 1.0], 4)[:, None]

@@ -654,12 +654,12 @@ def test_without_compiled_kernels_the_first_fit_warns_once_and_says_what_to_do()
 
 def test_the_environment_chooses_the_kernels(monkeypatch):
     monkeypatch.setenv("LINSEP_KERNELS", "baseline")
-    assert _core._load() is _kernels
+    assert _core.loading.load() is _kernels
     monkeypatch.setenv("LINSEP_KERNELS", "reference")
-    assert _core._load() is None
+    assert _core.loading.load() is None
     monkeypatch.setenv("LINSEP_KERNELS", "fast")
     with pytest.warns(RuntimeWarning, match="LINSEP_KERNELS='fast' is not known"):
-        assert _core._load() is not None
+        assert _core.loading.load() is not None
 
 
 def test_the_compiled_kernels_are_in_use_where_there_is_a_compiler():

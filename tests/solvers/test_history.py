@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linsep.history import COLUMNS, History, Record
 from linsep import history as module
+from linsep.history import COLUMNS, History, Record
 
 SETTINGS = settings(max_examples=60, deadline=None)
 

@@ -20,7 +20,7 @@ import linsep
 from linsep import LinearClassifier, LogisticRegression, NotSeparableError, Separability, SGDClassifier, separability
 from linsep.exact import Clock, ProofTimeoutError
 from linsep.separation import search as separation
-from linsep.separation.recession import explain_no_optimum, explain_no_softmax_optimum
+from linsep.separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 
 # -- an independent method --------------------------------------------------------------------------------------------
 

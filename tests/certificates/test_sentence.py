@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +11,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import (
-    HardMarginSVC,
-    LeastSquaresClassifier,
-    LinearClassifier,
     LinearSVC,
     LogisticRegression,
     Perceptron,
     SGDClassifier,
-    ZeroOneClassifier,
     load,
     save,
     verify,
@@ -28,49 +23,11 @@ from linsep.certificates.certificate import Certificate, Certificates
 from linsep.certificates.claim import digest
 from linsep.certificates.proof import proof_of
 from linsep.certificates.softmax_certificate import SoftmaxCertificate
-from linsep.certificates.softmax_certificate import _digest as softmax_digest
-from linsep.persistence.document import digest as _digest
-from linsep.persistence.document import in_one_line as _line
 from linsep.persistence.model_file import ModelFileError, read
+from proven_models import CASES, MODELS, X, apart, corners, fitted, forged, thirds, three, two
 
-rng = np.random.default_rng(3)
-X = rng.normal(size=(60, 3))
-two = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, "yes", "no")
-three = np.digitize(X[:, 1] + 0.3 * rng.normal(size=60), [-0.5, 0.5])
-apart = np.where(X[:, 0] > 0, "yes", "no")
-corners = np.array([[0.0, 0.0], [0.2, 0.1], [3.0, 0.0], [3.1, 0.3], [0.0, 3.0], [0.3, 3.2]])
-thirds = np.array([0, 0, 1, 1, 2, 2])  # each class apart from the rest
-
-CASES = {
-    "logistic": (LogisticRegression(), X, two),
-    "hinge": (LinearSVC(), X, two),
-    "least squares": (LeastSquaresClassifier(C=1.0), X, two),
-    "least squares, no penalty": (LeastSquaresClassifier(), X, two),
-    "squared hinge": (LinearClassifier("squared_hinge"), X, two),
-    "sgd": (SGDClassifier("logistic", random_state=0), X, two),
-    "margin": (HardMarginSVC(), X, apart),
-    "mistakes": (ZeroOneClassifier(), X, two),
-    "separable": (Perceptron(random_state=0), X, apart),
-    "overlap": (Perceptron(random_state=0), X, two),
-    "voted": (Perceptron(random_state=0, keep="vote"), X, apart),
-    "softmax": (LogisticRegression(), X, three),
-    "logistic, one against the rest": (LogisticRegression(multi_class="ovr"), X, three),
-    "hinge, one against the rest": (LinearSVC(), X, three),
-    "margin, one against the rest": (HardMarginSVC(), corners, thirds),
-    "mistakes, one against the rest": (ZeroOneClassifier(time_limit=5.0), corners, thirds[[0, 1, 2, 3, 4, 0]]),
-    "separable, one against the rest": (Perceptron(random_state=0), corners, thirds),
-}
 TWO = [name for name in CASES if CASES[name][2].dtype.kind == "U"]
 MORE = [name for name in CASES if "rest" in name]
-
-
-def fitted(model, X, y, sample_weight=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return type(model)(**model.get_params()).fit(X, y, sample_weight)
-
-
-MODELS = {name: fitted(*case) for name, case in CASES.items()}
 
 
 @pytest.fixture
@@ -83,22 +40,6 @@ def refused(outcome):
     assert not outcome.proven
     assert len(outcome.reason) > 10
     return outcome.reason
-
-
-def forged(path, edit):
-    """Edit a model file, and make both kinds of digests fit."""
-    document = json.loads(path.read_text())
-    edit(document)
-    planes, certificate = zip(document["coefficients"], document["intercept"], strict=True), document["certificate"]
-    for k, (w, b) in enumerate(planes):
-        for kind in ("gap", "seals"):
-            if kind in certificate:
-                certificate[kind][k]["plane"] = digest(np.array(w), b)
-    if "softmax" in certificate:
-        W, b = np.array(document["coefficients"]), np.array(document["intercept"])
-        certificate["softmax"]["planes"] = softmax_digest(W, b)
-    document["digest"] = _digest({name: _line(value) for name, value in document.items()})
-    path.write_text(json.dumps(document))
 
 
 def outcome_of(path, X, y):
@@ -509,3 +450,8 @@ def test_m14_a_margin_certificate_alone_is_of_its_own_numbers():
 def test_nothing_of_a_file_is_left_out_of_the_lists(path):
     save(MODELS["logistic"], path, encoding={"any": 1})
     assert {"seed", "versions", "encoding", "history_"} <= set(verify(path, X, two).unchecked)
+
+
+def test_a_C_that_is_no_number_is_refused_even_without_a_penalty():
+    with pytest.raises(ValueError, match="must be a positive number"):
+        SGDClassifier(penalty=None, C=[1.0]).fit([[0.0], [1.0]], [0, 1])

@@ -12,7 +12,7 @@ from linsep.certificates.outcome import Verification
 from linsep.persistence.document import digest as _digest
 from linsep.persistence.document import in_one_line as _line
 from linsep.persistence.model_file import ModelFileError, read
-from test_sentence import CASES, MODELS, forged
+from proven_models import CASES, MODELS, forged
 
 #: Edits tried of each model; `benchmarks/forge.py` tries more, and in concert.
 TRIES = 60

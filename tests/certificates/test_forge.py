@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 cp = pytest.importorskip("cvxpy")
 pytest.importorskip("mpmath")
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # at the end: nothing there hides what others import
 
 import fuzz_model_file  # noqa: E402

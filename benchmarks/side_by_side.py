@@ -1,0 +1,225 @@
+"""How long fits, passes, checks and streamed fits take, against another state of this project: ratios in one run.
+
+    LINSEP_DATA=… python benchmarks/side_by_side.py --against <another checkout> [--what fits passes verify streams]
+
+Each checkout does the same work on the same data in a process of its own, the checkouts by turns; the least time of
+each counts. The kernels of both have to be built (`pip install -e .`, or copied beside `_core`). Without the data of
+the race, its problems are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.preprocessing import scale
+
+HERE = Path(__file__).resolve().parent.parent
+#: The race's problems: the loader in `datasets`, and whether the logistic model has an intercept.
+RACE = {
+    "a9a": ("a9a", False),
+    "ijcnn1": ("ijcnn1", False),
+    "20news": ("twenty_newsgroups_binary", False),
+    "debian": ("debian_descriptions", False),
+    "covtype": ("covtype", True),
+    "mnist37": ("mnist_3_vs_7", True),
+    "parity": ("mnist_parity", True),
+    "breast-cancer": ("breast_cancer", True),
+}
+Task = tuple[str, Callable[[], Any]]
+
+
+def made_up() -> dict[str, tuple[Any, Any]]:
+    """Return data of several shapes that nobody has to download."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 20))
+    wide = sparse.random_array((5_000, 20_000), density=2e-3, rng=rng, format="csr")
+    cancer, sick = load_breast_cancer(return_X_y=True)
+    digits, which = load_digits(return_X_y=True)
+    iris, kind = load_iris(return_X_y=True)
+    return {
+        "10,000 × 20": (X, (X @ rng.normal(size=20) + rng.normal(size=10_000) > 0).astype(int)),
+        "sparse 5,000 × 20,000": (wide, (wide @ rng.normal(size=20_000) > 0).astype(int)),
+        "cancer": (scale(cancer), sick),
+        "digits": (digits, which),
+        "two digits": (digits[which < 2], which[which < 2]),
+        "iris": (iris[kind > 0], kind[kind > 0]),
+    }
+
+
+def models() -> Iterator[tuple[str, Any, tuple[Any, Any]]]:
+    """Yield a name, a model of each kind, and what to fit it on."""
+    import linsep
+
+    data, logistic, svc = made_up(), linsep.LogisticRegression, linsep.LinearSVC
+    for words, model, name in (
+        ("logistic", logistic(tol=1e-6), "10,000 × 20"),
+        ("logistic, no penalty", logistic(C=None, tol=1e-6), "10,000 × 20"),
+        ("logistic, L1", logistic(l1_ratio=1.0), "10,000 × 20"),
+        ("hinge", svc(tol=1e-6), "10,000 × 20"),
+        ("least squares", linsep.LeastSquaresClassifier(), "10,000 × 20"),
+        ("logistic", logistic(), "sparse 5,000 × 20,000"),
+        ("hinge", svc(), "sparse 5,000 × 20,000"),
+        ("logistic", logistic(), "cancer"),
+        ("hinge", svc(), "cancer"),
+        ("hard margin", linsep.HardMarginSVC(), "two digits"),
+        ("softmax", logistic(), "digits"),
+        ("softmax, L1", logistic(l1_ratio=1.0), "digits"),
+        ("one against the rest", svc(), "digits"),
+        ("perceptron", linsep.Perceptron(random_state=0), "two digits"),
+        ("zero-one", linsep.ZeroOneClassifier(), "iris"),
+    ):
+        yield f"{words}, {name}", model, data[name]
+
+
+def fits() -> Iterator[Task]:
+    """Yield the fits of every kind of model, and of the race's problems to 1e-4 and 1e-6."""
+    import linsep
+
+    for name, model, (X, y) in models():
+        yield name, lambda model=model, X=X, y=y: model.fit(X, y)
+    if "LINSEP_DATA" not in os.environ:
+        return
+    import datasets
+
+    for name, (loader, intercept) in RACE.items():
+        X, y = getattr(datasets, loader)(Path(os.environ["LINSEP_DATA"]))
+        for tol in (1e-4, 1e-6):
+            logistic = linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=intercept)
+            yield f"{name}, logistic, {tol:g}", lambda X=X, y=y, model=logistic: model.fit(X, y)
+            hinge = linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=False)
+            yield f"{name}, hinge, {tol:g}", lambda X=X, y=y, model=hinge: model.fit(X, y)
+
+
+def passes() -> Iterator[Task]:
+    """Yield one pass over data in memory: the objective and its gradient."""
+    from linsep._core import Rows
+    from linsep.losses import Logistic
+
+    try:
+        from linsep.objective import Problem  # the layout by rooms
+    except ImportError:
+        from linsep.problem import Problem
+    rng = np.random.default_rng(0)
+    for n, d in ((600, 30), (50_000, 30), (12_000, 784), (200_000, 54)):
+        X = rng.normal(size=(n, d))
+        problem = Problem(Rows(X), np.sign(rng.normal(size=n)), Logistic(), C=1.0)
+        w = rng.normal(size=d)
+        many = max(1, 2_000_000 // (n * d))
+        yield f"pass over {n:,} × {d}", lambda p=problem, w=w, many=many: [p.evaluate(w, 0.1) for _ in range(many)]
+
+
+def checks() -> Iterator[Task]:
+    """Yield the checks of fitted models of every kind."""
+    from linsep import verify
+
+    for name, model, (X, y) in models():
+        model.fit(X, y)
+        if not verify(model, X, y):
+            raise SystemExit(f"{name}: an honest model is refused: {verify(model, X, y).reason}")
+        yield f"verify {name}", lambda model=model, X=X, y=y: verify(model, X, y)
+
+
+def streams() -> Iterator[Task]:
+    """Yield fits by the command line with little memory, each a process."""
+    from linsep._core import Rows  # noqa: F401  # so that a checkout without kernels is told at once
+
+    rng, folder = np.random.default_rng(0), Path(tempfile.mkdtemp())
+    X = rng.normal(size=(300_000, 30)).round(4)
+    scores = np.column_stack([X @ rng.normal(size=30) + rng.gumbel(size=len(X)) for _ in range(3)])
+    names = ",".join([f"f{j}" for j in range(30)])
+    for labels, kind in (((scores[:, 0] > 0).astype(int), "two"), (scores.argmax(axis=1), "three")):
+        path = folder / f"{kind}.csv"
+        np.savetxt(
+            path,
+            np.column_stack([X, labels]),
+            fmt=["%g"] * 30 + ["%d"],
+            delimiter=",",
+            comments="",
+            header=f"{names},y",
+        )
+        for loss in ("logistic", "hinge") if kind == "two" else ("logistic",):
+            words = [
+                "fit",
+                str(path),
+                "--target",
+                "y",
+                "--loss",
+                loss,
+                "--max-memory",
+                "500MB",
+                "--output",
+                str(folder / "m.json"),
+            ]
+            command = [sys.executable, "-c", "from linsep.cli import run; run()", *words]
+            yield (
+                f"streamed {loss}, {kind} classes",
+                lambda command=command: subprocess.run(command, check=True, capture_output=True),
+            )
+
+
+WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams}
+
+
+def measure(what: str, seconds: float) -> dict[str, float]:
+    """Return the least seconds that each task takes in this process, repeated for so long."""
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, task in WHAT[what]():
+            task()
+            times: list[float] = []
+            while len(times) < 3 or (sum(times) < seconds and len(times) < 200):
+                start = time.perf_counter()
+                task()
+                times.append(time.perf_counter() - start)
+            found[name] = min(times)
+    return found
+
+
+def measured_in(checkout: Path, what: str, seconds: float) -> dict[str, float]:
+    """Return what `measure` finds in a process that uses that checkout."""
+    command = [sys.executable, __file__, "--measure", what, "--seconds", str(seconds)]
+    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise SystemExit(f"{checkout}: {run.stderr}")
+    return dict(json.loads(run.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long work takes, against another checkout of linsep.")
+    parser.add_argument("--against", type=Path, help="folder of the other checkout")
+    parser.add_argument("--what", nargs="+", choices=list(WHAT), default=list(WHAT))
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long a task is repeated in a round [1]")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--measure", choices=list(WHAT), help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.measure:
+        print(json.dumps(measure(asked.measure, asked.seconds)))
+        return
+    if asked.against is None:
+        parser.error("--against names the folder of another checkout to compare with")
+    print(f"{'':44} {'here':>10} {'there':>10}   here / there")
+    for what in asked.what:
+        sides = (HERE, asked.against)
+        rounds = [[measured_in(tree, what, asked.seconds) for tree in sides] for _ in range(asked.rounds)]
+        for name in rounds[0][0]:
+            here, there = (min(found[side][name] for found in rounds) for side in (0, 1))
+            print(f"{name:44} {here * 1e3:7.2f} ms {there * 1e3:7.2f} ms   {here / there:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
