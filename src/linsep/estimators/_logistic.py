@@ -224,7 +224,7 @@ class LogisticRegression(CertifiedEstimator):
             return solver.solve(problem, start=start, observer=observer)
         if start is not None:
             start = start[0], start[1] + centre.shift(start[0])
-        moved = replace(problem, rows=centre.rows)
+        moved = problem.with_rows(centre.rows)
         found = solver.solve(moved, start=start, observer=centre.observer(observer))
         b = found.b - centre.shift(found.W)
         found.history.reason = f"{np.count_nonzero(centre.middle)} columns far from zero are centred inside"

@@ -23,7 +23,8 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
 from ..history import History
-from ..objective.parted import Block, PartedProblem
+from ..objective.examples import Block, InBlocks
+from ..objective.parted import PartedProblem
 from ..solvers.dual.streamed_dual import StreamedDual
 from ..solvers.newton.preconditioner import FACTORED
 from ..solvers.newton.streamed_multipliers import StreamedMultipliers
@@ -283,7 +284,7 @@ class _Fit:
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
         blocks = _Watched(rows, self.progress, which)
-        watched, told = replace(problem, rows=blocks), _teller(blocks, which)
+        watched, told = replace(problem, examples=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
         result, duals = solver.solve(watched, place, sample=sample, told=told)
         if result.proof is None:
@@ -327,7 +328,7 @@ class _Fit:
         return right / scratch.n
 
 
-class _Watched:
+class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
     def __init__(self, blocks: Any, progress: Progress, which: str) -> None:

@@ -12,12 +12,11 @@ C is, how the columns are scaled and whether the classes are separable makes lit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import Rows
 from ...losses import Loss
 from ...objective.duality import Bound, balanced, dual_bound, weights
 from ...objective.problem import Problem
@@ -264,7 +263,7 @@ class _System:
 def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:
     """Return the problem on some of its examples."""
     weight = None if problem.sample_weight is None else problem.sample_weight[rows]
-    return replace(problem, rows=Rows(problem.rows.X[rows]), y=problem.y[rows], sample_weight=weight)
+    return problem.chosen(rows, weight)
 
 
 def best_intercept(problem: Problem, w: FloatArray) -> float:

@@ -155,7 +155,7 @@ class _Run(GapRun):
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.rows.d
-        part = self.problem if whole else replace(self.problem, rows=self.problem.rows.columns(chosen))
+        part = self.problem if whole else self.problem.with_rows(self.problem.rows.columns(chosen))
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
         steps = _newton(part, self.w[chosen], self.b, goal)

@@ -51,7 +51,7 @@ class Centre:
 
     def moved(self, problem: Problem) -> Problem:
         """Return the problem on the rows without the middle."""
-        return replace(problem, rows=self.rows)
+        return problem.with_rows(self.rows)
 
     def start(self, start: Start | None) -> Start | None:
         """Return where a run on these rows begins."""

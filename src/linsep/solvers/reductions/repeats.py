@@ -55,7 +55,7 @@ class Repeats:
     def merged(self, problem: Problem) -> Problem:
         """Return the problem with one row a group."""
         weight = np.bincount(self.group, problem.sample_weight, len(self.first)).astype(np.float64)
-        return replace(problem, rows=self.rows, y=problem.y[self.first], sample_weight=weight)
+        return problem.chosen(self.first, weight, self.rows)
 
     def spread(self, result: Result, problem: Problem, merged: Problem) -> Result:
         """Return the merged problem's result as that of the whole one."""
