@@ -20,7 +20,6 @@ from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
 from ._bridge import polish, prove
 from ._callbacks import report_progress, with_callbacks
-from ._certificate import Certified
 from ._input import Input
 from ._margin import dual_starts
 from ._no_optimum import why_no_optimum
@@ -43,7 +42,7 @@ def thread_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
 
 
-class Fitting(Input, Certified, Warnings):
+class Fitting(Input, Warnings):
     """fit(X, y), and what it takes."""
 
     @with_callbacks
@@ -158,8 +157,8 @@ class Fitting(Input, Certified, Warnings):
         self.dual_gap_ = np.inf
         self._redundancy = results[0].redundancy  # of the columns: the same for all classes
         self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
-        for name in ("_claims", "_claim", "_provenance"):  # of another fit
-            self.__dict__.pop(name, None)
+        self._proofs = []
+        self.__dict__.pop("_provenance", None)  # what a model file said of another fit
 
     def _certify(self, objectives: list[Objective], results: list[Result]) -> None:
         """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
@@ -174,7 +173,7 @@ class Fitting(Input, Certified, Warnings):
         Nothing is proven by estimators without a `tol`, which stop by a rule of their own, and of losses of the user's
         own that say no conjugate.
         """
-        if not self._own_rule and (hasattr(self, "_claims") or hasattr(self, "_claim")):
+        if not self._own_rule and self._gap() is not None:
             self.converged_ = self.certificate_.proven
         self.converged_ = bool(self.converged_ and self._no_optimum is None)
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, penalties
 from .._checks import check_choice, check_count
 from ..arithmetic.exact import check_overlap, margin_bounds
-from ..certificates.claim import Seal
-from ..certificates.margin import MarginCertificate, formula
+from ..certificates.kinds.margin import Margin, MarginCertificate, formula
+from ..certificates.kinds.seals import Seals
 from ..losses import Loss
 from ..objective.objective import Objective
 from ..separation.verdict import NotSeparableError, Separability
@@ -99,9 +98,6 @@ class HardMarginSVC(ExactEstimator):
     linsep.separation.verdict.NotSeparableError: the classes a and b are not linearly separable: a point lies in ...
     """
 
-    _proofs: list[MarginCertificate]
-    _seals: list[Seal]
-
     def __init__(
         self,
         *,
@@ -125,6 +121,9 @@ class HardMarginSVC(ExactEstimator):
 
     def _loss(self) -> Loss:
         return losses.Hinge()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return "seals", "margin"
 
     def _solver(self) -> Solver:
         from ..solvers.dual.hard_margin import HardMargin
@@ -159,17 +158,13 @@ class HardMarginSVC(ExactEstimator):
     def _certify(self, problems: list[Objective], results: list[Result]) -> None:
         self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
-        self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
-        positive = [1] if len(problems) == 1 else range(len(problems))
-        self._seals = [
-            Seal.of(problem, result.w, result.b, self._statement(), self.classes_, k)
-            for problem, result, k in zip(problems, results, positive, strict=True)
-        ]
-        self.dual_gap_ = max(proof.relative_gap for proof in self._proofs)
-        self.converged_ = self.converged_ and all(proof.proven for proof in self._proofs)
-        margins, supports = [proof.low for proof in self._proofs], [proof.points for proof in self._proofs]
+        proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
+        self._proofs = [Seals.of(problems, results, self._statement(), self.classes_), Margin(proofs)]
+        self.dual_gap_ = max(proof.relative_gap for proof in proofs)
+        self.converged_ = self.converged_ and all(proof.proven for proof in proofs)
+        margins, supports = [proof.low for proof in proofs], [proof.points for proof in proofs]
         vectors = [problem.rows.X[support] for problem, support in zip(problems, supports, strict=True)]
-        weights = [(p.weights * problem.y[p.points])[None] for p, problem in zip(self._proofs, problems, strict=True)]
+        weights = [(p.weights * problem.y[p.points])[None] for p, problem in zip(proofs, problems, strict=True)]
         one = len(problems) == 1
         self.margin_ = margins[0] if one else np.array(margins)
         self.support_ = supports[0] if one else supports
@@ -193,13 +188,3 @@ class HardMarginSVC(ExactEstimator):
         return MarginCertificate(
             result.w, result.b, points, result.alpha[points], low, high, self.tol, labels, self.fit_intercept
         )
-
-    @property
-    def certificate_(self) -> Any:
-        """What is proven of the plane as it is now; of more than two classes a list, class k checked on y == k."""
-        check_is_fitted(self, "coef_")
-        classes = tuple(self.classes_.tolist()) if len(self.classes_) == 2 else (False, True)
-        now: Any = dict(classes=classes, tol=self.tol, fit_intercept=self.fit_intercept)
-        planes = zip(self._proofs, self._planes(), np.ravel(self.intercept_), strict=True)
-        proofs = [replace(proof, coef=w, intercept=float(b), **now) for proof, w, b in planes]
-        return proofs[0] if len(proofs) == 1 else proofs

@@ -11,8 +11,6 @@ from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
 from .._checks import check_choice
-from ..certificates.certificate import Certificate, Certificates
-from ..certificates.softmax_certificate import SoftmaxCertificate, SoftmaxClaim
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
 from ..objective.objective import Objective
@@ -94,8 +92,6 @@ class LogisticRegression(CertifiedEstimator):
     >>> model.dual_gap_ <= 1e-4
     True
     """
-
-    _claim: SoftmaxClaim
 
     def __init__(
         self,
@@ -184,14 +180,8 @@ class LogisticRegression(CertifiedEstimator):
             f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"
         )
 
-    @property
-    def certificate_(self) -> Certificate | Certificates | SoftmaxCertificate:  # type: ignore[override]
-        """What is proven of the planes as they are now, and how to check it."""
-        if not hasattr(self, "_claim"):
-            return super().certificate_
-        classes = tuple(np.asarray(self.classes_).tolist())
-        now = self._statement(), classes, float(self.tol)
-        return SoftmaxCertificate(self._claim, self._planes(), self.intercept_, *now)
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return ("softmax",) if self._at_once() else super()._kinds_of_proof()
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""

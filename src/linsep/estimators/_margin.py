@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.claim import Fingerprint
+from ..certificates.kinds.gap import Gap
 from ..objective.duality import weights
 from ..objective.objective import Objective
 
@@ -79,7 +80,7 @@ def store_support(estimator: Any, problems: list[Objective], results: list[Resul
 
 def dual_starts(estimator: Any, problems: list[Objective], starts: list[Start]) -> list[Start]:
     """Return the starts with the dual variables of the last fit, if that was on the same rows; αᵢ grows as cᵢ does."""
-    claims = getattr(estimator, "_claims", [])
+    claims = [claim for proof in estimator._proofs if isinstance(proof, Gap) for claim in proof.each]
     if not hasattr(estimator, "dual_coef_") or len(claims) != len(problems):
         return starts
     found: list[Start] = []

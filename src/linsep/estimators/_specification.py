@@ -17,7 +17,6 @@ from ..penalties import Penalty
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..arithmetic.redundancy import Redundancy
-    from ..certificates.claim import Claim
     from ..solvers import Solver
 
 FloatArray = NDArray[np.float64]
@@ -46,7 +45,6 @@ class Specification:
     dual_gap_: float
     objective_: str
     history_: Any
-    _claims: list[Claim]
     _redundancy: Redundancy | None
     _no_optimum: str | None = None
     #: What to call the columns of arrays in messages, where somebody knows.

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from .. import losses, schedules, stopping
 from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
+from ..certificates.kinds.separability import Verdicts
+from ..certificates.proof import ProofAttribute
 from ..geometry import augment
 from ..losses import Loss
 from ..objective.objective import Objective
@@ -203,11 +205,11 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         "mistake_bound_",
         "best_margin_",
         "best_mistake_bound_",
-        "separability_",
         "_ballots",
     )
 
     _own_rule = True
+    separability_ = ProofAttribute(Verdicts)
 
     def __init__(
         self,
@@ -244,6 +246,9 @@ class Perceptron(ExactEstimator, StreamingEstimator):
 
     def _loss(self) -> Loss:
         return losses.Perceptron()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return "gap", "separability"
 
     def _solver(self) -> Solver:
         from ..solvers import PerceptronRule
@@ -291,7 +296,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         ]
         bounds = [_novikoff(self.radius_, margin) for margin in best]
         one = len(results) == 1
-        self.separability_: Any = self._in_words(found)[0] if one else self._in_words(found)
+        self.separability_ = self._in_words(found)
         self.best_margin_ = best[0] if one else np.array(best)
         self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
 from ..objective.curvature import MANY_FEATURES
-from ._specification import Specification
+from ._certificate import Certified
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective
@@ -24,7 +24,7 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 __all__ = ["Warnings"]
 
 
-class Warnings(Specification):
+class Warnings(Certified):
     """The words for a fit that has not reached its goal."""
 
     def _warn(self, objective: Objective, results: list[Result]) -> None:
@@ -81,9 +81,10 @@ class Warnings(Specification):
 
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
-        if not (self._loss().quadratic and np.isinf(self._C()) and hasattr(self, "_claims")):
+        gap = self._gap()
+        if not (self._loss().quadratic and np.isinf(self._C()) and gap is not None):
             return False
-        return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
+        return all(claim.primal <= EXACT * claim.data.weight for claim in gap.each)
 
     def _remedy(self, has_advice: bool) -> str:
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"

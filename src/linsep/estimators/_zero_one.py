@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from .. import losses
 from .._checks import check_choice
-from ..certificates.claim import Seal
+from ..certificates.kinds.mistakes import Mistakes
+from ..certificates.kinds.seals import Seals
+from ..certificates.proof import ProofAttribute
 from ..losses import Loss
 from ..objective.examples import Examples
 from ..objective.heads import Margin
@@ -92,7 +94,7 @@ class ZeroOneClassifier(ExactEstimator):
     array([0, 1])
     """
 
-    _seals: list[Seal]
+    lower_bound_proof_ = ProofAttribute(Mistakes)
 
     def __init__(
         self,
@@ -119,6 +121,9 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _loss(self) -> Loss:
         return losses.ZeroOne()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return "seals", "mistakes"
 
     def _solver(self) -> Solver:
         problems = len(self.classes_) if len(self.classes_) > 2 else 1
@@ -147,12 +152,8 @@ class ZeroOneClassifier(ExactEstimator):
         self.n_mistakes_ = number(mistakes[0]) if one else mistakes
         self.lower_bound_ = number(lower[0]) if one else lower
         self.proven_ = self.converged_
-        self.lower_bound_proof_ = found[0].lower if one else [result.lower for result in found]
-        positive = [1] if one else range(len(problems))
-        self._seals = [
-            Seal.of(problem, result.w, result.b, self._statement(), self.classes_, k)
-            for problem, result, k in zip(problems, found, positive, strict=True)
-        ]
+        seals = Seals.of(problems, found, self._statement(), self.classes_)
+        self._proofs = [seals, Mistakes([result.lower for result in found])]
         self.progress_ = found[0].trace if one else [result.trace for result in found]
 
     def _proven(self) -> str:
