@@ -34,7 +34,7 @@ except ImportError:
 # Coverage is told only of modules that are imported under its eyes.
 with atheris.instrument_imports(["linsep"]) if atheris and __name__ == "__main__" else nullcontext():
     import linsep
-    from linsep.certificates.checking import Verification
+    from linsep.certificates.outcome import Verification
     from linsep.exact import ProofTimeoutError
     from linsep.persistence.model_file import ModelFileError
 

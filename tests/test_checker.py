@@ -36,7 +36,7 @@ from linsep import (
     separability,
     verify,
 )
-from linsep.certificates.verification import Verification
+from linsep.certificates.outcome import Verification
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet, Penalty
 from linsep.workflows.second_opinion import Opinions

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import convexity, display, exact, geometry, losses, penalties, schedules, solvers, stopping
     from .analysis.comparison import compare
-    from .certificates.verification import verify
     from .estimators import (
         HardMarginSVC,
         LeastSquaresClassifier,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         ZeroOneClassifier,
     )
     from .persistence.model_file import load, save
+    from .persistence.verification import verify
     from .separation.recession import Estimates, estimates
     from .separation.verdict import NotSeparableError, Separability, separability
 
@@ -68,7 +68,7 @@ ROOMS = {
     "load": "persistence.model_file",
     "save": "persistence.model_file",
     "separability": "separation.verdict",
-    "verify": "certificates.verification",
+    "verify": "persistence.verification",
 }
 MODULES = {"convexity", "display", "exact", "geometry", "losses", "penalties", "schedules", "solvers", "stopping"}
 

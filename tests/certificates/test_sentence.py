@@ -21,6 +21,7 @@ from linsep import (
 )
 from linsep.certificates.certificate import Certificate, Certificates
 from linsep.certificates.claim import digest
+from linsep.certificates.proof import proof_of
 from linsep.certificates.softmax_certificate import SoftmaxCertificate
 from linsep.persistence.model_file import ModelFileError, read
 from proven_models import CASES, MODELS, X, apart, corners, fitted, forged, thirds, three, two
@@ -98,7 +99,7 @@ def test_m13_m14_m18_inverted_predictions_are_refused(name, forgery, path):
     if name != "voted":  # whose votes are kept apart from the plane
         assert (load(path).predict(X) == y).mean() < honest
     refused(verify(path, X, y))
-    if not hasattr(MODELS[name], "_seals"):
+    if not proof_of(MODELS[name], "seals"):
         refused(load(path).certificate_.verify(X, y))
 
 
@@ -337,9 +338,10 @@ def test_m18_proven_is_what_the_numbers_say(name):
 
 def test_m14_an_understated_margin_is_refused():
     model = copy.deepcopy(MODELS["margin"])
-    model._proofs = [replace(model._proofs[0], low=model.margin_ / 2)]
+    margin = proof_of(model, "margin")
+    margin.each = [replace(margin.each[0], low=model.margin_ / 2)]
     model.margin_ /= 2
-    model.dual_gap_ = model._proofs[0].relative_gap
+    model.dual_gap_ = margin.each[0].relative_gap
     model.converged_ = False
     assert "margin" in refused(verify(model, X, apart))
 

@@ -30,13 +30,16 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.certificates.checking import ClaimError, Verification
 from linsep.certificates.claim import digest
 from linsep.certificates.mistakes.check import MistakeCheck
+from linsep.certificates.outcome import ClaimError, Verification
+from linsep.certificates.proof import proof_of
 from linsep.exact import ProofTimeoutError
 from linsep.losses import ZeroOne
 from linsep.objective.problem import Problem
-from linsep.persistence.model_file import ModelFileError, _digest, _line
+from linsep.persistence.document import digest as _digest
+from linsep.persistence.document import in_one_line as _line
+from linsep.persistence.model_file import ModelFileError
 from linsep.solvers import MistakeBound
 
 rng = np.random.default_rng(1)
@@ -394,9 +397,9 @@ def test_m13_a_proof_with_any_number_changed_is_refused_or_still_true(data):
 def test_a_changed_margin_is_refused(name, bound):
     model = copy.deepcopy(MODELS[name])
     factor = 1.001 if bound == "low" else 0.999
-    proof = replace(model._proofs[0], **{bound: getattr(model._proofs[0], bound) * factor})
-    model._proofs = [proof]
-    model.margin_ = proof.low
+    margin = proof_of(model, "margin")
+    margin.each = [replace(margin.each[0], **{bound: getattr(margin.each[0], bound) * factor})]
+    model.margin_ = margin.each[0].low
     refused(verify(model, X, apart))
     model = copy.deepcopy(MODELS[name])
     model.margin_ *= 1.001

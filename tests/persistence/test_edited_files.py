@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from linsep import save, verify
-from linsep.certificates.checking import Verification
-from linsep.persistence.model_file import ModelFileError, _digest, _line, read
+from linsep.certificates.outcome import Verification
+from linsep.persistence.document import digest as _digest
+from linsep.persistence.document import in_one_line as _line
+from linsep.persistence.model_file import ModelFileError, read
 from proven_models import CASES, MODELS, forged
 
 #: Edits tried of each model; `benchmarks/forge.py` tries more, and in concert.

@@ -34,7 +34,9 @@ from linsep import (
 from linsep.history import COLUMNS
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet
-from linsep.persistence.model_file import SECTIONS, ModelFileError, _digest, _line, read
+from linsep.persistence.document import digest as _digest
+from linsep.persistence.document import in_one_line as _line
+from linsep.persistence.model_file import SECTIONS, ModelFileError, read
 from linsep.schedules import InverseSqrt
 from linsep.solvers import GradientDescent, Newton
 from linsep.stopping import ParameterChange

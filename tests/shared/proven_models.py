@@ -18,7 +18,8 @@ from linsep import (
 )
 from linsep.certificates.claim import digest
 from linsep.certificates.softmax_certificate import _digest as softmax_digest
-from linsep.persistence.model_file import _digest, _line
+from linsep.persistence.document import digest as _digest
+from linsep.persistence.document import in_one_line as _line
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 3))

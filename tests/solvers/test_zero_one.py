@@ -23,11 +23,11 @@ from linsep import ZeroOneClassifier, verify
 from linsep._core import Rows
 from linsep.arithmetic.integers import IntegerRows, is_conflict
 from linsep.arithmetic.whole_weights import WholeWeights
-from linsep.certificates.checking import ClaimError
 from linsep.certificates.mistakes.bound import MistakeBound
 from linsep.certificates.mistakes.check import MistakeCheck
 from linsep.certificates.mistakes.climbing import line_search
 from linsep.certificates.mistakes.hitting import lightest_hit
+from linsep.certificates.outcome import ClaimError
 from linsep.losses import ZeroOne as ZeroOneLoss
 from linsep.objective.problem import Problem
 from linsep.solvers import ZeroOne

@@ -19,9 +19,10 @@ from ..objective.dual_point import DualPoint, enclosed_bound, feasible_dual
 from ..objective.duality import Bound, balanced, bound, dual_bound, penalised, weights
 from ..objective.problem import Problem
 from ..objective.statement import Statement
-from .checking import ClaimError, Examples, Verification, positive_classes, verdict_in_words, within
 from .claim import Claim, Fingerprint, certify, digest, rounding
 from .gap_proof import GapCheck, GapProof
+from .outcome import ClaimError, Verification, verdict_in_words, within
+from .training_data import TrainingData, positive_classes
 
 FloatArray = NDArray[np.float64]
 
@@ -99,9 +100,9 @@ class Certificate(GapProof):
         Verification
             True where all is as claimed; otherwise its `reason` says what is not.
         """
-        return self.check(Examples(X, y, sample_weight))
+        return self.check(TrainingData(X, y, sample_weight))
 
-    def check(self, examples: Examples) -> Verification:
+    def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check every claim on examples that were read already."""
         return _Check(self).run(examples)
 
@@ -183,9 +184,9 @@ class Certificates(Sequence[Certificate]):
 
     def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Verification:
         """Check them all; the first that fails is the one reported, else the one with the largest gap."""
-        return self.check(Examples(X, y, sample_weight))
+        return self.check(TrainingData(X, y, sample_weight))
 
-    def check(self, examples: Examples) -> Verification:
+    def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check them all on examples that were read already."""
         if difference := self._not_of_one_model():
             return Verification(False, difference)
@@ -269,7 +270,7 @@ class _Check(GapCheck[Problem]):
         if self.claim.positive != self.positive or not 0 <= self.positive < len(self.classes):
             raise ClaimError("the proof is about another class than the one this plane predicts")
 
-    def problem(self, examples: Examples, s: FloatArray | None) -> Problem:
+    def problem(self, examples: TrainingData, s: FloatArray | None) -> Problem:
         """Return the problem of the class that the plane predicts against the others."""
         y = np.where(examples.codes(self.classes) == self.positive, 1.0, -1.0)
         problem = self.statement.problem(examples.rows, y, s)

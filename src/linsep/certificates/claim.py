@@ -25,7 +25,6 @@ FloatArray = NDArray[np.float64]
 __all__ = [
     "Claim",
     "Fingerprint",
-    "Seal",
     "as_enclosed",
     "balancing_shift",
     "certify",
@@ -82,46 +81,6 @@ class Fingerprint:
         if abs(self.weight - other.weight) > error * self.weight:
             return "the weights of the examples are not those of the fit"
         return ""
-
-
-@dataclass(frozen=True)
-class Seal:
-    """Which plane a fit left behind, of which data, and what it minimised: for proofs that are no duality gap."""
-
-    statement: Statement
-    classes: tuple[Any, ...]
-    positive: int  # the class that is +1; all others are −1
-    plane: str  # a digest of (w, b)
-    data: Fingerprint
-
-    @classmethod
-    def of(
-        cls, problem: Problem, w: FloatArray, b: float, statement: Statement, classes: ArrayLike, positive: int
-    ) -> Self:
-        """Return the seal of a fitted plane."""
-        labels = tuple(np.asarray(classes).tolist())
-        return cls(statement, labels, positive, digest(w, float(b)), Fingerprint.of(problem))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in terms of JSON."""
-        return {
-            "statement": self.statement.to_dict(),
-            "classes": [plain(label) for label in self.classes],
-            "positive": self.positive,
-            "plane": self.plane,
-            "data": vars(self.data).copy(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote."""
-        return cls(
-            Statement.from_dict(reading.section(data, "statement")),
-            tuple(reading.items(data, "classes", reading.label)),
-            reading.whole(data, "positive"),
-            reading.text(data, "plane"),
-            Fingerprint.from_dict(reading.section(data, "data")),
-        )
 
 
 @dataclass(frozen=True)

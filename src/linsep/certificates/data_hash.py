@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -15,7 +15,7 @@ from scipy import sparse
 from .._core import is_sparse, threads
 from ..arithmetic.blocked import BlockedMatrix
 from ..objective.statement import plain
-from .checking import read_data
+from .training_data import read_data
 
 __all__ = ["RowsHash", "coded", "data_hash", "differs", "hash_of_codes"]
 
@@ -50,7 +50,7 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     }
 
 
-def differs(said: dict[str, Any], found: dict[str, Any]) -> str:
+def differs(said: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Return in what the data found are not those that were hashed, or nothing."""
     if (said["rows"], said["columns"]) != (found["rows"], found["columns"]):
         had = f"the fit had {said['rows']} of {said['columns']}"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..arithmetic.enclosure import ULPS, Interval, out_of_range, relative_gap
 from ..objective.duality import share
 from ..objective.statement import Statement
-from .checking import ClaimError, Examples, Verification, verdict_in_words, within
+from .outcome import ClaimError, Verification, verdict_in_words, within
+from .training_data import TrainingData
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -168,7 +169,7 @@ class GapCheck(ABC, Generic[P]):
         """Raise unless the planes are those that were certified, for these classes, and fit data with d columns."""
 
     @abstractmethod
-    def problem(self, examples: Examples, s: FloatArray | None) -> P:
+    def problem(self, examples: TrainingData, s: FloatArray | None) -> P:
         """Return what is minimised; raise where the data are not those of the fit."""
 
     @abstractmethod
@@ -185,7 +186,7 @@ class GapCheck(ABC, Generic[P]):
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
-    def run(self, examples: Examples) -> Verification:
+    def run(self, examples: TrainingData) -> Verification:
         """Return the outcome."""
         n, d = examples.X.shape
         try:

@@ -51,9 +51,10 @@ from ..objective.examples import Block, in_one
 from ..objective.scaling import middle_of_range, ordinary, ordinary_in_parts, tightest
 from ..objective.softmax import SoftmaxPoint, SoftmaxProblem, repaired
 from ..objective.statement import Statement, plain
-from .checking import ClaimError, Examples, Verification
 from .claim import as_enclosed, hidden, looked_at_closely, widened
 from .gap_proof import GapCheck, GapProof
+from .outcome import ClaimError, Verification
+from .training_data import TrainingData
 
 FloatArray = NDArray[np.float64]
 Units = NDArray[np.int64]
@@ -272,9 +273,9 @@ class SoftmaxCertificate(GapProof):
         Verification
             True where all is as claimed; otherwise its `reason` says what is not.
         """
-        return self.check(Examples(X, y, sample_weight))
+        return self.check(TrainingData(X, y, sample_weight))
 
-    def check(self, examples: Examples) -> Verification:
+    def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check every claim on examples that were read already."""
         return _Check(self).run(examples)
 
@@ -315,7 +316,7 @@ class _Check(GapCheck[SoftmaxProblem]):
         if _digest(self.W.T, self.b) != self.claim.planes:
             raise ClaimError("the planes are not those that were certified: coef or intercept was changed")
 
-    def problem(self, examples: Examples, s: FloatArray | None) -> SoftmaxProblem:
+    def problem(self, examples: TrainingData, s: FloatArray | None) -> SoftmaxProblem:
         """Return the problem of all classes."""
         codes, K, said = examples.codes(self.classes), len(self.classes), self.statement
         problem = SoftmaxProblem(examples.rows, codes, K, said.penalty, said.C, s, said.fit_intercept)

@@ -106,8 +106,8 @@ def verify(
     rows
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     """
-    from ..certificates.verification import verify as check
     from ..data.encoding import from_dict
+    from ..persistence.verification import verify as check
     from ..workflows import checking_streams, second_opinion, summaries
     from ..workflows.preparation import check_labels, encoded
 

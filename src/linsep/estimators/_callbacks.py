@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from ..objective.objective import Objective
     from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
@@ -30,18 +31,18 @@ except ImportError:  # before scikit-learn 1.9
 
 
 @contextmanager
-def report_progress(
-    estimator: Any, X: Any, y: Any, problems: int, planes: int = 1
-) -> Iterator[Callable[[int], Observer | None]]:
-    """Tell the estimator's callbacks of the fit: a task for each problem, and in it one for each iteration.
+def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Callable[[int], Observer | None]]:
+    """Tell the estimator's callbacks of the fit: a task for each objective, and in it one for each iteration.
 
-    A problem has so many planes; where these are several, its observer hears of one row [w, b] for each.
+    Where an objective has several planes, its observer hears of one row [w, b] for each.
 
-    Yields a function that gives the observer of problem k, or None where nobody listens.
+    Yields a function that gives the observer of objective k, or None where nobody listens.
     """
     if not hasattr(estimator, "_skl_callbacks"):
         yield lambda k: None
         return
+    examples, problems, planes = objectives[0].examples, len(objectives), objectives[0].head.planes or 1
+    X, y = (None, None) if examples.resident is None else (examples.resident.X, estimator.classes_[examples.codes])
     fit = estimator._init_callback_context(max_subtasks=problems, sequential_subtasks=False)
     fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     tasks: dict[int, Any] = {}

@@ -1,12 +1,14 @@
-"""The certificate of a fitted model: what was proven by the fit, joined with the planes as they are now."""
+"""The certificate of a fitted model: what its fit has proven, joined with the planes as they are now."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
+
 from sklearn.utils.validation import check_is_fitted
 
-from ..certificates.certificate import Certificate, Certificates
-from ..certificates.checking import positive_classes
+from ..certificates.kinds.gap import Gap
+from ..certificates.proof import Proof
 from ._specification import Specification
 
 __all__ = ["Certified"]
@@ -15,20 +17,26 @@ __all__ = ["Certified"]
 class Certified(Specification):
     """A model of which something may be proven."""
 
+    #: What is proven of the fit, one of a kind.
+    _proofs: Sequence[Proof] = ()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        """Return what is proven of a fit with these parameters: all of these kinds of proof, or nothing."""
+        return ("gap",)
+
+    def _gap(self) -> Gap | None:
+        """Return the proof of a gap, if there is one."""
+        return next((proof for proof in self._proofs if isinstance(proof, Gap)), None)
+
     @property
-    def certificate_(self) -> Certificate | Certificates:
+    def certificate_(self) -> Any:
         """What is proven of the plane as it is now, and how to check it; with more than two classes, one for each."""
         check_is_fitted(self, "coef_")
-        if not hasattr(self, "_claims"):
+        found = (proof.certificate(self) for proof in self._proofs)
+        certificate = next((one for one in found if one is not None), None)
+        if certificate is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
                 "one batch) and a convex loss that defines its conjugate"
             )
-        statement, classes = self._statement(), tuple(np.asarray(self.classes_).tolist())
-        planes, intercepts, positive = list(self._planes()), list(np.ravel(self.intercept_)), positive_classes(classes)
-        if not len(planes) == len(intercepts) == len(self._claims) == len(positive):  # tampered with: none is certified
-            count = len(self._claims)
-            planes, intercepts, positive = [np.empty(0)] * count, [np.float64(0.0)] * count, [-1] * count
-        each, tol = zip(self._claims, planes, intercepts, positive, strict=True), getattr(self, "tol", None)
-        certificates = [Certificate(claim, w, float(b), statement, classes, k, tol) for claim, w, b, k in each]
-        return certificates[0] if len(certificates) == 1 else Certificates(certificates)
+        return certificate

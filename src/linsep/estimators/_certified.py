@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import check_count
-from .._core import Rows
+from ..objective.objective import Objective
 from ._base import LinearEstimator
 from ._specification import check_C
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver, Start
+    from ..solvers import Result, Solver
 
 FloatArray = NDArray[np.float64]
 
@@ -83,19 +83,9 @@ class CertifiedEstimator(LinearEstimator):
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
 
-    def _learn(
-        self,
-        rows: Rows,
-        codes: NDArray[np.int64],
-        weight: FloatArray | None,
-        starts: list[Start | None] | None,
-        seed: int,
-        X: Any,
-        y: Any,
-    ) -> list[Result]:
-        results = super()._learn(rows, codes, weight, starts, seed, X, y)
+    def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
+        super()._after_fit(objectives, results)
         self._say(results)
-        return results
 
     def _say(self, results: list[Result]) -> None:
         """Print how the fit ended, if asked to."""

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, penalties
 from .._checks import check_choice, check_count
 from ..arithmetic.exact import check_overlap, margin_bounds
-from ..certificates.claim import Seal
-from ..certificates.margin import MarginCertificate, formula
+from ..certificates.kinds.margin import Margin, MarginCertificate, formula
+from ..certificates.kinds.seals import Seals
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..separation.verdict import NotSeparableError, Separability
 from ._exact import ExactEstimator
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver
+    from ..solvers import Result, Solver, Start
     from ..solvers.dual.hard_margin import HardMargin
 
 FloatArray = NDArray[np.float64]
@@ -38,7 +37,7 @@ class _HardElseSoft:
     hard: HardMargin
     name = "hard_margin"
 
-    def solve(self, problem: Problem, **run: Any) -> Result:
+    def solve(self, problem: Objective, **run: Any) -> Result:
         """Solve one or the other."""
         from ..solvers import DualDescent
 
@@ -99,9 +98,6 @@ class HardMarginSVC(ExactEstimator):
     linsep.separation.verdict.NotSeparableError: the classes a and b are not linearly separable: a point lies in ...
     """
 
-    _proofs: list[MarginCertificate]
-    _seals: list[Seal]
-
     def __init__(
         self,
         *,
@@ -126,6 +122,9 @@ class HardMarginSVC(ExactEstimator):
     def _loss(self) -> Loss:
         return losses.Hinge()
 
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return "seals", "margin"
+
     def _solver(self) -> Solver:
         from ..solvers.dual.hard_margin import HardMargin
 
@@ -137,13 +136,13 @@ class HardMarginSVC(ExactEstimator):
             return ". The plane reported is of soft margin, with mistakes or points inside the margin"
         return ": the plane separates, but may not be the widest; raise max_iter, or scale the columns"
 
-    def _solve_all(self, problems: list[Problem], *args: Any) -> list[Result]:
+    def _solve(self, problems: list[Objective], starts: list[Start] | None) -> list[Result]:
         try:
-            return super()._solve_all(problems, *args)
+            return super()._solve(problems, starts)
         except NotSeparableError as error:
             raise self._in_words(problems, error.proof) from None
 
-    def _in_words(self, problems: list[Problem], proof: Separability) -> NotSeparableError:
+    def _in_words(self, problems: list[Objective], proof: Separability) -> NotSeparableError:
         """Return the error with the user's labels: of more than two classes, the one that the proof speaks of."""
         names = getattr(self, "feature_names_in_", None)
         proof = replace(proof, feature_names=None if names is None else [str(name) for name in names])
@@ -156,28 +155,23 @@ class HardMarginSVC(ExactEstimator):
                 return NotSeparableError(replace(proof, classes=(False, True)), f"class {label} and the rest")
         return NotSeparableError(proof)
 
-    def _store(self, problems: list[Problem], results: list[Result]) -> None:
-        self._store_planes(problems, results)
+    def _certify(self, problems: list[Objective], results: list[Result]) -> None:
         self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
-        self._proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
-        positive = [1] if len(problems) == 1 else range(len(problems))
-        self._seals = [
-            Seal.of(problem, result.w, result.b, self._statement(), self.classes_, k)
-            for problem, result, k in zip(problems, results, positive, strict=True)
-        ]
-        self.dual_gap_ = max(proof.relative_gap for proof in self._proofs)
-        self.converged_ = self.converged_ and all(proof.proven for proof in self._proofs)
-        margins, supports = [proof.low for proof in self._proofs], [proof.points for proof in self._proofs]
+        proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
+        self._proofs = [Seals.of(problems, results, self._statement(), self.classes_), Margin(proofs)]
+        self.dual_gap_ = max(proof.relative_gap for proof in proofs)
+        self.converged_ = self.converged_ and all(proof.proven for proof in proofs)
+        margins, supports = [proof.low for proof in proofs], [proof.points for proof in proofs]
         vectors = [problem.rows.X[support] for problem, support in zip(problems, supports, strict=True)]
-        weights = [(p.weights * problem.y[p.points])[None] for p, problem in zip(self._proofs, problems, strict=True)]
+        weights = [(p.weights * problem.y[p.points])[None] for p, problem in zip(proofs, problems, strict=True)]
         one = len(problems) == 1
         self.margin_ = margins[0] if one else np.array(margins)
         self.support_ = supports[0] if one else supports
         self.support_vectors_ = vectors[0] if one else vectors
         self.dual_coef_ = weights[0] if one else weights
 
-    def _proof(self, k: int, problem: Problem, result: Result) -> MarginCertificate:
+    def _proof(self, k: int, problem: Objective, result: Result) -> MarginCertificate:
         """Return what is proven of a plane, with rounding accounted for, on the examples that count."""
         assert result.alpha is not None
         points = np.flatnonzero(result.alpha)
@@ -194,13 +188,3 @@ class HardMarginSVC(ExactEstimator):
         return MarginCertificate(
             result.w, result.b, points, result.alpha[points], low, high, self.tol, labels, self.fit_intercept
         )
-
-    @property
-    def certificate_(self) -> Any:
-        """What is proven of the plane as it is now; of more than two classes a list, class k checked on y == k."""
-        check_is_fitted(self, "coef_")
-        classes = tuple(self.classes_.tolist()) if len(self.classes_) == 2 else (False, True)
-        now: Any = dict(classes=classes, tol=self.tol, fit_intercept=self.fit_intercept)
-        planes = zip(self._proofs, self._planes(), np.ravel(self.intercept_), strict=True)
-        proofs = [replace(proof, coef=w, intercept=float(b), **now) for proof, w, b in planes]
-        return proofs[0] if len(proofs) == 1 else proofs

@@ -14,6 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from .._core import Rows
 from ..arithmetic.exact_input import refuse_inexact
+from ..objective.examples import Examples
+from ..objective.statement import balanced
 from ._specification import Specification
 
 FloatArray = NDArray[np.float64]
@@ -67,16 +69,11 @@ class Input(Specification):
             )
         return classes, (y == classes[1]).astype(np.int64) if len(classes) == 2 else np.searchsorted(classes, y)
 
-    def _weights(
-        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
-    ) -> FloatArray | None:
-        """Return sample weight × class weight, or None where all are one."""
-        class_weight, n = getattr(self, "class_weight", None), len(codes)
-        if sample_weight is None and class_weight is None:
-            return None
+    def _sample_weight(self, sample_weight: ArrayLike | None, n: int) -> FloatArray | None:
+        """Return the weight of each example, or None where all are one."""
         if sample_weight is None:
-            s = np.ones(n)
-        elif np.isscalar(sample_weight):
+            return None
+        if np.isscalar(sample_weight):
             s = np.full(n, float(sample_weight))  # type: ignore[arg-type]
         else:
             s = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", copy=True)
@@ -86,24 +83,38 @@ class Input(Specification):
             raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
         if (s < 0).any():
             raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
-        if class_weight is not None:
-            s *= self._class_weight(class_weight, classes, codes, s)[codes]
-        if not s.any():
-            raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
         return s
 
-    def _class_weight(
-        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], codes: NDArray[np.int64], s: FloatArray
+    def _class_weights(self, examples: Examples, classes: NDArray[Any]) -> FloatArray | None:
+        """Return by what `class_weight` multiplies the weights of each class's examples, or None where all are one."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None and getattr(examples, "weight", None) is None:
+            return None
+        totals = _totals(examples, len(classes))
+        factors = None if class_weight is None else self._factors(class_weight, classes, totals)
+        if not (totals if factors is None else factors * totals).any():
+            raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
+        return factors
+
+    def _factors(
+        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], totals: FloatArray
     ) -> FloatArray:
         if not isinstance(class_weight, Mapping) and class_weight != "balanced":
             raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
         if class_weight == "balanced":
-            return self._statement().class_weights(codes, list(classes), s)
-        weight = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-        weight = np.asarray(weight, dtype=np.float64)
+            return balanced(totals)
+        weight = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
         if (weight < 0).any() or not np.isfinite(weight).all():
             raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
         return weight
+
+
+def _totals(examples: Any, classes: int) -> FloatArray:
+    """Return the weight of each class's examples."""
+    weight = getattr(examples, "weight", None)  # which only examples in memory have
+    if weight is None:
+        return np.pad(examples.counts, (0, classes - len(examples.counts))).astype(np.float64)
+    return np.bincount(examples.codes, weights=weight, minlength=classes).astype(np.float64)
 
 
 def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]:

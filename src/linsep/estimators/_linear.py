@@ -12,15 +12,15 @@ from sklearn.utils.metaestimators import available_if
 from .. import losses, penalties
 from .._checks import check_count
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._base import LinearEstimator
-from ._margin import SUPPORT, dual_starts, store_support
+from ._margin import SUPPORT, store_support
 from ._specification import check_C
 from ._streaming import PenalisedEstimator, StreamingEstimator
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver, Start
+    from ..solvers import Result, Solver
 
 FloatArray = NDArray[np.float64]
 
@@ -143,10 +143,7 @@ class LinearClassifier(PenalisedEstimator):
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
         return solver
 
-    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
-        return dual_starts(self, problems, starts)
-
-    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+    def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
         super()._after_fit(problems, results)
         store_support(self, problems, results)
 

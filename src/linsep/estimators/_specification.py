@@ -17,7 +17,6 @@ from ..penalties import Penalty
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..arithmetic.redundancy import Redundancy
-    from ..certificates.claim import Claim
     from ..solvers import Solver
 
 FloatArray = NDArray[np.float64]
@@ -46,7 +45,6 @@ class Specification:
     dual_gap_: float
     objective_: str
     history_: Any
-    _claims: list[Claim]
     _redundancy: Redundancy | None
     _no_optimum: str | None = None
     #: What to call the columns of arrays in messages, where somebody knows.
@@ -91,10 +89,6 @@ class Specification:
         intercept, class_weight = bool(getattr(self, "fit_intercept", True)), getattr(self, "class_weight", None)
         class_weight = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
         return Statement(self._loss(), self._penalty(), self._C(), intercept, class_weight)
-
-    def _coefficients(self) -> int:
-        """Return how many coefficients one problem has."""
-        return int(self.n_features_in_)
 
     def _feature_names(self) -> list[str]:
         """Return the names of the columns; x0, x1 and so on where they have none."""

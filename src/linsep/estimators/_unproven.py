@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
 from ..objective.curvature import MANY_FEATURES
-from ._specification import Specification
+from ._certificate import Certified
 
 if TYPE_CHECKING:
+    from ..objective.objective import Objective
     from ..solvers import Result
 
 #: Squares that are no more than this share of those of no plane at all are as good as zero.
@@ -23,15 +24,15 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 __all__ = ["Warnings"]
 
 
-class Warnings(Specification):
+class Warnings(Certified):
     """The words for a fit that has not reached its goal."""
 
-    def _warn(self, results: list[Result]) -> None:
+    def _warn(self, objective: Objective, results: list[Result]) -> None:
         """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
         if self._no_optimum is not None:
             has_limit = "quasi" in self._no_optimum and len(self.classes_) == 2
             limit = " linsep.estimates has the limit, and the supremum of the likelihood." if has_limit else ""
-            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=5)
             return
         if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
             return
@@ -41,13 +42,13 @@ class Warnings(Specification):
             how_far = f". {self._how_far()}" if np.isfinite(self.dual_gap_) and not self._own_rule else ""
             message = f"did not converge: {advice or failed[0].message}{self._remedy(bool(advice))}{how_far}"
         else:
-            message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(results)}"
-        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=4)
+            message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
+        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=5)
 
     def _how_far(self) -> str:
         return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
 
-    def _why_unproven(self, results: list[Result]) -> str:
+    def _why_unproven(self, objective: Objective, results: list[Result]) -> str:
         """Say why no more is proven, and what to do about it."""
         from ..solvers import helped_by
 
@@ -58,7 +59,7 @@ class Warnings(Specification):
             return "the scores are the labels but for rounding, and of an objective that small no share can be proven"
         if not np.isfinite(self._loss().self_concordance):
             return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
-        if self._coefficients() > MANY_FEATURES:
+        if _coefficients(objective) > MANY_FEATURES:
             return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
         if redundancy is not None and not redundancy.looked:
             return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
@@ -80,9 +81,16 @@ class Warnings(Specification):
 
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
-        if not (self._loss().quadratic and np.isinf(self._C()) and hasattr(self, "_claims")):
+        gap = self._gap()
+        if not (self._loss().quadratic and np.isinf(self._C()) and gap is not None):
             return False
-        return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
+        return all(claim.primal <= EXACT * claim.data.weight for claim in gap.each)
 
     def _remedy(self, has_advice: bool) -> str:
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
+
+
+def _coefficients(objective: Objective) -> int:
+    """Return how many coefficients there are to find; those of the last class of a softmax follow from the others."""
+    planes = objective.head.planes
+    return objective.d if planes is None else (planes - 1) * (objective.d + objective.fit_intercept)

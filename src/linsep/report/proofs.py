@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.mistakes.check import in_words
-from ..certificates.verification import unchecked_of
+from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 
 __all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
@@ -31,42 +29,16 @@ def certificates(model: Any) -> list[Any]:
 
 def is_proven(model: Any) -> bool:
     """Whether the model says that it is proven to be optimal, within its `tol`."""
-    if hasattr(model, "proven_"):
-        return bool(model.proven_)
-    found = certificates(model)
-    return bool(found) and all(one.proven for one in found)
+    said = [optimal for proof in model._proofs if (optimal := proof.says_optimal(model)) is not None]
+    return bool(said) and all(said)
 
 
 def sentences(model: Any) -> list[str]:
     """Return what the model says is proven, one sentence a line, and what no check of that looks at."""
+    said = [sentence for proof in model._proofs for sentence in proof.sentences(model)]
+    nothing = ["Nothing is proven of this fit: its solver computes no bound on the optimum."]
     rest = ", ".join(unchecked_of(model))
-    return [*_said(model), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
-
-
-def _said(model: Any) -> list[str]:
-    if hasattr(model, "lower_bound_"):
-        pairs = zip(np.ravel(model.n_mistakes_), np.ravel(model.lower_bound_), strict=True)
-        counts = [[in_words(Fraction(float(number))) for number in pair] for pair in pairs]
-        what = "mistakes in training (rows not strictly on their own side, by their weight)"
-        return [f"The plane makes {made} {what}; no plane makes fewer than {low}." for made, low in counts]
-    found = certificates(model)
-    if not found:
-        return ["Nothing is proven of this fit: its solver computes no bound on the optimum.", *_novikoff(model)]
-    if len(found) == 1:
-        return [str(found[0]), *_novikoff(model)]
-    named = [f"{label} against the rest: {one}" for label, one in zip(model.classes_, found, strict=True)]
-    return [*named[:ASKED], *_novikoff(model)]
-
-
-def _novikoff(model: Any) -> list[str]:
-    """Set the perceptron's mistakes beside the bound (R/γ)² on them."""
-    if not hasattr(model, "mistake_bound_"):
-        return []
-    bound = float(np.min(model.mistake_bound_))
-    made = f"The perceptron made {model.mistakes_:,} mistakes while it learned"
-    if not np.isfinite(bound):
-        return [f"{made}; Novikoff's theorem bounds them only for a plane that separates the classes."]
-    return [f"{made}; Novikoff's theorem allows at most (R/γ)² = {bound:,.0f} with the margin of this plane."]
+    return [*(said or nothing), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
 
 
 def verdicts(

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.blocked import BlockedMatrix
-from ..certificates.checking import ClaimError, Verification, codes_of
-from ..certificates.verification import verify
+from ..certificates.outcome import ClaimError, Verification
+from ..certificates.training_data import codes_of
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, Table, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
+from ..persistence.verification import verify
 from .preparation import check_labels, hints_of, labels, needs, target_column, with_label
 
 __all__ = ["is_long", "of_encoded_rows", "of_labelled_rows", "verify_in_parts"]
@@ -29,10 +30,9 @@ BLOCK = 16 * 10**6
 
 
 def is_long(model: Any, data: str) -> bool:
-    """Whether to check a model in parts: a long file, and nothing but distances from the optimum to check."""
-    gaps_only = not hasattr(model, "_seals") and getattr(model, "separability_", None) is None
+    """Whether to check a model in parts: a long file, and proofs that can be checked so."""
     path = Path(data)
-    return gaps_only and path.is_file() and path.stat().st_size > LONG
+    return all(proof.in_blocks for proof in model._proofs) and path.is_file() and path.stat().st_size > LONG
 
 
 def of_encoded_rows(outcome: Verification) -> Verification:

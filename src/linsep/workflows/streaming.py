@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..certificates.claim import Claim
 from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..certificates.kinds.gap import Gap
 from ..certificates.parted_claim import certify_parts
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
@@ -130,7 +131,7 @@ class _Fit:
         if len(found) < len(problems):
             raise KeyboardInterrupt
         model._store_planes(problems, [result for result, _ in found])
-        model._claims = [claim for _, claim in found]
+        model._proofs = [Gap([claim for _, claim in found])]
         model.dual_gap_ = float(model.certificate_.relative_gap)
         model._believe_the_proof()
         return any(result.interrupted for result, _ in found)

@@ -17,7 +17,7 @@ from ...arithmetic.exact import Clock, check_overlap, sides, unsettled
 from ...arithmetic.integers import IntegerRows, relations
 from ...arithmetic.whole_weights import WholeWeights, nearest_float
 from ...objective.problem import Problem
-from ..checking import ClaimError
+from ..outcome import ClaimError
 from .bound import MistakeBound
 from .facets import EXHAUSTIVE, least_weight_of_mistakes
 from .hitting import hits_weigh_at_least, lightest_hit

@@ -1,9 +1,8 @@
-"""What every check of a certificate shares: its outcome, its way to fail, and how it reads data."""
+"""Training data as a check is given them: rows, labels and weights, read once and as a fit reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,82 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import Rows
-from .._reading import ClaimError
 from ..arithmetic.blocked import BlockedMatrix, rows_of
-from ..arithmetic.enclosure import Interval, relative_gap
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.statement import Statement
+from .outcome import ClaimError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = [
-    "ClaimError",
-    "Examples",
-    "Verification",
-    "codes_of",
-    "planes_in_words",
-    "positive_classes",
-    "read_data",
-    "verdict_in_words",
-    "within",
-]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The outcome of checking a certificate against data; true if every claim holds.
-
-    Attributes
-    ----------
-    ok : bool
-        Whether the certificate is about these data and this plane, and all it claims is so.
-    reason : str
-        Why, in a sentence.
-    primal, dual : Interval or None
-        Between what the objective and the bound truly lie, as far as the check got.
-    proven : bool
-        Whether the plane is within `tol` of the optimum, by these data and with rounding accounted for.
-    checked, trusted : tuple of str
-        What was computed anew, and what was taken on trust.
-    unchecked : tuple of str
-        What else the model, its file or its certificate reports, by name: of that nothing is known.
-    covered : tuple of str
-        The attributes and parameters that the sentence is about, or that were computed anew.
-    """
-
-    ok: bool
-    reason: str
-    primal: Interval | None = None
-    dual: Interval | None = None
-    proven: bool = False
-    checked: tuple[str, ...] = ()
-    trusted: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
-    covered: tuple[str, ...] = ()
-
-    @property
-    def relative_gap(self) -> float:
-        """The largest share of the objective that the optimum can lie below it; infinite where nothing is known."""
-        if self.primal is None or self.dual is None:
-            return np.inf
-        return relative_gap(self.primal, self.dual)
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        head = "Verified" if self.ok else "NOT verified"
-        lines = [f"{head}: {self.reason}."]
-        lines += [f"{title}: {between.join(what)}." for title, between, what in self._lists() if what]
-        return "\n".join(lines)
-
-    def _lists(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        return [
-            ("Checked", "; ", self.checked),
-            ("Taken on trust", "; ", self.trusted),
-            ("Not checked", ", ", self.unchecked),
-        ]
+__all__ = ["TrainingData", "codes_of", "positive_classes", "read_data"]
 
 
 def read_data(
@@ -114,12 +46,12 @@ def read_data(
     return X, labels, np.ascontiguousarray(s)
 
 
-class Examples:
+class TrainingData:
     """Rows, labels and weights as a fit reads them: read once, for all checks.
 
     Examples
     --------
-    >>> examples = Examples([[1.0], [2.0]], ["b", "a"])
+    >>> examples = TrainingData([[1.0], [2.0]], ["b", "a"])
     >>> examples.rows.n, examples.codes(("a", "b"))
     (2, array([1, 0]))
     """
@@ -162,11 +94,6 @@ def positive_classes(classes: Sequence[Any]) -> list[int]:
     return [1] if len(classes) == 2 else list(range(len(classes)))
 
 
-def planes_in_words(count: int) -> str:
-    """Return how many planes, in words."""
-    return "one plane" if count == 1 else f"{count} planes"
-
-
 def codes_of(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     """Return the position of every label among the classes."""
     places = {label: k for k, label in enumerate(classes)}
@@ -178,14 +105,3 @@ def codes_of(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     if (found < 0).any():
         raise ClaimError(f"y has the label {different[found < 0][0]!s}, which the fit did not know")
     return np.asarray(found[inverse.reshape(-1)])
-
-
-def within(primal: float, dual: float, relative_gap: float) -> str:
-    """Return between what the optimum lies, in words."""
-    found = f"The objective is {primal:.10g}; no plane reaches less than {dual:.10g}"
-    return f"{found}: within {relative_gap:.1e} of the optimum"
-
-
-def verdict_in_words(proven: bool, tol: float) -> str:
-    """Return whether that proves `tol`, in words."""
-    return f", proven to tol={tol:g}" if proven else f", which does not prove tol={tol:g}"

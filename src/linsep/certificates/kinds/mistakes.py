@@ -1,0 +1,65 @@
+"""Mistakes: how many examples a plane has on the wrong side, and that no plane has fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..case import EXACT, Case
+from ..mistakes.bound import MistakeBound
+from ..mistakes.check import MistakeCheck, in_words
+from ..outcome import ClaimError, Verification, planes_in_words
+from ..proof import PlaneProofs
+
+__all__ = ["Mistakes"]
+
+
+class Mistakes(PlaneProofs):
+    """The bound below the mistakes of every plane, each class against the rest."""
+
+    kind = "mistakes"
+    record = MistakeBound
+    attribute = "lower_bound_proof_"
+    confirms = ("objective_", "converged_", "n_mistakes_", "lower_bound_", "lower_bound_proof_", "proven_")
+    exact = True
+
+    def says_optimal(self, model: Any) -> bool:
+        """Return whether the model says so."""
+        return bool(model.proven_)
+
+    def sentences(self, model: Any) -> list[str]:
+        """Return what the planes make, and what no plane goes below."""
+        pairs = zip(np.ravel(model.n_mistakes_), np.ravel(model.lower_bound_), strict=True)
+        counts = [[in_words(Fraction(float(number))) for number in pair] for pair in pairs]
+        what = "mistakes in training (rows not strictly on their own side, by their weight)"
+        return [f"The plane makes {made} {what}; no plane makes fewer than {low}." for made, low in counts]
+
+    def check(self, case: Case) -> Iterator[Verification]:
+        """Check the number of mistakes of every plane, and the bound below it."""
+        if len(self.each) != len(case.positive):
+            count = planes_in_words(len(case.positive))
+            raise ClaimError(f"there are {len(self.each)} proofs of a bound for {count}")
+        return case.of_each_plane(lambda k: self._check_plane(case, k))
+
+    def _check_plane(self, case: Case, k: int) -> Verification:
+        claimed, lower = case.number("n_mistakes_", k), case.number("lower_bound_", k)
+        if not isinstance(self.each[k], MistakeBound):
+            raise ClaimError(f"{self.each[k]!r} is no proof of a bound on mistakes")
+        check = MistakeCheck(case.problem(k), case.time_limit, [], [EXACT])
+        made = check.mistakes(case.coef[k], float(case.intercept[k]), claimed)
+        check.bound(self.each[k], lower)
+        case.check_objective(case.formula)
+        planes = range(len(case.positive))
+        optimal = all(case.number("n_mistakes_", j) <= case.number("lower_bound_", j) for j in planes)
+        for name in ("proven_", "converged_"):
+            if case.flag(name) != optimal:
+                raise ClaimError(f"{name} is {not optimal}, but {claimed:g} mistakes are made and {lower:g} proven")
+        if case.threshold:
+            made = check.weights.value(check.weights.where(case.wrong(k)))
+        among_these = case.statement.fit_intercept or not case.threshold  # cut elsewhere, it leaves the origin
+        proven = not check.by_highs and among_these and made <= check.lower
+        lists = tuple(check.checked), tuple(check.trusted), (), (*case.covered, *self.confirms)
+        return Verification(True, check.sentence(made, case.cut), None, None, proven, *lists)

@@ -1,0 +1,84 @@
+"""The outcome of a check, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._reading import ClaimError
+from ..arithmetic.enclosure import Interval, relative_gap
+
+__all__ = ["ClaimError", "Verification", "planes_in_words", "verdict_in_words", "within"]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of checking a certificate against data; true if every claim holds.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether the certificate is about these data and this plane, and all it claims is so.
+    reason : str
+        Why, in a sentence.
+    primal, dual : Interval or None
+        Between what the objective and the bound truly lie, as far as the check got.
+    proven : bool
+        Whether the plane is within `tol` of the optimum, by these data and with rounding accounted for.
+    checked, trusted : tuple of str
+        What was computed anew, and what was taken on trust.
+    unchecked : tuple of str
+        What else the model, its file or its certificate reports, by name: of that nothing is known.
+    covered : tuple of str
+        The attributes and parameters that the sentence is about, or that were computed anew.
+    """
+
+    ok: bool
+    reason: str
+    primal: Interval | None = None
+    dual: Interval | None = None
+    proven: bool = False
+    checked: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest share of the objective that the optimum can lie below it; infinite where nothing is known."""
+        if self.primal is None or self.dual is None:
+            return np.inf
+        return relative_gap(self.primal, self.dual)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        head = "Verified" if self.ok else "NOT verified"
+        lines = [f"{head}: {self.reason}."]
+        lines += [f"{title}: {between.join(what)}." for title, between, what in self._lists() if what]
+        return "\n".join(lines)
+
+    def _lists(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [
+            ("Checked", "; ", self.checked),
+            ("Taken on trust", "; ", self.trusted),
+            ("Not checked", ", ", self.unchecked),
+        ]
+
+
+def planes_in_words(count: int) -> str:
+    """Return how many planes, in words."""
+    return "one plane" if count == 1 else f"{count} planes"
+
+
+def within(primal: float, dual: float, relative_gap: float) -> str:
+    """Return between what the optimum lies, in words."""
+    found = f"The objective is {primal:.10g}; no plane reaches less than {dual:.10g}"
+    return f"{found}: within {relative_gap:.1e} of the optimum"
+
+
+def verdict_in_words(proven: bool, tol: float) -> str:
+    """Return whether that proves `tol`, in words."""
+    return f", proven to tol={tol:g}" if proven else f", which does not prove tol={tol:g}"

@@ -1,0 +1,144 @@
+"""The check of a model from the data alone: every proof of it, and on which list each thing that it reports belongs.
+
+Everything that a fit leaves behind is a hint: a dual point, rows of two hulls, a cover of conflicts. Which class is +1,
+what is minimised, where scores are cut and what `tol` is, the model says; the rest is computed from it and the data. A
+stored value that differs is a refusal, and whatever else is reported without being computed is named as not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..separation.recession import Estimates
+from ..separation.verdict import NotSeparableError, Separability
+from . import data_hash
+from .case import GIVEN, STATED, Case, exactly
+from .certificate import Certificate, Certificates
+from .kinds.margin import MarginCertificate
+from .outcome import ClaimError, Verification
+from .proof import PROOFS, Proof, check_kinds
+from .softmax_certificate import SoftmaxCertificate
+from .training_data import TrainingData
+
+__all__ = ["check", "unchecked_of"]
+
+
+def check(
+    said: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+    data: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+) -> Verification:
+    """Check a fitted model or a proof; see `linsep.verify`.
+
+    Parameters
+    ----------
+    said : fitted estimator or proof
+    X, y, sample_weight
+        What it was fitted on.
+    threshold : float, optional
+        Where the model's scores are cut, if not at 0.
+    data : mapping, optional
+        The hash of the data that the model names; they must be these to the last bit.
+    time_limit : float, optional
+        Seconds for exact arithmetic.
+    """
+    said = said.proof if isinstance(said, NotSeparableError) else said
+    examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
+    if data is not None:
+        if difference := data_hash.differs(data, data_hash.data_hash(examples.X, y, sample_weight)):
+            return Verification(False, difference)
+        checked.append("the data are those that the model names, bit for bit (SHA-256)")
+    try:
+        checking = _of_model if _is_model(said) else _alone
+        outcome = checking(said, examples, threshold, time_limit)
+    except ClaimError as failure:
+        return Verification(False, str(failure))
+    rest = unchecked_of(said, outcome.covered) if outcome and _is_model(said) else ()
+    lists: Any = dict(checked=(*checked, *outcome.checked), unchecked=(*rest, *outcome.unchecked))
+    return replace(outcome, **lists) if outcome else outcome
+
+
+def _is_model(said: Any) -> bool:
+    return hasattr(said, "coef_")
+
+
+def _proofs(model: Any) -> Sequence[Proof]:
+    """Return what a model brings; nothing, if it is another library's."""
+    found: Sequence[Proof] = getattr(model, "_proofs", ())
+    return found
+
+
+def _is_exact(said: Any) -> bool:
+    """Whether a proof is about the numbers as they are given, and not about those that they are rounded to."""
+    if _is_model(said):
+        return any(proof.exact for proof in _proofs(said))
+    return isinstance(said, Separability | Estimates | MarginCertificate)
+
+
+def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float | None) -> Verification:
+    """Check a proof that left its model behind."""
+    if isinstance(said, Separability | Estimates):
+        found = said.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
+        return replace(exactly(found, "the proof, on every example it speaks of"), unchecked=("feature_names",))
+    if not isinstance(said, MarginCertificate | Certificate | Certificates | SoftmaxCertificate):
+        raise TypeError(f"{said!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
+    outcome = said.check(examples, time_limit)
+    return replace(outcome, unchecked=("tol", *outcome.unchecked)) if outcome else outcome
+
+
+def _of_model(model: Any, examples: TrainingData, threshold: float | None, time_limit: float | None) -> Verification:
+    """Check every proof of a model; the first that fails is the last to be looked at."""
+    proofs, outcomes = _proofs(model), []
+    if not proofs:
+        why = "a stream, a fit that was cut short, or a loss without a conjugate proves nothing"
+        return Verification(False, f"this {type(model).__name__} claims nothing that could be checked: {why}")
+    case = Case(model, examples, threshold, time_limit)
+    case.check_shape()
+    check_kinds(model)
+    for outcome in chain.from_iterable(proof.check(case) for proof in proofs):
+        if not outcome:
+            return outcome
+        outcomes.append(outcome)
+    return _together(outcomes)
+
+
+def _together(outcomes: list[Verification]) -> Verification:
+    """Return outcomes that all hold as one."""
+
+    def joined(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(what for outcome in outcomes for what in getattr(outcome, name)))
+
+    reason = "; ".join(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.reason))
+    lists: Any = {name: joined(name) for name in ("checked", "trusted", "unchecked", "covered")}
+    return replace(outcomes[0], reason=reason, proven=all(outcome.proven for outcome in outcomes), **lists)
+
+
+def unchecked_of(model: Any, covered: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Return the names of all that a model reports besides what is covered: attributes of its fit, then parameters.
+
+    Examples
+    --------
+    >>> from linsep import LeastSquaresClassifier
+    >>> unchecked_of(LeastSquaresClassifier().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]))
+    (...'history_', 'n_iter_',... 'n_jobs')
+    """
+    if covered is None:  # what proofs of these kinds can cover
+        kinds = [PROOFS[kind] for kind in model._kinds_of_proof()]
+        confirmed = {name for kind in kinds for name in kind.confirms} - ({"converged_"} if model._own_rule else set())
+        covered = (*GIVEN, *STATED, *confirmed)
+    public = [name for name in vars(model) if not name.startswith("_")]
+    held = [proof.attribute for proof in model._proofs if proof.attribute]
+    attributes = sorted(name for name in [*public, *held] if name.endswith("_"))
+    parameters = [name for name in public if not name.endswith("_")]  # each is kept as an attribute of its name
+    votes = ["ballots"] if hasattr(model, "_ballots") else []
+    return tuple(name for name in (*attributes, *votes, *parameters) if name not in covered)

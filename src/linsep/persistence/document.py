@@ -1,0 +1,145 @@
+"""The document that a model file holds: one JSON object, its sections, and what writing and reading both know of them.
+
+A document has the sections of `SECTIONS`, each on a line of its own:
+
+- ``format``, ``version``: what this is;
+- ``estimator``: the class and its parameters (see `linsep.persistence.json_values`);
+- ``classes``, ``features``: the labels with their type; how many columns, and their names;
+- ``coefficients``, ``intercept``: one plane a row. Floats are written in their shortest decimal form, which Python
+  (and every reader that rounds correctly) turns into the same 64 bits again;
+- ``threshold``: where a score counts as positive, if not at 0;
+- ``objective``: what was minimised, in words; ``fitted``: the other attributes of the fit;
+- ``history``: how each run of a solver went: its name, why it was chosen, and at most `STEPS` of its steps (one in
+  ``stride`` of those ``offered``, and the latest), a list for each number that was recorded, null where it was not.
+  No seconds are among them, so that the same seed writes the same file;
+- ``certificate``: what is proven, for `linsep.verify`;
+- ``data``: a hash of the training data, where `save` was given them;
+- ``encoding``: how a table becomes the columns of X, for whoever reads tables; any JSON object, kept as it is;
+- ``seed``, ``versions``: how to fit again;
+- ``digest``: the SHA-256 of all the rest. It tells accidents and edits by hand; whoever makes up a whole file can make
+  up a digest too, and `linsep.verify` is what does not believe them.
+
+Files of version 1 have no section ``history``, only the solver and the reason, under ``fitted``; they are read too.
+
+What speaks of single training rows stays behind: ``slack_``, ``support_``, ``support_vectors_``, ``dual_coef_``,
+``update_counts_``, ``progress_``, and of ``history_`` the iterates and the examples that caused updates. The exceptions
+are the voted perceptron, whose planes are sums of training rows, and the row numbers inside proofs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..history import COLUMNS
+
+__all__ = [
+    "FORMAT",
+    "LACKS",
+    "RECORDED",
+    "SECTIONS",
+    "VERSION",
+    "ModelFileError",
+    "check_planes",
+    "check_threshold",
+    "digest",
+    "in_one_line",
+    "is_fitted_attribute",
+]
+
+FORMAT, VERSION = "linsep model", 2
+
+#: The versions that are read, and the sections that each does without.
+LACKS: dict[int, set[str]] = {1: {"history"}, 2: set()}
+
+SECTIONS = (
+    "format",
+    "version",
+    "estimator",
+    "classes",
+    "features",
+    "coefficients",
+    "intercept",
+    "threshold",
+    "objective",
+    "fitted",
+    "history",
+    "certificate",
+    "data",
+    "encoding",
+    "seed",
+    "versions",
+    "digest",
+)
+
+#: What is kept of a step; the example that caused an update is a training row, and stays behind.
+RECORDED = tuple(name for name in COLUMNS if name != "example")
+
+#: Attributes that have a section of their own, or speak of single training rows.
+ELSEWHERE = {
+    "classes_",
+    "coef_",
+    "intercept_",
+    "n_features_in_",
+    "feature_names_in_",
+    "objective_",
+    "history_",
+    "slack_",
+    "support_",
+    "support_vectors_",
+    "dual_coef_",
+    "update_counts_",
+    "progress_",
+}
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be written or read; the message says which, why, and what to do."""
+
+
+def is_fitted_attribute(name: str) -> bool:
+    """Whether the name is one of the public attributes that a fit sets, and that no other section has."""
+    return name not in ELSEWHERE and re.fullmatch(r"[a-z][a-z0-9_]*_", name) is not None
+
+
+def check_threshold(threshold: Any, classes: int) -> float | None:
+    """Return where a score counts as positive."""
+    if threshold is not None and classes > 2:
+        raise ValueError(f"threshold={threshold!r} is for two classes; of {classes} the highest score is predicted")
+    if threshold is None:
+        return None
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not np.isfinite(threshold):
+        raise ValueError(f"threshold={threshold!r} must be a finite number")
+    return float(threshold)
+
+
+def check_planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the planes, of the shapes that the classes and the columns ask for."""
+    planes = 1 if classes == 2 else classes
+    w, b = np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
+    if w.shape != (planes, d) or b.shape != (planes,):
+        raise ValueError(
+            f"{classes} classes and {d} columns need coefficients of shape ({planes}, {d}) and {planes} intercepts, "
+            f"not {w.shape} and {b.shape}"
+        )
+    for name, values in (("coefficients", w), ("intercept", b)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"the {name} have a value that is not a finite number: such a plane predicts nothing")
+    return w, b
+
+
+def in_one_line(value: Any) -> str:
+    """Return a section as it stands in the file."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def digest(lines: Mapping[str, str]) -> str:
+    """Return what tells accidents and edits by hand."""
+    content = "\n".join(f"{name} {line}" for name, line in sorted(lines.items()) if name != "digest")
+    return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,0 +1,342 @@
+"""Reading models from files, bit for bit and without running anything that they name."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _reading as reading
+from .. import estimators
+from ..certificates.kinds import PROOFS
+from ..certificates.proof import check_kinds
+from ..estimators._base import LinearEstimator
+from ..estimators._stochastic import Ballot
+from ..history import History, Record
+from . import document as layout
+from .document import ModelFileError
+from .json_values import from_json
+
+__all__ = ["ModelFile", "load", "read"]
+
+#: Attributes that every fit has.
+ALWAYS = ("n_iter_", "converged_", "dual_gap_")
+#: What some attributes have to be.
+NUMBERS = (int, float, np.ndarray)
+KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("n_iter_", "mistakes_", "t_"), (int,)),
+    **dict.fromkeys(("converged_", "proven_"), (bool,)),
+    **dict.fromkeys(("dual_gap_", "radius_"), (int, float)),
+    **dict.fromkeys(("margin_", "mistake_bound_", "best_margin_", "best_mistake_bound_"), NUMBERS),
+    **dict.fromkeys(("n_mistakes_", "lower_bound_"), NUMBERS),
+}
+#: What the hash of the data has, as `linsep.certificates.data_hash` writes it.
+HASHED = {"rows": int, "columns": int, "X": str, "y": str, "sample_weight": str | None}
+#: More digits than any number in a model file has.
+DIGITS = 40
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file holds.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted, and predicting the same bits as the one that was saved.
+    threshold : float or None
+        Where a score counts as positive; None for 0.
+    encoding : dict or None
+        How a table becomes the columns of X.
+    data : dict or None
+        The hash of the training data, see `linsep.certificates.data_hash`.
+    versions : dict
+        Of linsep and what it builds on, when the file was written.
+    """
+
+    model: Any
+    threshold: float | None = None
+    encoding: dict[str, Any] | None = None
+    data: dict[str, Any] | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model of a file that `save` wrote.
+
+    Nothing in the file is run. What this version does not understand raises `ModelFileError` with the reason.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+        Fitted, with the same bits in ``coef_`` and ``intercept_``, hence the same predictions.
+    """
+    found = read(path)
+    if found.threshold is not None:
+        raise ModelFileError(
+            f"{os.fspath(path)} has the threshold {found.threshold!r}, which a bare model would not apply; "
+            "use linsep.persistence.model_file.read(path), which gives the model and the threshold"
+        )
+    return found.model
+
+
+def read(path: str | os.PathLike[str]) -> ModelFile:
+    """Return everything in a file that `save` wrote: the model, its threshold, encoding and data hash.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    ModelFile
+    """
+    with _reading(path, "the document"):
+        document = _parsed(Path(path).read_bytes())
+    return _Reader(path, document).run()
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Turn whatever a wrong value provokes into an error that names the file and the section."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except KeyError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {what} lacks {error}: not a file that linsep wrote") from error
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, reading.ClaimError) as error:
+        reason = str(error) or type(error).__name__
+        raise ModelFileError(f"{os.fspath(path)}: {what} cannot be used: {reason}") from error
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(
+            content, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_int=_short, parse_float=_fitting
+        )
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        why = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error.reason
+        raise ValueError(f"it is no JSON: {why}; it may be truncated, or no model file; save it again") from error
+    if not isinstance(document, dict) or document.get("format") != layout.FORMAT:
+        raise ValueError(f'it has no "format": "{layout.FORMAT}"; it is not a model that linsep saved')
+    version = document.get("version")
+    if type(version) is not int or version not in layout.LACKS:
+        raise ValueError(
+            f"it is of version {version!r}, this linsep reads the versions {', '.join(map(str, layout.LACKS))}; "
+            "use the linsep that wrote it, or save the model again"
+        )
+    sections = set(layout.SECTIONS) - layout.LACKS[version]
+    for word, names in (("unknown", set(document) - sections), ("missing", sections - set(document))):
+        if names:
+            raise ValueError(f"sections are {word}: {', '.join(sorted(names))}")
+    if layout.digest({name: layout.in_one_line(value) for name, value in document.items()}) != document["digest"]:
+        raise ValueError("its digest does not fit: it was changed after it was saved, or damaged; save the model again")
+    return document
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object, so it is not clear what it means")
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _short(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits is too large")
+    return int(digits)
+
+
+def _fitting(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:DIGITS]} does not fit into a float")
+    return number
+
+
+class _Reader:
+    """Turns a document into a model, section by section."""
+
+    def __init__(self, path: str | os.PathLike[str], document: dict[str, Any]) -> None:
+        self.path, self.document = path, document
+
+    def run(self) -> ModelFile:
+        """Return what the file holds."""
+        model = self.estimator()
+        self.planes(model)
+        for section, read_section in (
+            ("history", self.history),
+            ("fitted", self.fitted),
+            ("certificate", self.certificate),
+        ):
+            with _reading(self.path, f'section "{section}"'):
+                read_section(model, self.document.get(section))
+        with _reading(self.path, 'sections "threshold", "data", "encoding" and "versions"'):
+            threshold = layout.check_threshold(self.document["threshold"], len(model.classes_))
+            data = _hash_or_none(self.document["data"])
+            encoding = _object_or_none(self.document["encoding"], "encoding")
+            versions = _object_or_none(self.document["versions"], "versions") or {}
+            versions = {name: reading.text(versions, name) for name in versions}
+        model._provenance = {"data": data, "encoding": encoding}
+        return ModelFile(model, threshold, encoding, data, versions)
+
+    def estimator(self) -> LinearEstimator:
+        """Return a new estimator with the parameters of the file."""
+        with _reading(self.path, 'section "estimator"'):
+            name, parameters = self.document["estimator"]["class"], self.document["estimator"]["parameters"]
+            if name not in estimators.__all__:
+                raise ValueError(f"the class {name!r} is not known; this linsep has {', '.join(estimators.__all__)}")
+            made = getattr(estimators, name)(**{key: from_json(value) for key, value in parameters.items()})
+            made._check_parameters()
+            if getattr(made, "fit_intercept", True) not in (True, False):
+                raise ValueError(f"fit_intercept={made.fit_intercept!r} is neither true nor false")
+            made._statement()  # which says what is minimised, and knows a class_weight that makes no sense
+            assert isinstance(made, LinearEstimator)
+            return made
+
+    def planes(self, model: Any) -> None:
+        """Set classes, features and planes."""
+        document = self.document
+        with _reading(self.path, 'section "classes"'):
+            classes = from_json({"array": document["classes"]})
+            if classes.ndim != 1 or len(classes) < 2 or len(set(classes.tolist())) < len(classes):
+                raise ValueError("there must be two classes or more, all different")
+            model.classes_ = classes
+        with _reading(self.path, 'section "features"'):
+            count, names = document["features"]["count"], document["features"]["names"]
+            if type(count) is not int or count < 1:
+                raise ValueError(f"{count!r} is no number of columns")
+            if names is not None:
+                if not isinstance(names, list) or len(names) != count or not all(isinstance(n, str) for n in names):
+                    raise ValueError(f"{count} columns need as many names")
+                model.feature_names_in_ = np.array(names, dtype=object)
+            model.n_features_in_ = count
+        with _reading(self.path, 'sections "coefficients" and "intercept"'):
+            w, b = _numbers(document["coefficients"], 2), _numbers(document["intercept"], 1)
+            model.coef_, model.intercept_ = layout.check_planes(w, b, len(classes), count)
+        with _reading(self.path, 'section "objective"'):
+            if not isinstance(document["objective"], str):
+                raise ValueError("it must be text")
+            model.objective_ = document["objective"]
+
+    def history(self, model: Any, section: Any) -> None:
+        """Set how the runs went; of version 1 that is the solver and the reason, under another section."""
+        if section is None:
+            kept = self.document["fitted"].pop("history_")
+            section = [dict(solver=who, reason=why, offered=0, stride=1, steps={}) for who, why in kept]
+        if not isinstance(section, list) or not section:
+            raise ValueError("a list with one run or more was expected")
+        histories = [_history_from(run) for run in section]
+        model.history_ = histories[0] if len(histories) == 1 else histories
+
+    def fitted(self, model: Any, section: Any) -> None:
+        """Set the other attributes of the fit."""
+        if not isinstance(section, dict):
+            raise ValueError("an object was expected")
+        state = dict(section)
+        if "ballots" in state:
+            model._ballots = [Ballot(**from_json(ballot)) for ballot in state.pop("ballots")]
+        if "stream" in state:
+            stream = state.pop("stream")
+            model._stream, model._mistakes = from_json(stream["starts"]), from_json(stream["mistakes"])
+        if "is_soft" in state:
+            model._is_soft = reading.flag(state, "is_soft")
+            del state["is_soft"]
+        for name, value in state.items():
+            if not layout.is_fitted_attribute(name) or hasattr(type(model), name):
+                raise ValueError(f"{name!r} is no attribute of a fit")
+            decoded = from_json(value)
+            if name in KINDS and type(decoded) not in KINDS[name]:
+                raise ValueError(f"{name} is {decoded!r}, which it cannot be")
+            setattr(model, name, decoded)
+        needed = (*ALWAYS, *(["_is_soft"] if isinstance(model, estimators.HardMarginSVC) else []))
+        for name in needed:
+            if not hasattr(model, name):
+                raise ValueError(f"{name.lstrip('_')} is missing")
+
+    def certificate(self, model: Any, section: Mapping[str, Any] | None) -> None:
+        """Set what is proven: all that such a model has, or nothing."""
+        if section is not None and not isinstance(section, dict):
+            raise ValueError("an object or null was expected")
+        found = section or {}
+        if unknown := set(found) - set(PROOFS):
+            raise ValueError(f"proofs of the kind {', '.join(sorted(map(repr, unknown)))} are not known")
+        model._proofs = [PROOFS[kind].from_dict(data, len(model.coef_)) for kind, data in found.items()]
+        check_kinds(model)
+
+
+def _history_from(run: Any) -> History:
+    """Return the history that `_history` wrote."""
+    steps = {name: [_measured(value) for value in values] for name, values in run["steps"].items()}
+    if unknown := set(steps) - set(layout.RECORDED):
+        raise ValueError(f"{', '.join(sorted(map(repr, unknown)))} is not recorded of a step")
+    for name in ("offered", "stride"):
+        if type(run[name]) is not int:
+            raise ValueError(f"{name} is {run[name]!r}, which is no whole number")
+    if any(step != step or step % 1 for step in steps.get("step", [])):
+        raise ValueError("a step has no whole number")
+    if len({len(values) for values in steps.values()}) > 1:
+        raise ValueError("the lists of its steps are of different lengths")
+    rows = zip(*steps.values(), strict=True)
+    records = [_record(dict(zip(steps, row, strict=True))) for row in rows]
+    history = History.of(records, run["stride"], run["offered"])
+    history.solver, history.reason = str(run["solver"]), str(run["reason"])
+    return history
+
+
+def _record(numbers: dict[str, float]) -> Record:
+    """Return one step; its objective may not have been measured, like anything else."""
+    rest = {"passes": np.nan, "objective": np.nan} | numbers
+    return Record(int(rest.pop("step")), rest.pop("passes"), rest.pop("objective"), **rest)  # type: ignore[arg-type]
+
+
+def _measured(value: Any) -> float:
+    number = np.nan if value is None else from_json(value)
+    if type(number) not in (int, float):
+        raise ValueError(f"{value!r} is no number of a step")
+    return float(number)
+
+
+def _numbers(values: Any, depth: int) -> ArrayLike:
+    """Return nested lists of numbers; raise for anything else among them."""
+    if not isinstance(values, list):
+        raise ValueError("a list of numbers was expected")
+    for value in values:
+        if depth > 1:
+            _numbers(value, depth - 1)
+        elif type(value) not in (int, float):
+            raise ValueError(f"{value!r} is no number")
+    return values
+
+
+def _hash_or_none(value: Any) -> dict[str, Any] | None:
+    """Return the hash of the data."""
+    said = _object_or_none(value, "data")
+    if said is not None and not (
+        set(said) == set(HASHED) and all(isinstance(said[name], kind) for name, kind in HASHED.items())
+    ):
+        raise ValueError(f"data must have {', '.join(HASHED)}: sizes, and hashes as text")
+    return said
+
+
+def _object_or_none(value: Any, name: str) -> dict[str, Any] | None:
+    if value is not None and not isinstance(value, dict):
+        raise ValueError(f"{name} must be an object or null")
+    return value

@@ -1,0 +1,171 @@
+"""Writing models to files, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from .. import estimators
+from .._atomic_file import write_atomically
+from ..certificates.data_hash import data_hash
+from ..history import History
+from . import document as layout
+from .document import ModelFileError
+from .json_values import to_json
+
+__all__ = ["save"]
+
+#: How many recorded steps of a run are kept, and of all runs of a model together (two of each are always kept).
+STEPS, STEPS_IN_ALL = 200, 2000
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    data: tuple[Any, ...] | Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    encoding: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a fitted model, with its certificate, to a JSON file.
+
+    The file is written whole or not at all: if the process is killed or the disk is full, what was there before is
+    still there.
+
+    Parameters
+    ----------
+    model : estimator of linsep
+        Fitted. A loss, solver or rule of your own cannot be written down, and raises `ModelFileError`.
+    path : str or path
+    data : tuple (X, y) or (X, y, sample_weight), or the `data_hash` of these, optional
+        What the model was fitted on: its hash is stored, so that `linsep.verify` recognises every changed bit. Without
+        it, the certificate's own fingerprint (sizes and lengths) is what there is.
+    threshold : float, optional
+        Where a score counts as positive, for programs that apply it; `load` refuses such a file, `read` gives both.
+    encoding : dict, optional
+        How a table becomes the columns of X: any JSON object, stored as it is and returned by `read`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from linsep import LinearSVC, load, save
+    >>> model = LinearSVC().fit([[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.json")
+    ...     again = load(f"{folder}/model.json")
+    >>> bool((again.coef_ == model.coef_).all()), again.predict([[2.5]]), again.certificate_.proven
+    (True, array(['yes'], dtype='<U3'), True)
+    """
+    try:
+        document = _document(model, data, threshold, encoding)
+        content = _written(document)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ModelFileError(f"this {type(model).__name__} cannot be saved to {os.fspath(path)}: {error}") from error
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        what = f"{error.strerror or error}: the model was not saved, and what was there is untouched"
+        raise type(error)(error.errno, what, os.fspath(path)) from error
+
+
+def _document(
+    model: Any,
+    data: tuple[Any, ...] | Mapping[str, Any] | None,
+    threshold: float | None,
+    encoding: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    name = type(model).__name__
+    if getattr(estimators, name, None) is not type(model):
+        raise ValueError(f"{name} is no estimator of linsep; a file can name {', '.join(estimators.__all__)}")
+    if not hasattr(model, "coef_"):
+        raise ValueError("it is not fitted: call fit first")
+    known = getattr(model, "_provenance", {})
+    names = getattr(model, "feature_names_in_", None)
+    coef, intercept = layout.check_planes(model._planes(), model.intercept_, len(model.classes_), model.n_features_in_)
+    parameters = {key: to_json(value) for key, value in model.get_params(deep=False).items()}
+    seed = getattr(model, "random_state", None)
+    return {
+        "format": layout.FORMAT,
+        "version": layout.VERSION,
+        "estimator": {"class": name, "parameters": parameters},
+        "classes": to_json(np.asarray(model.classes_))["array"],
+        "features": {"count": int(model.n_features_in_), "names": None if names is None else [str(n) for n in names]},
+        "coefficients": coef.tolist(),
+        "intercept": intercept.tolist(),
+        "threshold": layout.check_threshold(threshold, len(model.classes_)),
+        "objective": str(model.objective_),
+        "fitted": _fitted(model),
+        "history": _histories(model),
+        "certificate": {proof.kind: proof.to_dict() for proof in model._proofs} or None,
+        "data": known.get("data") if data is None else dict(data) if isinstance(data, Mapping) else data_hash(*data),
+        "encoding": known.get("encoding") if encoding is None else _json_object(encoding),
+        "seed": int(seed) if isinstance(seed, int | np.integer) and not isinstance(seed, bool) else None,
+        "versions": _versions(),
+    }
+
+
+def _fitted(model: Any) -> dict[str, Any]:
+    """Return the other attributes of the fit, and the private ones that predictions or further batches need."""
+    state = {name: to_json(value) for name, value in sorted(vars(model).items()) if layout.is_fitted_attribute(name)}
+    if hasattr(model, "_ballots"):
+        state["ballots"] = [to_json(vars(ballot)) for ballot in model._ballots]
+    if hasattr(model, "_stream"):
+        state["stream"] = {"starts": to_json(model._stream), "mistakes": to_json(model._mistakes)}
+    if hasattr(model, "_is_soft"):
+        state["is_soft"] = bool(model._is_soft)
+    return state
+
+
+def _histories(model: Any) -> list[dict[str, Any]]:
+    """Return how each run went, in few enough steps."""
+    histories = model.history_ if isinstance(model.history_, list) else [model.history_]
+    return [_history(history.thinned(min(STEPS, STEPS_IN_ALL // len(histories)))) for history in histories]
+
+
+def _history(history: History) -> dict[str, Any]:
+    columns: dict[str, list[Any]] = {"step": [record.step for record in history.records]}
+    columns |= {name: [_recorded(value) for value in history[name].tolist()] for name in layout.RECORDED[1:]}
+    return {
+        "solver": history.solver,
+        "reason": history.reason,
+        "offered": history.offered,
+        "stride": history.stride,
+        "steps": {name: values for name, values in columns.items() if any(value is not None for value in values)},
+    }
+
+
+def _recorded(value: float) -> Any:
+    """Return a number of a record in terms of JSON: null where it was not measured."""
+    return None if np.isnan(value) else to_json(value)
+
+
+def _json_object(encoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the encoding as it will be read back; raise for what JSON would change."""
+    if not isinstance(encoding, Mapping):
+        raise ValueError(f"encoding must be a dictionary in terms of JSON, not {type(encoding).__name__}")
+    given = dict(encoding)
+    try:
+        again = json.loads(json.dumps(given, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"encoding is not in terms of JSON: {error}") from error
+    if again != given:
+        raise ValueError("encoding would not read back the same: use text as keys, and lists instead of tuples")
+    return given
+
+
+def _versions() -> dict[str, str]:
+    packages = ("linsep", "numpy", "scipy", "scikit-learn")
+    return {package: version(package) for package in packages} | {"python": platform.python_version()}
+
+
+def _written(document: dict[str, Any]) -> bytes:
+    """Return the document as text, a section a line, with the digest of these lines at the end."""
+    lines = {name: layout.in_one_line(value) for name, value in document.items()}
+    lines["digest"] = layout.in_one_line(layout.digest(lines))
+    return ("{\n" + ",\n".join(f'"{name}": {line}' for name, line in lines.items()) + "\n}\n").encode()
