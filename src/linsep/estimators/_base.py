@@ -25,7 +25,8 @@ from .. import _core, penalties
 from .._core import Rows
 from ..arithmetic.exact_input import refuse_inexact
 from ..arithmetic.redundancy import Redundancy
-from ..certificates.claim import certify, rounding
+from ..certificates.gap.certify import certify
+from ..certificates.gap.rounding import rounding
 from ..certificates.kinds.gap import Gap
 from ..certificates.proof import Proof
 from ..losses import Loss
@@ -457,7 +458,7 @@ class LinearEstimator(CallbackSupport, ClassifierMixin, BaseEstimator):
             return
         positive = [1] if len(problems) == 1 else range(len(problems))
         each = zip(problems, results, positive, strict=True)
-        claims = [certify(problem, result, statement, self.classes_, k, tol) for problem, result, k in each]
+        claims = [certify(problem, result, statement, self.classes_, tol, k) for problem, result, k in each]
         self._proofs = [Gap(claims)]
         self.dual_gap_ = self.certificate_.relative_gap
 

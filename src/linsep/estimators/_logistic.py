@@ -12,8 +12,8 @@ from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
 from .._core import Rows
+from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import SoftmaxGap
-from ..certificates.softmax_certificate import certify_softmax
 from ..losses import Loss
 from ..objective.duality import Bound
 from ..objective.softmax import SoftmaxProblem
@@ -289,8 +289,7 @@ class LogisticRegression(CertifiedEstimator):
         self.objective_ = problem.formula
         self.__dict__.pop("_provenance", None)
         self._store_redundancy(found.redundancy)
-        known = found.proof, self._statement(), self.classes_, float(self.tol), found.enclosed
-        self._proofs = [SoftmaxGap([certify_softmax(problem, found.W, found.b, *known)])]
+        self._proofs = [SoftmaxGap([certify(problem, found, self._statement(), self.classes_, float(self.tol))])]
         self.dual_gap_ = self.certificate_.relative_gap
         return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 

@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from ..._core import Rows, gram_descent
-from ...certificates.claim import balancing_shift
+from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound, bound, scaled_dual
 from ...objective.problem import Point, Problem
 from ...penalties import Penalty
