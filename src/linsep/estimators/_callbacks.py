@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers.result import Observer
+if TYPE_CHECKING:
+    from ..objective.objective import Objective
+    from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["CallbackSupport", "Observer", "report_progress", "stop_when", "with_callbacks"]
+__all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -29,40 +30,19 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-def stop_when(event: Event, observer: Observer | None) -> Observer:
-    """Return an observer that also stops the run once the event is set."""
-    return StoppableObserver(event, observer)
-
-
-class StoppableObserver:
-    """An observer that stops the run when an event says so; a solver may also ask it between observations.
-
-    Where nobody else listens (`needs_point` is false) it does not look at θ, which may then be empty.
-    """
-
-    def __init__(self, event: Event, observer: Observer | None) -> None:
-        self.stop_requested = event.is_set
-        self._observer = observer
-        self.needs_point = observer is not None
-
-    def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
-        stop = self._observer is not None and self._observer(iteration, theta, objective)
-        return stop or self.stop_requested()
-
-
 @contextmanager
-def report_progress(
-    estimator: Any, X: Any, y: Any, problems: int, planes: int = 1
-) -> Iterator[Callable[[int], Observer | None]]:
-    """Tell the estimator's callbacks of the fit: a task for each problem, and in it one for each iteration.
+def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Callable[[int], Observer | None]]:
+    """Tell the estimator's callbacks of the fit: a task for each objective, and in it one for each iteration.
 
-    A problem has so many planes; where these are several, its observer hears of one row [w, b] for each.
+    Where an objective has several planes, its observer hears of one row [w, b] for each.
 
-    Yields a function that gives the observer of problem k, or None where nobody listens.
+    Yields a function that gives the observer of objective k, or None where nobody listens.
     """
     if not hasattr(estimator, "_skl_callbacks"):
         yield lambda k: None
         return
+    examples, problems, planes = objectives[0].examples, len(objectives), objectives[0].head.planes or 1
+    X, y = (None, None) if examples.resident is None else (examples.resident.X, estimator.classes_[examples.codes])
     fit = estimator._init_callback_context(max_subtasks=problems, sequential_subtasks=False)
     fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     tasks: dict[int, Any] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +22,10 @@ class ExactEstimator(LinearEstimator):
         """Whether this fit proves anything exactly."""
         return True
 
-    def _weights(
-        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
-    ) -> FloatArray | None:
+    def _sample_weight(self, sample_weight: ArrayLike | None, n: int) -> FloatArray | None:
         class_weight = getattr(self, "class_weight", None)
         if self._is_exact():
             refuse_inexact(sample_weight, "sample_weight")
             for weight in class_weight.values() if isinstance(class_weight, Mapping) else ():
                 refuse_inexact(weight, "class_weight")
-        return super()._weights(classes, codes, sample_weight)
+        return super()._sample_weight(sample_weight, n)

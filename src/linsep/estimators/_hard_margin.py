@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, penalties
+from .._checks import check_choice, check_count
 from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.kinds.margin import Margin, MarginCertificate, formula
 from ..certificates.kinds.seals import Seals
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..separation.verdict import NotSeparableError, Separability
-from ..solvers import DualDescent, Result, Solver, check_choice, check_count
-from ..solvers.dual.hard_margin import HardMargin
 from ._exact import ExactEstimator
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
+    from ..solvers.dual.hard_margin import HardMargin
 
 FloatArray = NDArray[np.float64]
 
@@ -34,8 +37,10 @@ class _HardElseSoft:
     hard: HardMargin
     name = "hard_margin"
 
-    def solve(self, problem: Problem, **run: Any) -> Result:
+    def solve(self, problem: Objective, **run: Any) -> Result:
         """Solve one or the other."""
+        from ..solvers import DualDescent
+
         try:
             return self.hard.solve(problem, **run)
         except NotSeparableError as error:
@@ -121,6 +126,8 @@ class HardMarginSVC(ExactEstimator):
         return "seals", "margin"
 
     def _solver(self) -> Solver:
+        from ..solvers.dual.hard_margin import HardMargin
+
         hard = HardMargin(self.tol, self.max_iter)
         return hard if self.on_overlap == "raise" else _HardElseSoft(hard)
 
@@ -129,13 +136,13 @@ class HardMarginSVC(ExactEstimator):
             return ". The plane reported is of soft margin, with mistakes or points inside the margin"
         return ": the plane separates, but may not be the widest; raise max_iter, or scale the columns"
 
-    def _solve_all(self, problems: list[Problem], *args: Any) -> list[Result]:
+    def _solve(self, problems: list[Objective], starts: list[Start] | None) -> list[Result]:
         try:
-            return super()._solve_all(problems, *args)
+            return super()._solve(problems, starts)
         except NotSeparableError as error:
             raise self._in_words(problems, error.proof) from None
 
-    def _in_words(self, problems: list[Problem], proof: Separability) -> NotSeparableError:
+    def _in_words(self, problems: list[Objective], proof: Separability) -> NotSeparableError:
         """Return the error with the user's labels: of more than two classes, the one that the proof speaks of."""
         names = getattr(self, "feature_names_in_", None)
         proof = replace(proof, feature_names=None if names is None else [str(name) for name in names])
@@ -148,8 +155,7 @@ class HardMarginSVC(ExactEstimator):
                 return NotSeparableError(replace(proof, classes=(False, True)), f"class {label} and the rest")
         return NotSeparableError(proof)
 
-    def _store(self, problems: list[Problem], results: list[Result]) -> None:
-        self._store_planes(problems, results)
+    def _certify(self, problems: list[Objective], results: list[Result]) -> None:
         self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
         proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
@@ -165,7 +171,7 @@ class HardMarginSVC(ExactEstimator):
         self.support_vectors_ = vectors[0] if one else vectors
         self.dual_coef_ = weights[0] if one else weights
 
-    def _proof(self, k: int, problem: Problem, result: Result) -> MarginCertificate:
+    def _proof(self, k: int, problem: Objective, result: Result) -> MarginCertificate:
         """Return what is proven of a plane, with rounding accounted for, on the examples that count."""
         assert result.alpha is not None
         points = np.flatnonzero(result.alpha)

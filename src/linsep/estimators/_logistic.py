@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
-from .._core import Rows
-from ..certificates.gap.certify import certify
-from ..certificates.kinds.gap import SoftmaxGap
+from .._checks import check_choice
 from ..losses import Loss
-from ..objective.duality import Bound
-from ..objective.softmax import SoftmaxProblem
+from ..objective.heads import Head, Softmax
+from ..objective.objective import Objective
 from ..penalties import Penalty
-from ..separation.no_optimum import explain_no_softmax_optimum
-from ..separation.verdict import ProofTimeoutError
-from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
-from ..solvers.first_order.prover import MOST_WORK
-from ..solvers.newton.polishing import polished_softmax
-from ..solvers.newton.softmax import SoftmaxNewton, SoftmaxResult
-from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
-from ..solvers.reductions.centring import find_centre
-from ..solvers.reductions.in_range import find_middle
-from ._base import ASKED_FOR, check_C
-from ._callbacks import Observer, report_progress
+from ._bridge import AllAtOnce
 from ._certified import CertifiedEstimator, check_number
+from ._specification import check_C
 from ._streaming import log_probabilities
+
+if TYPE_CHECKING:
+    from ..solvers import Solver
 
 FloatArray = NDArray[np.float64]
 
@@ -163,135 +154,31 @@ class LogisticRegression(CertifiedEstimator):
         return np.inf if self.penalty is None else C
 
     def _at_once(self) -> bool:
-        """Whether all classes are one problem, by softmax; for two that would be the same up to the penalty."""
+        """Whether all classes are one objective, by softmax; for two that would be the same up to the penalty."""
         return len(self.classes_) > 2 and self.multi_class != "ovr"
 
-    def _learn(
-        self,
-        rows: Rows,
-        codes: NDArray[np.int64],
-        weight: FloatArray | None,
-        starts: list[Start | None] | None,
-        seed: int,
-        X: Any,
-        y: Any,
-    ) -> list[Result]:
-        if not self._at_once():
-            return super()._learn(rows, codes, weight, starts, seed, X, y)
-        shared = dict(penalty=self._penalty(), C=self._C(), sample_weight=weight, fit_intercept=self.fit_intercept)
-        problem = SoftmaxProblem(rows, codes, len(self.classes_), **shared)  # type: ignore[arg-type]
-        solver, reason = self._softmax_solver(problem.penalty)
-        with report_progress(self, X, y, 1, problem.classes) as observer:
-            found = self._solve_softmax(solver, problem, self._softmax_start(starts), observer(0))
-        if self._no_optimum is None and not found.interrupted:
-            try:
-                found = polished_softmax(found, problem, self._tol())
-            except KeyboardInterrupt:  # the planes that were found are kept
-                found = replace(found, interrupted=True)
-        found.history.solver = solver.name
-        found.history.reason = "; ".join(filter(None, [reason, found.history.reason]))
-        results = self._store_softmax(problem, found)
-        self._say(results)
-        return results
+    def _heads(self) -> list[Head]:
+        return [Softmax(len(self.classes_))] if self._at_once() else super()._heads()
 
-    def _solve_softmax(
-        self,
-        solver: SoftmaxNewton | SoftmaxProximalNewton,
-        problem: SoftmaxProblem,
-        start: tuple[FloatArray, FloatArray] | None,
-        observer: Observer | None,
-    ) -> SoftmaxResult:
-        """Solve the problem of all classes, in the middle of the range of floats."""
-        middle = find_middle(problem, solver.name)
-        if middle is None:
-            return self._solve_centred(solver, problem, start, observer)
-        start = None if start is None else (np.ldexp(start[0], -middle.scaled.k), start[1])
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
-            found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
-        found.history.reason = middle.reason(found.history.reason)
-        return replace(found, W=middle.plane(found.W), proof=middle.proof(found.proof))
+    def _method(self, objective: Objective) -> Solver:
+        return self._softmax_solver(objective.penalty) if self._at_once() else super()._method(objective)
 
-    def _solve_centred(
-        self,
-        solver: SoftmaxNewton | SoftmaxProximalNewton,
-        problem: SoftmaxProblem,
-        start: tuple[FloatArray, FloatArray] | None,
-        observer: Observer | None,
-    ) -> SoftmaxResult:
-        """Solve the problem of all classes, with columns that are far from zero centred."""
-        centre = find_centre(problem.rows, fit_intercept=problem.fit_intercept)
-        if centre is None:
-            return solver.solve(problem, start=start, observer=observer)
-        if start is not None:
-            start = start[0], start[1] + centre.shift(start[0])
-        moved = problem.with_rows(centre.rows)
-        found = solver.solve(moved, start=start, observer=centre.observer(observer))
-        b = found.b - centre.shift(found.W)
-        found.history.reason = f"{np.count_nonzero(centre.middle)} columns far from zero are centred inside"
-        proof = Bound(problem.evaluate(found.W, b).objective, found.proof.dual)
-        return replace(found, b=b, proof=proof)
-
-    def _softmax_solver(self, penalty: Penalty) -> tuple[SoftmaxNewton | SoftmaxProximalNewton, str]:
+    def _softmax_solver(self, penalty: Penalty) -> Solver:
         """Return the solver of all classes at once, and why it is that one."""
+        from ..solvers import Newton, ProximalNewton
+        from ..solvers.newton.softmax import SoftmaxNewton
+        from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
+
         method, wanted = (SoftmaxProximalNewton, ProximalNewton) if penalty.l1 > 0 else (SoftmaxNewton, Newton)
         solver = self._solver()
         if solver is None:
-            chosen = method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter)
-            return chosen, "all classes at once"
+            return AllAtOnce(method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter))
         if isinstance(solver, wanted):
-            return method(solver.tol, solver.max_iter), ASKED_FOR
+            return AllAtOnce(method(solver.tol, solver.max_iter))
         raise ValueError(
             f"solver={self.solver!r} cannot fit all classes at once with the penalty {penalty.formula!r}; "
             f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"
         )
-
-    def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
-        why = super()._why_no_optimum(X, codes, weight)
-        if why is not None or not (np.isinf(self._C()) and self._at_once()):
-            return why
-        # No class lies apart from all the others together; they may still lie apart from each other.
-        counted = slice(None) if weight is None else weight > 0
-        try:
-            return explain_no_softmax_optimum(
-                X[counted],
-                codes[counted],
-                self.classes_.tolist(),
-                fit_intercept=self.fit_intercept,
-                feature_names=self._feature_names(),
-                budget=MOST_WORK,
-            )
-        except ProofTimeoutError:
-            return None  # nothing is known: the fit's own report stands
-
-    def _of_class(self, k: int, why: str) -> str:
-        if not self._at_once():
-            return super()._of_class(k, why)
-        # Which coefficients of one class against the rest run away does not say which of the softmax do.
-        return f"a plane separates class {self.classes_[k]} from the rest, so no finite optimum exists; use a finite C"
-
-    def _coefficients(self) -> int:
-        if not self._at_once():
-            return super()._coefficients()
-        return int((len(self.classes_) - 1) * (self.n_features_in_ + bool(self.fit_intercept)))
-
-    def _softmax_start(self, starts: list[Start | None] | None) -> tuple[FloatArray, FloatArray] | None:
-        """Return the planes to begin from, one column each."""
-        planes = [start for start in starts or [] if start is not None]
-        if not planes:
-            return None
-        return np.column_stack([start.w for start in planes]), np.array([start.b for start in planes])
-
-    def _store_softmax(self, problem: SoftmaxProblem, found: SoftmaxResult) -> list[Result]:
-        """Store the planes; return the result as one for each."""
-        self.coef_, self.intercept_ = np.ascontiguousarray(found.W.T), found.b
-        self.n_iter_ = max(1, found.n_iter)
-        self.converged_, self.history_ = found.converged, found.history
-        self.objective_ = problem.formula
-        self.__dict__.pop("_provenance", None)
-        self._store_redundancy(found.redundancy)
-        self._proofs = [SoftmaxGap([certify(problem, found, self._statement(), self.classes_, float(self.tol))])]
-        self.dual_gap_ = self.certificate_.relative_gap
-        return [_result(w, b, found) for w, b in zip(self.coef_, found.b.tolist(), strict=True)]
 
     def _kinds_of_proof(self) -> tuple[str, ...]:
         return ("softmax",) if self._at_once() else super()._kinds_of_proof()
@@ -308,10 +195,3 @@ class LogisticRegression(CertifiedEstimator):
         if scores.ndim == 1 or self.multi_class == "ovr":
             return log_probabilities(scores)
         return np.asarray(log_softmax(scores, axis=1))
-
-
-def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
-    """Return one plane of a softmax model as a solver's result."""
-    ended = found.n_iter, found.converged, found.message, found.history
-    proven = dict(proof=found.proof, redundancy=found.redundancy)
-    return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted, **proven)  # type: ignore[arg-type]

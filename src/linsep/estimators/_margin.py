@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from ..certificates.fingerprint import Fingerprint
 from ..certificates.kinds.gap import Gap
 from ..objective.duality import weights
-from ..objective.problem import Problem
-from ..solvers import Result, Start
+from ..objective.objective import Objective
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -50,7 +52,7 @@ def support_left_out() -> Iterator[None]:
         _left_out.reset(before)
 
 
-def store_support(estimator: Any, problems: list[Problem], results: list[Result]) -> None:
+def store_support(estimator: Any, problems: list[Objective], results: list[Result]) -> None:
     """Set the attributes of a margin model; of another loss, or a solver that knows no dual point, those it can know.
 
     ``slack_`` is ξ = max(0, 1 − z), one column for each plane (for one plane, a vector). ``support_`` are the examples
@@ -72,18 +74,18 @@ def store_support(estimator: Any, problems: list[Problem], results: list[Result]
     estimator.support_ = np.flatnonzero(signed.any(axis=0))
     estimator.support_vectors_ = problems[0].rows.X[estimator.support_]
     estimator.dual_coef_ = signed[:, estimator.support_]
-    codes = codes_of(problems)[estimator.support_]
+    codes = problems[0].codes[estimator.support_]
     estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
 
 
-def dual_starts(estimator: Any, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
+def dual_starts(estimator: Any, problems: list[Objective], starts: list[Start]) -> list[Start]:
     """Return the starts with the dual variables of the last fit, if that was on the same rows; αᵢ grows as cᵢ does."""
     claims = [claim for proof in estimator._proofs if isinstance(proof, Gap) for claim in proof.each]
     if not hasattr(estimator, "dual_coef_") or len(claims) != len(problems):
         return starts
-    found: list[Start | None] = []
+    found: list[Start] = []
     for problem, start, claim, signed in zip(problems, starts, claims, estimator.dual_coef_, strict=True):
-        if start is None or claim.data.differs(replace(Fingerprint.of(problem), weight=claim.data.weight)):
+        if claim.data.differs(replace(Fingerprint.of(problem), weight=claim.data.weight)):
             return starts
         scale = problem.weight_of_loss * problem.total_weight / (claim.statement.C * claim.data.weight)
         alpha = np.zeros(problem.rows.n)
@@ -92,20 +94,13 @@ def dual_starts(estimator: Any, problems: list[Problem], starts: list[Start | No
     return found
 
 
-def _agreements(problem: Problem, result: Result) -> FloatArray:
+def _agreements(problem: Objective, result: Result) -> FloatArray:
     return problem.agreements(result.w, result.b) if result.z is None else result.z
 
 
-def _dual(problem: Problem, result: Result, z: FloatArray) -> FloatArray | None:
+def _dual(problem: Objective, result: Result, z: FloatArray) -> FloatArray | None:
     """Return yᵢαᵢ: of a smooth loss αᵢ = −cᵢ ℓ'(zᵢ), of another the solver's; None where that has none."""
     c = weights(problem)
     with np.errstate(over="ignore", invalid="ignore"):  # where C s exceeds the largest float
         alpha = -c * problem.loss.slope(z) if problem.loss.smooth else result.alpha
     return None if alpha is None else np.where(alpha > NEGLIGIBLE * c, alpha, 0.0) * problem.y
-
-
-def codes_of(problems: list[Problem]) -> NDArray[np.int64]:
-    """Return the position of each example's class."""
-    if len(problems) == 1:
-        return (problems[0].y > 0).astype(np.int64)
-    return np.asarray(np.argmax([problem.y for problem in problems], axis=0), dtype=np.int64)

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, schedules, stopping
+from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
 from ..certificates.kinds.separability import Verdicts
 from ..certificates.proof import ProofAttribute
 from ..geometry import augment
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..penalties import Penalty
 from ..schedules import Schedule
 from ..separation.nearest import nearest_points
 from ..separation.verdict import NotSeparableError, Separability, of_plane
-from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
-from ..solvers.first_order.prover import Prover
-from ..solvers.first_order.walk import LARGE
 from ..stopping import Rule
 from ._exact import ExactEstimator
 from ._streaming import PenalisedEstimator, StreamingEstimator
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Votes
 
 FloatArray = NDArray[np.float64]
 
@@ -131,6 +132,8 @@ class SGDClassifier(PenalisedEstimator):
         check_count("max_iter", self.max_iter)
 
     def _solver(self) -> Solver:
+        from ..solvers import StochasticDescent
+
         schedule = None if self.schedule is None else schedules.get(self.schedule)
         rules = stopping.get(self.stopping)
         return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
@@ -248,6 +251,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         return "gap", "separability"
 
     def _solver(self) -> Solver:
+        from ..solvers import PerceptronRule
+
         settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
         return PerceptronRule(prove=bool(self.prove), **settings)
 
@@ -267,7 +272,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
             "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
         )
 
-    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+    def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
+        super()._after_fit(problems, results)
         counts = np.array([result.update_counts for result in results])
         self.update_counts_ = counts[0] if len(results) == 1 else counts
         lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
@@ -281,7 +287,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         if self.keep == "vote":
             self._ballots = [Ballot.of(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
 
-    def _store_verdicts(self, problems: list[Problem], results: list[Result]) -> None:
+    def _store_verdicts(self, problems: list[Objective], results: list[Result]) -> None:
         """Say which data are separable, and the best that Novikoff's bound can say of those."""
         found = [self._verdict(problem, r) for problem, r in zip(problems, results, strict=True)]
         best = [
@@ -294,8 +300,11 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         self.best_margin_ = best[0] if one else np.array(best)
         self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
 
-    def _verdict(self, problem: Problem, result: Result) -> Separability | None:
+    def _verdict(self, problem: Objective, result: Result) -> Separability | None:
         """Return what the run proved, by its last plane or on its way; on small data, ask for what it left open."""
+        from ..solvers.first_order.prover import Prover
+        from ..solvers.first_order.walk import LARGE
+
         if not self.prove:
             return None
         if result.converged and problem.sample_weight is None:
@@ -340,13 +349,15 @@ def _novikoff(R: float, margin: float) -> float:
         return float(np.square(np.float64(R) / margin))
 
 
-def _augmented_margin(problem: Problem, result: Result) -> float:
+def _augmented_margin(problem: Objective, result: Result) -> float:
     length = float(np.sqrt(result.w @ result.w + result.b**2))
     return float(problem.agreements(result.w, result.b).min()) / length if length > 0 else 0.0
 
 
-def _largest_margin(problem: Problem) -> float:
+def _largest_margin(problem: Objective) -> float:
     """Return γ of the best plane through the origin of the (augmented) space, from below; NaN on large data."""
+    from ..solvers.first_order.walk import LARGE
+
     if problem.rows.stored > LARGE or problem.sample_weight is not None:
         return np.nan
     rows = Rows(augment(problem.rows.X)) if problem.fit_intercept else problem.rows

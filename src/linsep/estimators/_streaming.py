@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,15 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses, penalties
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.examples import InMemory
+from ..objective.objective import Objective
 from ..penalties import Penalty
-from ..solvers import Result, Start, StochasticDescent, stream
-from ._base import LinearEstimator, check_batch_labels, check_C
+from ._base import LinearEstimator
+from ._input import check_batch_labels
+from ._specification import check_C
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -55,6 +60,8 @@ class StreamingEstimator(LinearEstimator):
         -------
         self
         """
+        from ..solvers import StochasticDescent, stream
+
         _core.warn_if_slow()
         self._check_parameters()
         if getattr(self, "keep", "best") == "vote":
@@ -67,14 +74,15 @@ class StreamingEstimator(LinearEstimator):
             raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
         known = self.classes_ if fitted else self._first_classes(classes)
         codes = check_batch_labels(known, y)
-        weight = self._weights(known, codes, sample_weight)
-        rows = self._rows(X)
+        weight = self._sample_weight(sample_weight, len(codes))
+        examples = InMemory(self._rows(X), codes, weight)
+        class_weight = self._class_weights(examples, known)
         self.classes_ = known
         if not hasattr(self, "_stream"):
             self._begin_stream()
         method = self._solver()
         assert isinstance(method, StochasticDescent)
-        problems = self._problems(rows, codes, weight)
+        problems = self._objectives(examples, class_weight)
         random_state = check_random_state(getattr(self, "random_state", None))
         # A fixed seed must not draw the same places in every batch.
         seed = int(random_state.randint(2**31 - 1)) + self._stream[0].step
@@ -83,7 +91,7 @@ class StreamingEstimator(LinearEstimator):
         self._mistakes = self._mistakes + np.array([result.updates for result in results], dtype=np.int64)
         for name in self._of_a_whole_fit:
             self.__dict__.pop(name, None)
-        self._store_planes(problems, results)
+        self._store(problems, results)
         self.mistakes_ = int(self._mistakes.max())
         self.t_ = max(at.step for at in self._stream)
         return self
@@ -94,6 +102,8 @@ class StreamingEstimator(LinearEstimator):
         return self._encode(np.asarray(classes))[0]
 
     def _begin_stream(self) -> None:
+        from ..solvers import Start
+
         if hasattr(self, "coef_"):  # fitted before: go on from there
             planes = zip(self._planes(), self.intercept_, strict=True)
             self._stream = [Start(w.copy(), float(b)) for w, b in planes]
@@ -103,11 +113,11 @@ class StreamingEstimator(LinearEstimator):
         self._stream = [Start(np.zeros(self.n_features_in_)) for _ in range(planes_needed)]
         self._mistakes = np.zeros(planes_needed, dtype=np.int64)
 
-    def _store(self, problems: list[Problem], results: list[Result]) -> None:
+    def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
+        super()._after_fit(objectives, results)
         self.__dict__.pop("_stream", None)  # a new fit ends the old stream
         self.t_ = max(result.last.step for result in results)
         self.mistakes_ = max(result.updates for result in results)
-        super()._store(problems, results)
 
 
 def _gives_probabilities(estimator: Any) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, penalties
+from .._checks import check_choice
 from ..losses import Loss
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..penalties import Penalty
-from ..solvers import Result, Solver, Start, check_choice
 from ._certified import CertifiedEstimator
-from ._margin import dual_starts, store_support
+from ._margin import store_support
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver
 
 FloatArray = NDArray[np.float64]
 
@@ -136,8 +139,6 @@ class LinearSVC(CertifiedEstimator):
         check_choice("penalty", self.penalty, ("l2", "l1"))
         return penalties.get(self.penalty)
 
-    def _dual_starts(self, problems: list[Problem], starts: list[Start | None]) -> list[Start | None]:
-        return dual_starts(self, problems, starts)
-
-    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
+    def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
+        super()._after_fit(problems, results)
         store_support(self, problems, results)

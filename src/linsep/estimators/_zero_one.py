@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil
 from threading import Lock
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import losses
+from .._checks import check_choice
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
 from ..certificates.proof import ProofAttribute
 from ..losses import Loss
-from ..objective.problem import Problem
-from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
-from ..solvers.zero_one.search import Progress
-from ._base import thread_count
+from ..objective.examples import Examples
+from ..objective.heads import Margin
+from ..objective.objective import Objective
 from ._exact import ExactEstimator
+from ._fitting import thread_count
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver
+    from ..solvers.zero_one.search import Progress
 
 FloatArray = NDArray[np.float64]
 
@@ -109,6 +115,8 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("verbose", self.verbose, (None, True, False))
+        from ..solvers import ZeroOne
+
         ZeroOne(self.time_limit)
 
     def _loss(self) -> Loss:
@@ -121,31 +129,21 @@ class ZeroOneClassifier(ExactEstimator):
         problems = len(self.classes_) if len(self.classes_) > 2 else 1
         turns = ceil(problems / min(problems, thread_count(self.n_jobs)))
         limit = None if self.time_limit is None else float(self.time_limit) / turns
-        meter: _Meter | None = self.__dict__.get("_meter")
-        return ZeroOne(limit, None if meter is None else meter.part())
-
-    def _learn(self, *data: Any) -> list[Result]:
-        if self.verbose is not False:
-            self._meter = _Meter(self.verbose)
-        try:
-            return super()._learn(*data)
-        finally:
-            self.__dict__.pop("_meter", None)
+        return _Shown(limit, None if self.verbose is False else _Meter(self.verbose))
 
     def _remedy(self, has_advice: bool) -> str:
         return ". The best plane so far is kept; raise time_limit to go on"
 
-    def _weights(
-        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
-    ) -> FloatArray | None:
+    def _class_weights(self, examples: Examples, classes: NDArray[Any]) -> FloatArray | None:
         with np.errstate(over="ignore"):
-            s = super()._weights(classes, codes, sample_weight)
+            factors = super()._class_weights(examples, classes)
+            s = Objective(examples, Margin(self._loss()), class_weight=factors).sample_weight
             if s is not None and not np.isfinite(s.sum()):
                 raise ValueError("sample_weight (times class_weight) adds up to more than any float: scale the weights")
-        return s
+        return factors
 
-    def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
-        found = [result for result in results if isinstance(result, ZeroOneResult)]
+    def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
+        found: list[Any] = list(results)  # of `ZeroOne`: with the mistakes, and how few there can be
         s = problems[0].sample_weight  # the same for all classes
         number: Any = int if s is None or ((s % 1 == 0).all() and s.sum() <= 2**53) else float
         mistakes = np.array([number(result.mistakes) for result in found])
@@ -162,6 +160,21 @@ class ZeroOneClassifier(ExactEstimator):
         if self.proven_:
             return f"no plane makes fewer mistakes than {self.n_mistakes_}"
         return f"mistakes {self.n_mistakes_}, and no plane makes fewer than {self.lower_bound_}"
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The search, shown while it runs where somebody looks."""
+
+    time_limit: float | None
+    meter: _Meter | None
+    name = "zero_one"
+
+    def solve(self, objective: Objective, **run: Any) -> Result:
+        """Search, in a part of the meter of its own."""
+        from ..solvers import ZeroOne
+
+        return ZeroOne(self.time_limit, None if self.meter is None else self.meter.part()).solve(objective, **run)
 
 
 class _Meter:

@@ -34,6 +34,7 @@ class Head(Protocol):
     smooth: bool
     formula: str
     letter: str
+    max_curvature: float
     self_concordance: float
 
     def zeros(self, d: int) -> tuple[FloatArray, Any]:
@@ -78,6 +79,11 @@ class Margin:
     def formula(self) -> str:
         """The loss of one example."""
         return self.loss.formula
+
+    @property
+    def max_curvature(self) -> float:
+        """L ≥ ℓ''."""
+        return self.loss.max_curvature
 
     @property
     def self_concordance(self) -> float:
@@ -132,12 +138,20 @@ class Margin:
 
         return product
 
+    def canonical(self, w: FloatArray, b: float) -> tuple[FloatArray, float]:
+        """Return the same plane in the form that a run keeps it in."""
+        return w, b
+
+    def balanced(self, point: MarginPoint) -> MarginPoint:
+        """Return the point: its two classes are scaled alike without more ado."""
+        return point
+
     def moved(
         self, w: FloatArray, b: float, step: FloatArray, t: float, *, intercept: bool
     ) -> tuple[FloatArray, float]:
         """Return the point that lies t times a step away."""
         d = len(w)
-        return w + t * step[:d], b + t * float(step[d]) if intercept else 0.0
+        return w + t * step[:d], b + t * float(step[d]) if intercept else b
 
 
 @dataclass(frozen=True)
@@ -147,6 +161,7 @@ class Softmax:
     classes: int
     letter = "W"
     smooth = True
+    max_curvature = 0.5  # diag(p) − ppᵀ is never more than ½·I
     formula = "−log softmax(g)ᵧ"
     self_concordance = 2.0
 
@@ -170,9 +185,22 @@ class Softmax:
 
         def task(part: Objective) -> Several:
             point = self.evaluate(part, w, b)
-            return Several((point.value, point.mistakes, point.entropy, *point.expected))
+            sums = point.value, point.mistakes, point.entropy, *point.expected
+            return Several((*sums, self._gram(point)) if want.get("gram") else sums)
 
         return SummedSoftmaxPoint(problem, w, b, problem.sum(task))
+
+    def _gram(self, point: SoftmaxPoint) -> FloatArray:
+        """Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
+        problem, p, K = point.problem, point.p, self.classes
+        out = np.empty((problem.d + 1, K, problem.d + 1, K))
+        for k in range(K):
+            for m in range(k + 1):
+                h = problem.s * p[:, k] * ((1.0 - p[:, k]) if k == m else p[:, m])
+                gram = problem.rows.gram(h, np.flatnonzero(h))
+                gram = np.tril(gram) + np.tril(gram, -1).T
+                out[:, k, :, m] = out[:, m, :, k] = gram if k == m else -gram
+        return out.reshape((problem.d + 1) * K, -1)
 
     def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
@@ -195,14 +223,34 @@ class Softmax:
 
         return product
 
+    def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
+        return w - w.mean(axis=1, keepdims=True), b - b.mean()
+
+    def from_scores(self, problem: Objective, w: FloatArray, b: FloatArray, scores: FloatArray) -> SoftmaxPoint:
+        """Return the point with scores that are known, as far as they count: their mean over the classes does not."""
+        return SoftmaxPoint(problem, w, b, scores)
+
+    def balanced(self, point: SoftmaxPoint) -> SoftmaxPoint:
+        """Return the point with intercepts that give every class its weight, as far as two Newton steps on them do.
+
+        Otherwise probabilities would have to be mixed until they do, and those of huge rows with the others.
+        """
+        problem = point.problem
+        if not problem.fit_intercept or problem.examples.resident is None:
+            return point
+        for _ in range(2):
+            weighted = problem.s[:, None] * point.p
+            given = weighted.sum(axis=0)
+            hessian = np.diag(given) - weighted.T @ point.p
+            shift = np.linalg.lstsq(hessian, problem.class_totals - given)[0]
+            shift -= shift.mean()
+            point = SoftmaxPoint(problem, point.w, point.b + shift, point.scores + shift)
+        return self.evaluate(problem, point.w, point.b)
+
     def moved(
         self, w: FloatArray, b: FloatArray, step: FloatArray, t: float, *, intercept: bool
     ) -> tuple[FloatArray, FloatArray]:
         """Return the point that lies t times a step away, less its mean over the classes."""
         d = len(w)
-        return centred(w + t * step[:d], b + t * step[d] if intercept else b)
-
-
-def centred(w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
-    return w - w.mean(axis=1, keepdims=True), b - b.mean()
+        return self.canonical(w + t * step[:d], b + t * step[d] if intercept else b)

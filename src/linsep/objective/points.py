@@ -294,6 +294,7 @@ class SummedSoftmaxPoint(SoftmaxPoint):
         self.problem, self.w, self.b = problem, w, b
         known = dict(zip(("value", "mistakes", "entropy"), sums[:3], strict=True))
         self.__dict__.update(known, expected=(sums[3], sums[4]))
+        self.gram = sums[5] if len(sums) > 5 else None  # the Hessian of the losses, where asked for
 
 
 def towards_labels(p: FloatArray, share: float, codes: NDArray[np.int64]) -> FloatArray:

@@ -21,7 +21,7 @@ from .objective import Objective
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Statement", "plain"]
+__all__ = ["Statement", "balanced", "plain"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ class Statement:
         So a weight of 2 is the same as two rows here too; a class without weight gets none.
         """
         if isinstance(self.class_weight, str):
-            counts = np.bincount(codes, weights=sample_weight, minlength=len(classes)).astype(np.float64)
-            shares = np.divide(counts.sum(), len(classes) * counts, out=np.zeros(len(classes)), where=counts > 0)
-            return np.asarray(shares, dtype=np.float64)
+            return balanced(np.bincount(codes, weights=sample_weight, minlength=len(classes)))
         given = {} if self.class_weight is None else self.class_weight
         return np.array([float(given.get(label, 1.0)) for label in classes])
 
@@ -106,6 +104,19 @@ class Statement:
             self.fit_intercept,
             dict(weights) if isinstance(weights, Mapping) else weights,
         )
+
+
+def balanced(totals: FloatArray | IntArray) -> FloatArray:
+    """Return the weight that each class needs for all to count the same, from those that they have: Σ s / (k Σₖ s).
+
+    Examples
+    --------
+    >>> balanced(np.array([1, 3]))
+    array([2.        , 0.66666667])
+    """
+    totals = np.asarray(totals, dtype=np.float64)
+    shares = np.divide(totals.sum(), len(totals) * totals, out=np.zeros(len(totals)), where=totals > 0)
+    return np.asarray(shares, dtype=np.float64)
 
 
 def _is_weight(weight: Any) -> bool:

@@ -16,8 +16,6 @@ from ._question import Question
 #: A column, and the columns that it is a combination of, with their factors; column d is the constant 1.
 Dependencies = Mapping[int, Mapping[int, Fraction]]
 
-__all__ = ["Dependencies", "aliases", "involved", "spanned", "without_aliases"]
-
 
 def involved(dependencies: Dependencies) -> list[int]:
     """Return the columns of some relations between columns.

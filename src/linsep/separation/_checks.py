@@ -25,8 +25,6 @@ from .face import unbounded
 if TYPE_CHECKING:
     from .proof import Separability
 
-__all__ = ["verify"]
-
 #: What a verdict stands on, besides what depends on the data.
 EXPECTED = {
     "separable": ("coef", "intercept", "margin"),

@@ -16,8 +16,6 @@ from ._question import Question
 from .face import Face
 from .proof import Separability
 
-__all__ = ["CountedRows"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountedRows(Question):

@@ -16,8 +16,6 @@ from ._recession_cone import sign
 if TYPE_CHECKING:
     from .estimates import Estimates
 
-__all__ = ["verify"]
-
 
 def verify(found: Estimates, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, clock: Clock) -> Check:
     """Check all that is said of the coefficients, on data."""

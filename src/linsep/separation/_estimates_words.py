@@ -13,8 +13,6 @@ from ._words import phrase, short_fraction
 if TYPE_CHECKING:
     from .estimates import Estimates
 
-__all__ = ["FINITE", "KINDS", "MINUS", "OPEN", "PLUS", "signed", "supremum_in_words", "verdicts_in_words"]
-
 FINITE, PLUS, MINUS, OPEN = "finite", "+inf", "-inf", "not determined"
 KINDS = (PLUS, MINUS, FINITE, OPEN)
 

@@ -12,8 +12,6 @@ from .._core import is_sparse
 from .._types import IntArray
 from ..arithmetic.exact_input import refuse_inexact
 
-__all__ = ["columns_of", "counted_rows", "matrix_of"]
-
 
 def matrix_of(X: Any) -> Any:
     """Return X as a float matrix, dense or CSR; raise for what is not finite, or no 64-bit float exactly."""

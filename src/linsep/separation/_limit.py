@@ -21,8 +21,6 @@ from ._counted_rows import CountedRows
 from .face import signed_rows
 from .floats import scaled
 
-__all__ = ["NEAR", "enclosed_supremum", "fitted", "wider"]
-
 NEWTON = 100  # steps at the most
 NEAR = 1e-6  # the share of a log-likelihood to which it is enclosed where it counts as proven
 SMALL = 2 * 10**7  # numbers up to which columns are made orthogonal before the fit

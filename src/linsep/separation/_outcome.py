@@ -13,8 +13,6 @@ from ._aliases import Dependencies
 from ._question import Plane, Question
 from .face import unbounded
 
-__all__ = ["inseparable", "overlap", "quasi", "separable"]
-
 Weights = dict[int, Fraction]  # row: λ
 Fields = dict[str, Any]
 

@@ -15,8 +15,6 @@ from ._question import Question
 from .face import signed_rows
 from .floats import View, filled, pivot_columns
 
-__all__ = ["quotient", "whole_space"]
-
 #: The share of a row's length outside V below which floats say nothing.
 NEGLIGIBLE = 1e-9
 

@@ -19,8 +19,6 @@ from ._question import Question
 from .proof import Separability
 from .search import Search
 
-__all__ = ["RecessionCone", "relations", "sign"]
-
 Plane = tuple[Fraction, ...]
 
 

@@ -14,8 +14,6 @@ from ..arithmetic import rational
 from ._question import Question, WholeRows
 from .floats import View
 
-__all__ = ["Relation", "circuit", "combined", "fewest_rows", "orthogonal"]
-
 #: Bits of the weights that may be chosen freely.
 GRAIN = 24
 

@@ -14,8 +14,6 @@ from ._question import Plane, Question, WholeRows
 from ._relations import Relation
 from .floats import View
 
-__all__ = ["exactly"]
-
 
 def exactly(asked: Question, basis: list[int], view: View, working: IntArray) -> Relation | Plane:
     """Return a plane with aₑ·θ = 0 on E that is strict on the view's rows, or λ that excludes one.

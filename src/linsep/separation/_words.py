@@ -7,8 +7,6 @@ from fractions import Fraction
 from operator import index
 from typing import Any
 
-__all__ = ["phrase", "read_fraction", "short_fraction", "weights_read", "weights_written", "written_fraction"]
-
 
 def phrase(names: Sequence[str], most: int = 8) -> str:
     """Return names as they are listed in a sentence; of many, the first.

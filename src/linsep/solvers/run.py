@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ from ..stopping import Progress, Rule
 from .first_order.step_watch import StepWatch
 from .history import History, Record
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from .workspace import Workspace
 
 FloatArray = NDArray[np.float64]
-B = TypeVar("B", float, FloatArray)
 
 __all__ = ["AS_EXACT_AS_CAN_BE", "EndOfRun", "GapRun", "Method", "Run", "SteppedRun", "no_step_lowers", "words_of"]
 
@@ -86,9 +86,9 @@ class Run:
         self,
         k: int,
         w: FloatArray,
-        b: B,
+        b: Any,
         objective: float,
-        join: Callable[[FloatArray, B], FloatArray] = np.append,
+        join: Callable[[FloatArray, Any], FloatArray] = np.append,
     ) -> None:
         """Let the observer hear of a point, joined into one array: it may end the run."""
         if self.observer is not None and self.observer(k, join(w, b), objective):
@@ -128,12 +128,41 @@ class Measured(Protocol):
         ...
 
 
-class GapRun(Run):
-    """A run that ends once the gap is proven to be `tol` or less."""
+class Provable(Protocol):
+    """A point of which another pass may prove more."""
 
-    def __init__(self, method: Method, observer: Observer | None = None) -> None:
+    @property
+    def objective(self) -> float:
+        """P(w, b)."""
+        ...
+
+    def exact_bound(self) -> Bound:
+        """Return what that pass proves."""
+        ...
+
+
+class GapRun(Run):
+    """A run that ends once the gap is proven to be `tol` or less.
+
+    Where the examples are elsewhere than in memory, passes are counted, and the workspace hears of each.
+    """
+
+    def __init__(self, method: Method, observer: Observer | None = None, workspace: Workspace | None = None) -> None:
         super().__init__(f"stopped after max_iter={method.max_iter}", observer)
-        self.method = method
+        self.method, self.workspace, self.passes = method, workspace, 0
+
+    def count_pass(self, gap: float) -> None:
+        """Count a pass, and tell of it and of the gap that is proven."""
+        self.passes += 1
+        if self.workspace is not None:
+            self.workspace.passed(self.passes, gap)
+
+    def last_proof(self, point: Provable) -> Bound:
+        """Return what is proven of the last point; whoever has interrupted the run and is in a hurry does so again."""
+        hurried = self.interrupted
+        with self.until_it_ends():
+            return point.exact_bound()
+        return Bound(point.objective, 0.0) if hurried else self.last_proof(point)  # losses are not negative
 
     def proves(self, proof: Bound) -> bool:
         """Whether that is good enough."""
@@ -157,7 +186,7 @@ class GapRun(Run):
     def outcome(
         self,
         w: FloatArray,
-        b: float,
+        b: Any,
         k: int,
         proof: Bound | None,
         *,

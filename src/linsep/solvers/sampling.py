@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..objective.examples import gather
-from ..objective.objective import Objective as Problem
+from ..objective.objective import Objective
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["both_classes", "draw", "gather", "sample", "sample_size"]
+__all__ = ["both_classes", "draw", "gather", "sample", "sample_objective", "sample_size"]
 
 
 def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
@@ -20,12 +20,12 @@ def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
     return bool((counted > 0).any() and (counted < 0).any())
 
 
-def sample_size(problem: Problem) -> int:
+def sample_size(problem: Objective) -> int:
     """Return how many examples say enough about the features; of many examples more, since some features are rare."""
     return max(4000, 5 * problem.rows.d, problem.rows.n // 16)
 
 
-def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | None:
+def sample(problem: Objective, size: int, rng: np.random.Generator) -> Objective | None:
     """Return the same problem on at most about `size` examples; None if they lack a class.
 
     An example is taken with the chance p = min(1, size · v / Σ v), v = ‖x‖² + mean ‖x‖², and then counts 1/p times.
@@ -42,6 +42,19 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | N
     if not both_classes(problem.y[chosen], weight):
         return None
     return problem.chosen(chosen, weight)
+
+
+def sample_objective(problem: Objective, seed: int, least: int = 0) -> Objective | None:
+    """Return the objective on a sample of examples that are elsewhere; None where it says nothing of them.
+
+    The sample counts as much as all examples. `least`: how many to take where nobody has said how many it may have.
+    """
+    block = problem.examples.sample(seed, weighted=True)
+    if block is None and least:
+        block = gather(problem.examples, least, np.random.default_rng(seed), weighted=True)
+    if block is None or (np.bincount(block.codes, minlength=len(problem.examples.counts)) == 0).any():
+        return None
+    return problem.on(block)
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

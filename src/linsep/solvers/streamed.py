@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,41 +13,13 @@ from ..objective.parted import Block, PartedProblem
 from ..objective.problem import Problem
 from .history import Record
 from .run import GapRun, Method
+from .workspace import Vector, Workspace
 
 FloatArray = NDArray[np.float64]
 #: Hears of every pass: how many there were, and the gap that is proven.
 Told = Callable[[int, float], None]
 
 __all__ = ["FloatArray", "StreamedRun", "Told", "Vector", "Workspace", "sample_problem"]
-
-
-class Vector(Protocol):
-    """One number for each example, kept elsewhere than in memory."""
-
-    def read(self, which: slice) -> FloatArray:
-        """Return some of them."""
-        ...
-
-    def write(self, which: slice, values: FloatArray) -> None:
-        """Change some of them."""
-        ...
-
-
-class Workspace(Protocol):
-    """What outlasts a pass, and the process if that is killed."""
-
-    @property
-    def state(self) -> dict[str, Any] | None:
-        """What was kept last, in terms of JSON; None at the beginning."""
-        ...
-
-    def keep(self, state: dict[str, Any]) -> None:
-        """Remember where the run stands: a pass is complete."""
-        ...
-
-    def vector(self, name: str) -> Vector:
-        """Return the vector of that name; zeros, if it is new."""
-        ...
 
 
 def sample_problem(problem: PartedProblem, sample: Block) -> Problem | None:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ...objective.duality import Bound, class_scales
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from .._checks import check_count
+from ..contract import check_needs
 from ..dual.descent import DualDescent
 from ..history import Record
 from ..result import Observer, Result, Start
@@ -64,25 +65,24 @@ class Multipliers:
     tol: float = 1e-4
     max_iter: int = 500
     name = "multipliers"
+    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise."""
-        if problem.loss.smooth:
-            raise ValueError(f"solver 'multipliers' is for losses with a kink, not {problem.loss}; use 'newton'")
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'multipliers' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
-        return _Run(self, problem.lean(), seed, observer).result(start)
+        check_needs(self, problem)
+        return _Run(self, problem, seed, observer).result(start)
 
 
 class _Run(GapRun):
     """One run: the point (w, b), its agreements z, the dual variables a, their centres, and v = Σ aᵢ yᵢ xᵢ by class."""
 
-    def __init__(self, method: Multipliers, problem: Problem, seed: int, observer: Observer | None) -> None:
+    def __init__(self, method: Multipliers, problem: Objective, seed: int, observer: Observer | None) -> None:
         super().__init__(method, observer)
         self.problem, self.seed, self.rng, self.steps = problem, seed, np.random.default_rng(seed), 0
         n, d = problem.rows.n, problem.rows.d

@@ -1,38 +1,63 @@
-"""Newton's method for smooth losses, to a proven duality gap.
+"""Newton's method for smooth losses, to a proven duality gap: one plane or one a class, examples in memory or not.
 
-Each step solves (∇²P) p = −∇P by conjugate gradients, preconditioned by the Cholesky factor of the same Hessian taken
-over a sample of the examples, and used again while it serves; where the sample is everything, the factor alone gives
-the step. Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to
-start from.
+Each step solves (∇²P) p = −∇P by preconditioned conjugate gradients. The preconditioner is a factor of the same Hessian
+over a sample of the examples, and used again while it serves; where the sample is everything, or a pass has added the
+Hessian up, the factor alone gives the step. Of several classes it is the Hessian's blocks on the diagonal, one a class.
+Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to start from.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import length
-from ...objective.duality import bound
-from ...objective.problem import Point, Problem
+from ...objective.objective import Objective
+from ...objective.points import Point
 from .._checks import check_count
+from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers
-from ..sampling import sample, sample_size
-from .preconditioner import FACTORED, Metric, diagonal, factored
+from ..sampling import sample, sample_objective, sample_size
+from ..workspace import Workspace
+from .preconditioner import FACTORED, Metric, metric_at
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Newton"]
+__all__ = ["Newton", "conjugate_gradients", "dot"]
 
-#: A sample knows a feature that it has seen so often.
-KNOWN = 50
-#: A step is made longer if at its end this share of its slope is left.
-STEEP = 0.25
-#: What a step gains is lost in the rounding of the objective below this share of it; the gap, which goes with the
-#: gradient, may still be large there, if some columns are huge.
-FLAT = 1e-12
+
+@dataclass(frozen=True)
+class Tuning:
+    """The constants of Newton's method, with what each trades; `benchmarks/race.py` shows what a change costs."""
+
+    #: Of the fall that a step's slope promises, it must make this share (Armijo); and the shortest step that is tried.
+    armijo: float = 1e-4
+    shortest: float = 1e-10
+    #: A step is made longer if at its end this share of its slope is left: one more pass, for far fewer steps where the
+    #: classes are (all but) separable.
+    steep: float = 0.25
+    #: What a step gains is lost in the rounding of the objective below this share of it; the gap, which goes with the
+    #: gradient, may still be large there, if some columns are huge, and must then fall to the second share of itself.
+    flat: float = 1e-12
+    nearer: float = 0.9
+    #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
+    accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
+    #: Products with the Hessian at the most.
+    products: int = 100
+    #: A sample knows a feature that it has seen so often: its factor then serves the first step on all examples.
+    known: int = 50
+    #: The gap and the steps on a sample: more than that says nothing of all examples.
+    sample_tol: float = 1e-2
+    sample_steps: int = 20
+    #: Examples of a sample that stands for all where nobody has set the size of one.
+    sample_rows: int = 1000
+
+
+TUNED = Tuning()
 
 
 @dataclass(frozen=True)
@@ -45,155 +70,259 @@ class Newton:
         The relative duality gap at which to stop.
     max_iter : int
         Newton steps at the most.
+
+    Examples
+    --------
+    >>> from linsep._core import Rows
+    >>> from linsep.objective.examples import InMemory
+    >>> from linsep.objective.heads import Softmax
+    >>> objective = Objective(InMemory(Rows(np.eye(3)), np.arange(3)), Softmax(3), C=1.0)
+    >>> Newton(tol=1e-8).solve(objective).w.round(3)
+    array([[ 0.49 , -0.245, -0.245],
+           [-0.245,  0.49 , -0.245],
+           [-0.245, -0.245,  0.49 ]])
     """
 
     tol: float = 1e-4
     max_iter: int = 100
     name = "newton"
+    needs = frozenset({"smooth", "curvature", "conjugate", "no_l1"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self,
+        objective: Objective,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
     ) -> Result:
-        """Minimise."""
-        if not problem.loss.smooth:
-            raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
-        if problem.penalty.l1 > 0:
-            raise ValueError("solver 'newton' cannot minimise an L1 penalty; use 'proximal_newton'")
-        return _Run(self, problem.lean(), seed, observer).result(start)
+        """Minimise; a workspace with a state goes on from there."""
+        check_needs(self, objective)
+        return _Run(self, objective, seed, observer, workspace).result(start)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A direction, and the change of the scores along it where that is known."""
+
+    along: FloatArray
+    scores: FloatArray | None = None
 
 
 class _Run(GapRun):
     """One run of Newton's method."""
 
-    def __init__(self, method: Newton, problem: Problem, seed: int, observer: Observer | None) -> None:
-        super().__init__(method, observer)
-        self.problem, self.rng = problem, np.random.default_rng(seed)
+    def __init__(
+        self,
+        method: Newton,
+        problem: Objective,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
+    ) -> None:
+        super().__init__(method, observer, workspace)
+        self.problem, self.seed, self.rng = problem, seed, np.random.default_rng(seed)
+        self.resident = problem.examples.resident is not None
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
+        self.sampled: Objective | None = None  # on a sample, where the examples are elsewhere
+        # What is asked of a point: the sums that its bound and its metric need.
+        self.want = dict(split=problem.fit_intercept, curvature=self.resident)
+        if not self.resident and problem.head.planes is None and problem.d <= FACTORED:
+            self.want["gram"] = True
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
         problem, tol = self.problem, self.method.tol
-        w, b = (np.zeros(problem.rows.d), 0.0) if start is None else (start.w, start.b)
-        point, proof, k = None, None, 0
+        (w, b), k = problem.zeros() if start is None else (start.w, start.b), 0
+        point: Any = None
         with self.until_it_ends():
-            if start is None:
-                w, b = self._from_sample()
+            k, w, b = self._begin(start)
             point = self._evaluate(w, b)
-            accuracy = 0.3
-            for k in range(self.method.max_iter + 1):
-                proof = bound(point)
-                self.record(k, point, length(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
-                self.end_if_proven(proof)
-                if k:
-                    self.tell(k, point.w, point.b, point.objective)
+            accuracy, begun = TUNED.accuracy[0], k
+            while True:
+                self.record(k, point, _norm(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
+                self.end_if_proven(point.bound)
+                if k > begun:
+                    self.tell(k, point.w, point.b, point.objective, join=problem.planes)
+                self.end_if_exhausted(k)
                 step = self._direction(point, accuracy)
-                new = self._line_search(point, step)
-                decrement = -float(point.smooth_gradient @ step)
+                decrement = -dot(point.smooth_gradient, step.along)
+                new = self._line_search(point, step, -decrement)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
-                if problem.penalty.l2 == 0 and decrement <= tol * abs(point.objective):
-                    point = new or point
+                if not problem.penalised and decrement <= tol * abs(point.objective):
+                    point, k = (point, k) if new is None else (new, k + 1)
                     raise EndOfRun(f"a step gains no more than {decrement:.1e}", converged=True)
                 if new is None:
                     raise no_step_lowers("objective")
-                point, accuracy = new, max(0.01, 0.3 * accuracy)
-        if point is None:
-            point = self._evaluate(w, b)
-        if proof is None or proof.primal != point.objective:
-            proof = bound(point)
-        self.ended = point
-        return self.outcome(point.w, point.b, k, proof)
+                point, k = new, k + 1
+                accuracy = max(TUNED.accuracy[2], TUNED.accuracy[1] * accuracy)
+                if self.workspace is not None:
+                    self.workspace.keep({"k": k, "w": point.w.tolist(), "b": np.asarray(point.b).tolist()})
+        return self._outcome(point, w, b, k)
 
-    def _evaluate(self, w: FloatArray, b: float) -> Point:
-        return self.problem.evaluate(w, b, split=self.problem.fit_intercept, curvature=True)
+    def _outcome(self, point: Any, w: FloatArray, b: Any, k: int) -> Result:
+        if point is None and not self.resident:  # before the first pass was over nothing is known of the point
+            return self.outcome(w, b, k, None)
+        self.ended = self._evaluate(w, b) if point is None else point
+        proof = self.ended.bound if self.resident else self.last_proof(self.ended)
+        converged = not self.interrupted and (self.converged or self.proves(proof))
+        return self.outcome(self.ended.w, self.ended.b, k, proof, converged=converged)
 
-    def _from_sample(self) -> tuple[FloatArray, float]:
-        """Return the optimum on a sample of the examples, roughly: a better start than zero."""
+    # -- where to begin ----------------------------------------------------------------------------------------------
+
+    def _begin(self, start: Start | None) -> tuple[int, FloatArray, Any]:
+        """Return the point to begin with: where an earlier run was, where one is told to, or where a sample leads."""
+        kept = None if self.workspace is None else self.workspace.state
+        if kept is not None:
+            return int(kept["k"]), np.array(kept["w"]), _intercept(kept["b"])
+        if start is not None:
+            return 0, *self.problem.head.canonical(start.w, start.b)
+        return 0, *(self._from_part() if self.resident else self._from_sample())
+
+    def _from_part(self) -> tuple[FloatArray, Any]:
+        """Return the optimum on a sample of the examples in memory, roughly: a better start than zero."""
         problem = self.problem
         size = sample_size(problem)
-        part = sample(problem, size, self.rng) if problem.rows.n >= 4 * size else None
+        large = problem.head.planes is None and problem.n >= 4 * size
+        part = sample(problem, size, self.rng) if large else None
         if part is None:
-            return np.zeros(problem.rows.d), 0.0
-        run = _Run(Newton(tol=1e-2, max_iter=20), part, 0, None)
+            return problem.zeros()
+        run = _Run(Newton(TUNED.sample_tol, TUNED.sample_steps), part)
         result = run.result(None)
-        if problem.rows.narrow and part.rows.filled().min() >= KNOWN:
+        if problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
 
-    def _direction(self, point: Point, accuracy: float) -> FloatArray:
+    def _from_sample(self) -> tuple[FloatArray, Any]:
+        """Return the optimum on a sample of examples that are elsewhere."""
+        part = sample_objective(self.problem, self.seed)
+        if part is None:
+            return self.problem.zeros()
+        self.sampled = part
+        result = _Run(Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps), part).result(None)
+        return result.w, result.b
+
+    # -- directions --------------------------------------------------------------------------------------------------
+
+    def _evaluate(self, w: FloatArray, b: Any) -> Any:
+        point = self.problem.evaluate(w, b, **self.want)
+        if not self.resident:
+            self.count_pass(point.bound.relative_gap)
+        return point
+
+    def _direction(self, point: Any, accuracy: float) -> _Step:
         metric, self.first = self.first or self.metric or self._metric(point), None
         if metric.exact:
-            return -metric.solve(point.smooth_gradient)
-        p, products = conjugate_gradients(point, metric, accuracy)
-        self.metric = metric if products <= metric.cost else None  # else a new one is cheaper than such products
-        return p
+            return _Step(-metric.solve(point.smooth_gradient))
+        told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
+        along, scores, products = conjugate_gradients(point, metric, accuracy, TUNED.products, told)
+        metric.served += products
+        self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
+        return _Step(along, scores)
 
-    def _metric(self, point: Point) -> Metric:
-        problem, h = point.problem, point.problem.weight_of_loss * point.sums.h
-        return factored(problem, h, self.rng) if problem.rows.d <= FACTORED else diagonal(problem, h)
+    def _metric(self, point: Any) -> Metric:
+        if self.resident or "gram" in self.want:
+            return metric_at(point, self.rng)
+        if self.sampled is None:
+            self.sampled = sample_objective(self.problem, self.seed, TUNED.sample_rows) or self.problem
+        return metric_at(self.sampled.evaluate(point.w, point.b, curvature=True), self.rng, exact=False)
 
-    def _line_search(self, point: Point, step: FloatArray) -> Point | None:
+    # -- the line search ---------------------------------------------------------------------------------------------
+
+    def _line_search(self, point: Any, step: _Step, slope: float) -> Any:
         """Return a point along the step that lowers the objective enough; None if none does.
 
         Half the step is tried, and half of that, until one does. Where the whole step does and it still goes down, as
-        on classes that are (all but) separable, one more guess goes to where the slope should vanish.
+        on classes that are (all but) separable, one more guess goes to where the slope should vanish. What is lost in
+        the rounding of the objective is decided by the gap.
         """
-        slope = float(point.smooth_gradient @ step)
-        if -slope <= FLAT * abs(point.objective):
-            new = self._along(point, step, 1.0)
-            return new if bound(new).gap < bound(point).gap else None
+        if -slope <= TUNED.flat * abs(point.objective):
+            return self._nearer(point, step)
         t = 1.0
-        while t > 1e-10:
+        while t > TUNED.shortest:
             new = self._along(point, step, t)
-            if new.objective <= point.objective + 1e-4 * t * slope:
+            if new.objective <= point.objective + TUNED.armijo * t * slope:
                 break
             t *= 0.5
         else:
-            return None
-        left = float(new.smooth_gradient @ step)
-        if t == 1.0 and slope < left < STEEP * slope:
+            return self._nearer(point, step)
+        new = self._afresh(new, step)
+        left = dot(new.smooth_gradient, step.along)
+        if t == 1.0 and slope < left < TUNED.steep * slope:
             longer = self._along(point, step, min(slope / (slope - left), 10.0))
-            return longer if longer.objective < new.objective else new
+            return self._afresh(longer, step) if longer.objective < new.objective else new
         return new
 
-    def _along(self, point: Point, step: FloatArray, t: float) -> Point:
-        d = self.problem.rows.d
-        b = point.b + t * float(step[d]) if self.problem.fit_intercept else 0.0
-        return self._evaluate(point.w + t * step[:d], b)
+    def _nearer(self, point: Any, step: _Step) -> Any:
+        """Return the end of a step whose gain is lost in the rounding of the objective, if the gap is smaller there."""
+        new = self.problem.head.balanced(self._afresh(self._along(point, step, 1.0), step))
+        smaller = new.bound.gap < TUNED.nearer * point.bound.gap
+        return new if smaller and new.objective <= point.objective * (1 + 1e-9) else None
+
+    def _along(self, point: Any, step: _Step, t: float) -> Any:
+        """Return the point t times the step away; from the scores of the step, where these are known."""
+        problem = self.problem
+        w, b = problem.head.moved(point.w, point.b, step.along, t, intercept=problem.fit_intercept)
+        if step.scores is None:
+            return self._evaluate(w, b)
+        return problem.head.from_scores(problem, w, b, point.scores + t * step.scores)
+
+    def _afresh(self, point: Any, step: _Step) -> Any:
+        """Return a point with scores of its own, in which no rounding has piled up along the steps."""
+        return point if step.scores is None else self._evaluate(point.w, point.b)
 
 
-def conjugate_gradients(point: Point, metric: Metric, accuracy: float, most: int = 50) -> tuple[FloatArray, int]:
+def conjugate_gradients(
+    point: Point, metric: Metric, accuracy: float, most: int, told: Any = None
+) -> tuple[FloatArray, FloatArray | None, int]:
     """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
 
-    Returns p and how many products with ∇²P it took.
+    Returns p, the change of the scores along it where that is known, and how many products with ∇²P it took.
     """
-    problem, d = point.problem, point.problem.rows.d
-
-    def hessian(v: FloatArray) -> FloatArray:
-        c = float(v[d]) if problem.fit_intercept else 0.0
-        out = problem.weight_of_loss * problem.rows.hessian_product(point.sums.h, np.ascontiguousarray(v[:d]), c)
-        out[:d] += problem.penalty.l2 * v[:d]
-        return out if problem.fit_intercept else out[:d]
-
+    bend = point.problem.bending(point)
     residual = -point.smooth_gradient
-    p = np.zeros_like(residual)
-    towards = metric.solve(residual)
-    direction, size = towards, float(residual @ towards)
-    first, products = size, 0
+    p, scores = np.zeros_like(residual), None
+    direction = metric.solve(residual)
+    first = size = dot(residual, direction)
+    products = 0
     while products < most:
-        bent = hessian(direction)
+        bent, moved = bend(direction)
         products += 1
-        if not (bend := float(direction @ bent)) > 0:
+        if told is not None:
+            told()
+        if not (curvature := dot(direction, bent)) > 0:
             break  # nothing bends this way
-        t = size / bend
+        t = size / curvature
         p += t * direction
-        residual -= t * bent
+        if moved is not None:
+            moved *= t
+            scores = moved if scores is None else np.add(scores, moved, out=scores)
+        bent *= t
+        residual -= bent
         towards = metric.solve(residual)
-        new = float(residual @ towards)
+        new = dot(residual, towards)
         if new <= accuracy**2 * first:
             break
-        direction, size = towards + (new / size) * direction, new
-    return p, products
+        direction *= new / size
+        direction += towards
+        size = new
+    return p, scores, products
+
+
+def dot(A: FloatArray, B: FloatArray) -> float:
+    """Σ AB, of vectors or matrices."""
+    return float(A @ B) if A.ndim == 1 else float(np.einsum("jk,jk->", A, B))
+
+
+def _norm(A: FloatArray) -> float:
+    return length(A) if A.ndim == 1 else dot(A, A) ** 0.5
+
+
+def _intercept(b: Any) -> Any:
+    return float(b) if np.ndim(b) == 0 else np.array(b)

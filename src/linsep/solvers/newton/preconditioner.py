@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ..sampling import draw
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["FACTORED", "Metric", "ScaledFactor", "diagonal", "factored"]
+__all__ = ["FACTORED", "Metric", "ScaledFactor", "diagonal", "factored", "metric_at"]
 
 #: Up to this many features the Hessian is factored.
 FACTORED = 3000
 
 
-class Metric(Protocol):
+class Metric(ABC):
     """H, or something like it, that can be divided by."""
 
-    exact: bool
-    cost: float  # of making it, in products of the Hessian with a vector; about
+    exact = False
+    cost = 0.0  # of making it, in products of the Hessian with a vector; about
+    served = 0  # in so many products so far
+
+    @abstractmethod
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return H⁻¹ g."""
+
+    def serves(self, products: int) -> bool:
+        """Whether it is to be used again after a step that took so many products."""
+        return products <= self.cost
+
+
+def metric_at(point: Any, rng: np.random.Generator, *, exact: bool = True) -> Metric:
+    """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian."""
+    problem = point.problem
+    if problem.head.planes is not None:
+        return _Blocks(point) if problem.d <= FACTORED else _DiagonalOfAll(point)
+    if point.gram is not None:
+        return _Summed(problem, point.gram)
+    h = problem.weight_of_loss * point.sums.h
+    metric = factored(problem, h, rng) if problem.d <= FACTORED else diagonal(problem, h)
+    metric.exact = metric.exact and exact
+    return metric
+
+
+class _Summed(Metric):
+    """The Hessian that a pass has added up."""
+
+    exact = True
+
+    def __init__(self, problem: Objective, gram: FloatArray) -> None:
+        d = problem.d
+        H = problem.weight_of_loss * gram[: d + problem.fit_intercept, : d + problem.fit_intercept]
+        np.einsum("jj->j", H)[:d] += problem.penalty.l2
+        self.factor = ScaledFactor(H)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return H⁻¹ g."""
-        ...
+        return self.factor.solve(g)
 
 
-def factored(problem: Problem, h: FloatArray, rng: np.random.Generator | None = None) -> Metric:
+def factored(problem: Objective, h: FloatArray, rng: np.random.Generator | None = None) -> Metric:
     """Return the factor that is cheapest: of the examples' products where few of them bend, else of the features'.
 
     With a random generator the latter may come from a sample of the examples.
@@ -83,11 +118,11 @@ class ScaledFactor:
         return self.factor.solve(self.scale * g) * self.scale
 
 
-class _ByColumns:
+class _ByColumns(Metric):
     """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples, those that matter most."""
 
     def __init__(
-        self, problem: Problem, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
+        self, problem: Objective, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
     ) -> None:
         n, d = problem.rows.n, problem.rows.d
         stored = max(1, problem.rows.stored)
@@ -112,15 +147,15 @@ class _ByColumns:
         return self.factor.solve(g)
 
 
-class _ByRows:
+class _ByRows(Metric):
     """The same by Woodbury's formula, (l2·I + ZᵀZ)⁻¹ = (I − Zᵀ (l2·I + ZZᵀ)⁻¹ Z) / l2.
 
     Z holds the rows that bend, times √h. The intercept, which has no l2, is eliminated last.
     """
 
-    exact, cost = True, 0.0
+    exact = True
 
-    def __init__(self, problem: Problem, h: FloatArray, rows: NDArray[np.int64]) -> None:
+    def __init__(self, problem: Objective, h: FloatArray, rows: NDArray[np.int64]) -> None:
         self.l2, self.fit_intercept = problem.penalty.l2, problem.fit_intercept
         if len(rows) == 0:
             rows = np.zeros(1, dtype=np.int64)  # one that does not bend either
@@ -149,10 +184,8 @@ class _ByRows:
         return np.append(w - b * self.column, b)
 
 
-class _Diagonal:
+class _Diagonal(Metric):
     """The diagonal of the Hessian."""
-
-    exact, cost = False, 0.0
 
     def __init__(self, entries: FloatArray) -> None:
         self.entries = np.where(entries > 0, entries, 1.0)
@@ -162,7 +195,89 @@ class _Diagonal:
         return g / self.entries
 
 
-def diagonal(problem: Problem, h: FloatArray) -> Metric:
+def diagonal(problem: Objective, h: FloatArray) -> Metric:
     """Return the diagonal of the Hessian."""
     entries = problem.rows.square_rmatvec(h) + problem.penalty.l2
     return _Diagonal(np.append(entries, h.sum()) if problem.fit_intercept else entries)
+
+
+# -- several classes --------------------------------------------------------------------------------------------------
+
+
+class _Blocks(Metric):
+    """The inverses of the Hessian's blocks on the diagonal, one a class, from the rows that bend most."""
+
+    def __init__(self, point: Any) -> None:
+        problem, p, d = point.problem, point.p, point.problem.rows.d
+        size = d + problem.fit_intercept
+        # They shape a step, not the answer: where they are large, single precision will do.
+        self.dtype = np.float64 if problem.classes * size**2 <= 10**6 else np.float32
+        self.inverses = np.empty((problem.classes, size, size), dtype=self.dtype)
+        work = problem.classes * size**3
+        curvature, lengths = p * (1.0 - p), problem.rows.squared_norms()
+        for k in range(problem.classes):
+            if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
+                self.inverses[k] = self.inverses[k - 1]
+                continue
+            h = problem.s * curvature[:, k]
+            rows = _heaviest(h, lengths, most=max(1000, 2 * d))
+            work += len(rows) * size**2
+            block = problem.rows.gram(problem.weight_of_loss * h, rows)[:size, :size]
+            block[np.arange(d), np.arange(d)] += problem.penalty.l2
+            self.inverses[k] = self._inverse(block)
+        #: So many iterations of conjugate gradients cost about twice what this did.
+        self.cost = work / (2 * problem.rows.stored * problem.classes)
+
+    @staticmethod
+    def _inverse(block: FloatArray) -> FloatArray:
+        """Return the inverse of a symmetric matrix of which the lower triangle is filled."""
+        diagonal = np.einsum("jj->j", block)
+        # Columns of one scale, and a nudge for directions in which nothing bends.
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        block *= scale[:, None]
+        block *= scale
+        inverse = Cholesky(block).inverse()
+        inverse += np.tril(inverse, -1).T
+        inverse *= scale[:, None]
+        inverse *= scale
+        return np.asarray(inverse)
+
+    def serves(self, products: int) -> bool:
+        """Whether it has served in fewer products than made up for its cost."""
+        return self.served < self.cost
+
+    def solve(self, G: FloatArray) -> FloatArray:
+        """Return M⁻¹ G, class by class."""
+        columns = np.matmul(self.inverses, G.T.astype(self.dtype)[:, :, None])
+        return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
+
+
+def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> NDArray[np.int64]:
+    """Return the rows that bend, at most so many, ascending: those that bend much rather, and long ones."""
+    if len(h) <= most:
+        return np.flatnonzero(h)
+    weight = h * (lengths + (lengths.mean() or 1.0))
+    rows = np.flatnonzero(weight > 1e-3 * weight.max())
+    if len(rows) > most:
+        rows = np.sort(rows[np.argpartition(weight[rows], -most)[-most:]])
+    return rows
+
+
+class _DiagonalOfAll(Metric):
+    """The diagonal of the Hessian of several classes."""
+
+    cost = 4.0
+
+    def __init__(self, point: Any) -> None:
+        problem, p = point.problem, point.p
+        h = problem.weight_of_loss * problem.s[:, None] * p * (1.0 - p)
+        X = problem.rows.X
+        squares = X.multiply(X) if problem.rows.is_sparse else X**2
+        diagonal = np.asarray(squares.T @ h) + problem.penalty.l2
+        if problem.fit_intercept:
+            diagonal = np.vstack([diagonal, h.sum(axis=0)])
+        self.diagonal = np.where(diagonal > 0, diagonal, 1.0)
+
+    def solve(self, G: FloatArray) -> FloatArray:
+        """Return D⁻¹ G."""
+        return G / self.diagonal

@@ -1,0 +1,42 @@
+"""The certificate of a fitted model: what its fit has proven, joined with the planes as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..certificates.kinds.gap import Gap
+from ..certificates.proof import Proof
+from ._specification import Specification
+
+__all__ = ["Certified"]
+
+
+class Certified(Specification):
+    """A model of which something may be proven."""
+
+    #: What is proven of the fit, one of a kind.
+    _proofs: Sequence[Proof] = ()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        """Return what is proven of a fit with these parameters: all of these kinds of proof, or nothing."""
+        return ("gap",)
+
+    def _gap(self) -> Gap | None:
+        """Return the proof of a gap, if there is one."""
+        return next((proof for proof in self._proofs if isinstance(proof, Gap)), None)
+
+    @property
+    def certificate_(self) -> Any:
+        """What is proven of the plane as it is now, and how to check it; with more than two classes, one for each."""
+        check_is_fitted(self, "coef_")
+        found = (proof.certificate(self) for proof in self._proofs)
+        certificate = next((one for one in found if one is not None), None)
+        if certificate is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
+                "one batch) and a convex loss that defines its conjugate"
+            )
+        return certificate

@@ -1,0 +1,183 @@
+"""Fitting, from top to bottom: validate, encode the labels, pose the objectives, solve, certify, store, warn.
+
+`fit(X, y)` makes examples of what it is given, `fit_examples` learns from examples wherever they are, and both go on in
+`_learn`. What differs between estimators is what they say of themselves (`_specification`) and a hook or two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from .. import _core
+from ..objective.examples import Examples, InMemory
+from ..objective.heads import Head, Margin
+from ..objective.objective import Objective
+from ._bridge import polish, prove
+from ._callbacks import report_progress, with_callbacks
+from ._input import Input
+from ._margin import dual_starts
+from ._no_optimum import why_no_optimum
+from ._unproven import Warnings
+
+if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
+    from ..solvers import Result, Solver, Start
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Fitting", "thread_count"]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for: None for all, −1 for all, −2 for all but one, as in scikit-learn."""
+    if n_jobs is None:
+        return _core.threads()
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0; None or -1 for all threads")
+    return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
+
+
+class Fitting(Input, Warnings):
+    """fit(X, y), and what it takes."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d)
+            The examples; float32 and float64 data in rows (C order or CSR) are not copied. Other numbers are read as
+            64-bit floats: rounded, if they are none, or refused where something is proven exactly.
+        y : array of shape (n,)
+            Their labels, any two or more values.
+        sample_weight : array of shape (n,), optional
+            How much each example counts; a weight of 2 is the same as two rows.
+
+        Returns
+        -------
+        self
+        """
+        _core.warn_if_slow()
+        self._check_parameters()
+        X, y = self._check_X(X, y, reset=not self._goes_on())
+        classes, codes = self._encode(y)
+        weight = self._sample_weight(sample_weight, len(codes))
+        return self._learn(InMemory(self._rows(X), codes, weight), classes)
+
+    def _learn(self, examples: Examples, classes: NDArray[Any]) -> Self:
+        """Pose the objectives, solve, certify, store, and warn."""
+        starts = self._starts(classes) if self._goes_on() else None
+        class_weight = self._class_weights(examples, classes)
+        self.classes_ = classes
+        objectives = self._objectives(examples, class_weight)
+        self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
+        results = self._solve(objectives, starts)
+        results = self._proven_further(objectives, results)
+        self._store(objectives, results)
+        self._certify(objectives, results)
+        self._after_fit(objectives, results)
+        self._believe_the_proof()
+        if any(result.interrupted for result in results):
+            raise KeyboardInterrupt
+        self._warn(objectives[0], results)
+        return self
+
+    # -- the objectives -----------------------------------------------------------------------------------------------
+
+    def _heads(self) -> list[Head]:
+        """Return what the objectives do with scores: one plane for two classes, one a class for more."""
+        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [Margin(self._loss(), k) for k in positive]
+
+    def _objectives(self, examples: Examples, class_weight: FloatArray | None) -> list[Objective]:
+        terms = self._penalty(), self._C(), class_weight, bool(getattr(self, "fit_intercept", True))
+        return [Objective(examples, head, *terms) for head in self._heads()]
+
+    # -- where they begin ---------------------------------------------------------------------------------------------
+
+    def _goes_on(self) -> bool:
+        """Whether the fit begins where the last one ended."""
+        return bool(getattr(self, "warm_start", False)) and hasattr(self, "coef_")
+
+    def _starts(self, classes: NDArray[Any]) -> list[Start]:
+        """Return the planes of the last fit, if it was on the same classes; one against the rest, one start each."""
+        from ..solvers import Start
+
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "
+                "fit a new estimator, or set warm_start=False"
+            )
+        return [Start(w.copy(), float(b)) for w, b in zip(self._planes(), self.intercept_, strict=True)]
+
+    # -- solving ------------------------------------------------------------------------------------------------------
+
+    def _method(self, objective: Objective) -> Solver:
+        """Return the solver that was asked for, or the one that suits the objective."""
+        from ..solvers import Automatic
+
+        return self._solver() or Automatic(self._tol(), getattr(self, "max_iter", None))
+
+    def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
+        from ..solvers import minimise_all
+
+        first = objectives[0]
+        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+        asked: dict[str, Any] = dict(seed=seed, n_jobs=thread_count(getattr(self, "n_jobs", None)))
+        if starts is not None:
+            asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
+        with report_progress(self, objectives) as observers:
+            return minimise_all(objectives, self._method(first), observers=observers, **asked)
+
+    def _proven_further(self, objectives: list[Objective], results: list[Result]) -> list[Result]:
+        """Return the results with their gaps proven, where no penalty does that by itself and there is an optimum."""
+        if self._no_optimum is not None or any(result.interrupted for result in results):
+            return results
+        try:
+            return [polish(*each, self._tol()) for each in zip(results, objectives, strict=True)]
+        except KeyboardInterrupt:  # the planes that were found are kept
+            return [replace(result, interrupted=True) for result in results]
+
+    # -- storing ------------------------------------------------------------------------------------------------------
+
+    def _store(self, objectives: list[Objective], results: list[Result]) -> None:
+        """Keep the planes, and how they were found."""
+        self.coef_ = np.concatenate([np.atleast_2d(result.w.T) for result in results])
+        self.intercept_ = np.concatenate([np.atleast_1d(result.b) for result in results])
+        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        self.converged_ = all(result.converged for result in results)
+        self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
+        self.objective_ = objectives[0].formula
+        self.dual_gap_ = np.inf
+        self._redundancy = results[0].redundancy  # of the columns: the same for all classes
+        self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
+        self._proofs = []
+        self.__dict__.pop("_provenance", None)  # what a model file said of another fit
+
+    def _certify(self, objectives: list[Objective], results: list[Result]) -> None:
+        """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
+        prove(self, objectives, results)
+
+    def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
+        """Set further attributes."""
+
+    def _believe_the_proof(self) -> None:
+        """A fit has converged where `tol` is proven, whatever the solver says of it; where nothing is, it is asked.
+
+        Nothing is proven by estimators without a `tol`, which stop by a rule of their own, and of losses of the user's
+        own that say no conjugate.
+        """
+        if not self._own_rule and self._gap() is not None:
+            self.converged_ = self.certificate_.proven
+        self.converged_ = bool(self.converged_ and self._no_optimum is None)
+
+
+def _joined(starts: list[Start]) -> Start:
+    """Return the planes of all classes as one start: a column each."""
+    return replace(starts[0], w=np.column_stack([one.w for one in starts]), b=np.array([one.b for one in starts]))

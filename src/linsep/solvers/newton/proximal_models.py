@@ -1,0 +1,368 @@
+"""The quadratic models of proximal Newton: g·δ + ½ δᵀHδ + l1 ‖w + δ‖₁, each minimised by coordinate descent.
+
+The intercept is in them: δ_b = −g_b/Σh − x̄·δ is its best value for any δ, which centres the features at
+x̄ = Σ hᵢ xᵢ / Σ hᵢ.
+
+- of one plane, with the rows in memory: H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, hᵢ = cᵢ ℓ''(zᵢ), as such or as a product
+- of several classes, with the rows in memory: class by class, each a model of one plane, and all together now and then
+- of examples elsewhere, where a pass has added H up
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import blas
+
+from ..._core import Rows, gram_descent
+from ...objective.points import MarginPoint, SoftmaxPoint
+from ...penalties import Penalty
+from .preconditioner import Cholesky, ScaledFactor
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["Model", "models_at"]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The constants of the models, with what each trades; the L1 problems of `benchmarks/race.py` show the cost."""
+
+    #: Up to this many features H is written down; of sparse data it is more work than it saves.
+    gram: int = 2000
+    gram_of_sparse: int = 300
+    #: Rounds over the classes for one step at the most.
+    rounds: int = 100
+    #: After two rounds or more, as many as cost the same, all classes are moved together: if they have no more weights
+    #: than this, and the table of their columns no more numbers.
+    patience: int = 2
+    largest_leap: int = 800
+    largest_table: int = 2 * 10**7
+    #: From so many multiplications on H is summed in single precision: it shapes a step, not the answer.
+    much_work: int = 10**9
+
+
+TUNED = Tuning()
+
+
+class Model(Protocol):
+    """A quadratic model of the objective at a point."""
+
+    def minimise(self, accuracy: float) -> tuple[FloatArray, FloatArray | None]:
+        """Return the step, with slopes off by a share of what they are off by now, and the change of the scores."""
+        ...
+
+
+def models_at(point: Any) -> list[tuple[Any, float]]:
+    """Return what to try at a point, one after the other: a way to make a model, and the shortest step along it.
+
+    Where the curvature at the point says little of what comes, that of the steepest parabola above the losses does.
+    """
+    problem, steepest = point.problem, point.problem.head.max_curvature
+    if problem.examples.resident is None:
+        return [(lambda: _Summed(point), 1e-8)]
+    if problem.head.planes is not None:
+        return [(lambda: _Classes(point, point.p), 1e-8), (lambda: _Classes(point, None), 1e-8)]
+    h = problem.weight_of_loss * point.sums.h
+    if not np.isfinite(steepest):
+        return [(lambda: _Plane(point, h), 1e-12)]
+    above = (lambda: _Plane(point, problem.weight_of_loss * steepest * problem.s), 1e-12)
+    return [(lambda: _Plane(point, h), 1e-4), above] if h.any() else [above]
+
+
+class _Plane:
+    """The model of one plane with the rows in memory, from curvatures h."""
+
+    def __init__(self, point: MarginPoint, h: FloatArray) -> None:
+        self.point, self.h = point, h
+
+    def minimise(self, accuracy: float) -> tuple[FloatArray, None]:
+        """Return the step."""
+        point, h, problem = self.point, self.h, self.point.problem
+        d, total = problem.d, float(h.sum())
+        centred = problem.fit_intercept and total > 0
+        centre = problem.rows.rmatvec(h) / total if centred else np.zeros(d)
+        slope_b = float(point.smooth_gradient[d]) / total if centred else 0.0
+        q = point.smooth_gradient[:d] - slope_b * total * centre
+        step = quadratic_model(problem.rows, problem.penalty, point.w, h, centre).minimise(q, accuracy)
+        return np.append(step, -slope_b - float(centre @ step)) if problem.fit_intercept else step, None
+
+
+class _Summed:
+    """The model of examples elsewhere, whose Hessian a pass has added up: of one plane, or of several."""
+
+    def __init__(self, point: Any) -> None:
+        self.point = point
+
+    def minimise(self, accuracy: float) -> tuple[FloatArray, None]:
+        """Return the step: the intercepts are eliminated, then it is coordinate descent on the weights."""
+        point, problem, g = self.point, self.point.problem, self.point.smooth_gradient
+        size = point.w.size
+        H = problem.weight_of_loss * point.gram[: g.size, : g.size]
+        H = np.tril(H) + np.tril(H, -1).T
+        inner, q, flat = H[:size, :size], g.reshape(-1)[:size].copy(), g.reshape(-1)[size:]
+        # Of several classes only differences of intercepts bend the objective.
+        across = np.linalg.lstsq(H[size:, size:], np.column_stack([H[size:, :size], flat]))[0] if len(flat) else None
+        if across is not None:
+            inner = inner - H[:size, size:] @ across[:, :size]
+            q -= H[:size, size:] @ across[:, size]
+        model = _ByGram(np.ascontiguousarray(inner), 1e-14 * np.diag(H)[:size], problem.penalty, point.w.reshape(-1))
+        step = model.minimise(q, accuracy)
+        if across is not None:
+            step = np.append(step, -across[:, size] - across[:, :size] @ step)
+        return step.reshape(g.shape), None
+
+
+def quadratic_model(
+    rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray
+) -> _ByGram | _ByColumns:
+    """Return q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ with H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, to be minimised for any q."""
+    if rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram):
+        return _ByColumns(rows, penalty, w, h, centre)
+    H, nudge = _centred_gram(rows, h, centre)
+    # A nudge where nothing bends, as large as the rounding that may have made it so.
+    return _ByGram(H, nudge * (np.einsum("jj->j", H) + h.sum() * centre**2), penalty, w)
+
+
+def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
+    """Return the largest change of slope that a step along a single coordinate would make."""
+    t = bend * w - q
+    return float(np.abs(np.sign(t) * np.maximum(np.abs(t) - l1, 0.0) - bend * w).max(initial=0.0))
+
+
+class _ByGram:
+    """The model with H written down."""
+
+    def __init__(self, H: FloatArray, nudge: FloatArray, penalty: Penalty, w: FloatArray) -> None:
+        self.w, self.l1, self.H = w, penalty.l1, H
+        self.bend = np.einsum("jj->j", H)
+        self.bend += nudge + np.finfo(float).tiny
+        self.bend += penalty.l2
+
+    def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
+        """Return δ. Where coordinate descent is slow, the support's own minimum is tried between its passes."""
+        w, q = self.w.copy(), q.copy()
+        accuracy *= violation(q, w, self.bend, self.l1)
+        for _ in range(50):
+            if gram_descent(self.H, self.l1, accuracy, 50, q, w) <= accuracy:
+                break
+            self._leap(q, w)
+        return w - self.w
+
+    def _leap(self, q: FloatArray, w: FloatArray) -> None:
+        """Go to the minimum over the weights that are not zero, as far as the first whose sign would turn."""
+        support = np.flatnonzero(w)
+        if not 0 < len(support) <= TUNED.gram:
+            return
+        H = self.H[np.ix_(support, support)]
+        scale = 1.0 / np.sqrt(np.einsum("jj->j", H))
+        factor = Cholesky(H * scale[:, None] * scale)
+        signs = np.sign(w[support])
+        step = -scale * factor.solve(scale * (q[support] + self.l1 * signs))
+        turning = signs * (w[support] + step) < 0
+        t = min(1.0, float((-w[support] / np.where(turning, step, 1.0))[turning].min(initial=1.0)))
+        new = w[support] + t * step
+        new[signs * new <= 1e-14 * np.abs(w[support])] = 0.0
+        q += (new - w[support]) @ self.H[support]
+        w[support] = new
+
+
+def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatArray, float]:
+    """Return Σ h (x − x̄)(x − x̄)ᵀ and how far, as a share of the diagonal, rounding may have taken it off."""
+    which = np.flatnonzero(h)
+    if rows.is_sparse:
+        lower = rows.gram(h, which)[:-1, :-1]
+        H = np.tril(lower) + np.tril(lower, -1).T
+        H -= h.sum() * np.outer(centre, centre)
+        return np.ascontiguousarray(H), 1e-14
+    # In single precision where it is much work: it shapes a step, not the answer. The centre is taken off before.
+    single = len(which) * rows.d**2 >= TUNED.much_work
+    syrk, dtype = (blas.ssyrk, np.float32) if single else (blas.dsyrk, np.float64)
+    H, size, root = np.zeros((rows.d, rows.d)), max(1, 2**21 // rows.d), np.sqrt(h)
+    for first in range(0, len(which), size):
+        part = which[first : first + size]
+        block = ((rows.X[part] - centre) * root[part, None]).astype(dtype, copy=False)
+        H += syrk(1.0, block.T, lower=0).T
+    H += np.tril(H, -1).T
+    return H, 1e-6 if single else 1e-14
+
+
+class _ByColumns:
+    """The model with H = A Aᵀ − c cᵀ + l2·I left as a product: A holds the features times √h, one a row."""
+
+    def __init__(self, rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray) -> None:
+        self.w, self.penalty = w, penalty
+        self.A = _scaled_columns(rows, np.sqrt(h))
+        self.c = np.sqrt(h.sum()) * centre
+        lengths = self.A.squared_norms()
+        self.bend = np.maximum(lengths - self.c**2, 0.0) + 1e-14 * lengths + np.finfo(float).tiny + self.penalty.l2
+
+    def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
+        """Return δ."""
+        accuracy *= violation(q, self.w, self.bend, self.penalty.l1)
+        delta, t, along = np.zeros_like(self.w), np.zeros(self.A.d), np.zeros(1)
+        for _ in range(50):  # in between Python hears of Ctrl-C
+            changed = self.A.column_descent(
+                self.c,
+                self.bend,
+                q,
+                self.w,
+                l1=self.penalty.l1,
+                l2=self.penalty.l2,
+                accuracy=accuracy,
+                passes=20,
+                delta=delta,
+                t=t,
+                along=along,
+            )
+            if changed <= accuracy:
+                break
+        return delta
+
+
+def _scaled_columns(rows: Rows, root: FloatArray) -> Rows:
+    """Return the features as rows, each example's entry times its root."""
+    if not rows.is_sparse:
+        return Rows(np.ascontiguousarray(rows.X.T) * root.astype(rows.X.dtype))
+    columns = rows.X.tocsc()
+    data = columns.data * root[columns.indices].astype(columns.dtype)
+    turned = (data, columns.indices, columns.indptr)
+    return Rows(sparse.csr_array(turned, shape=(rows.d, rows.n)), tidy=True)
+
+
+# -- several classes --------------------------------------------------------------------------------------------------
+
+
+class _Classes:
+    """The quadratic model of P at a point: with the curvature of its p, or with half of each example's weight.
+
+    diag(p) − ppᵀ is never more than ½·I, so that the latter lies above the losses wherever one goes.
+    """
+
+    def __init__(self, point: SoftmaxPoint, p: FloatArray | None) -> None:
+        self.point, self.p = point, p
+        problem = point.problem
+        self.c = problem.weight_of_loss * problem.s
+        self.step, self.step_b = np.zeros_like(point.w), np.zeros_like(point.b)
+        self.U = np.zeros_like(point.scores)
+        self.mean = np.zeros(problem.rows.n)  # Σₗ pᵢₗ uᵢₗ
+        self.parts = [_Class(self, k) for k in range(problem.classes)]
+
+    def minimise(self, accuracy: float) -> tuple[FloatArray, FloatArray]:
+        """Return the step, and its scores, with slopes off by a share of what they are off by now."""
+        enough, exactness, waited = 0.0, 0.5, 0
+        for k in range(TUNED.rounds if self.p is not None else 1):
+            moved = max(part.improve(exactness) for part in self.parts)
+            enough = enough or accuracy * moved
+            exactness = max(0.1 * accuracy, 0.3 * exactness)
+            if moved <= enough and k:
+                break
+            waited += 1
+            if self.p is not None and waited > max(TUNED.patience, self._price_of_leap()):
+                self._leap(self.p)
+                waited = 0
+        step = np.vstack([self.step, self.step_b]) if self.point.problem.fit_intercept else self.step
+        return step, self.U
+
+    def _price_of_leap(self) -> float:
+        """About how many rounds over the classes cost as much as moving all of them together."""
+        rows, K = self.point.problem.rows, self.point.problem.classes
+        size = int(np.count_nonzero(self.point.w + self.step)) + K
+        return size**2 * (rows.n + size) / (8.0 * K * (rows.stored + rows.d**2))
+
+    def pull(self, p: FloatArray, k: int | slice) -> FloatArray:
+        """cᵢ pᵢₖ (uᵢₖ − Σₗ pᵢₗ uᵢₗ): what the steps so far have added to the slopes of the losses."""
+        if isinstance(k, int):
+            return np.asarray(self.c * p[:, k] * (self.U[:, k] - self.mean))
+        return np.asarray(self.c[:, None] * p * (self.U - self.mean[:, None]))
+
+    def _leap(self, p: FloatArray) -> None:
+        """Go to the minimum over the weights that are not zero, as far as the first whose sign would turn.
+
+        Between columns that say nearly the same, or differ from the intercept by little, rounds over the classes crawl.
+        """
+        problem, now = self.point.problem, self.point.w + self.step
+        j, k = np.nonzero(now)
+        features, place = np.unique(j, return_inverse=True)
+        size = len(j) + problem.classes * problem.fit_intercept
+        if size > TUNED.largest_leap or size * problem.rows.n > TUNED.largest_table:
+            return
+        columns = problem.rows.columns(features).dense(np.arange(problem.rows.n))
+        if problem.fit_intercept:  # one more column, of ones, for every class
+            columns = np.column_stack([columns, np.ones(len(columns))])
+            place = np.append(place, np.full(problem.classes, len(features)))
+            k_all = np.append(k, np.arange(problem.classes))
+        else:
+            k_all = k
+        T, g = self.pull(p, slice(None)), self.point.smooth_gradient
+        slopes = g[j, k] + problem.penalty.l2 * self.step[j, k] + problem.penalty.l1 * np.sign(now[j, k])
+        if problem.fit_intercept:
+            slopes = np.append(slopes, g[-1])
+        slopes += (columns.T @ T)[place, k_all]
+        V = -self._solve(columns, place, k_all, p, slopes, len(j))
+        turning = np.sign(now[j, k]) * (now[j, k] + V[: len(j)]) < 0
+        t = min(1.0, float((-now[j, k] / np.where(turning, V[: len(j)], 1.0))[turning].min(initial=1.0)))
+        self.step[j, k] += t * V[: len(j)]
+        if problem.fit_intercept:
+            self.step_b += t * V[len(j) :]
+        full = np.zeros((columns.shape[1], problem.classes))
+        full[place, k_all] = t * V
+        u = columns @ full
+        self.U += u
+        self.mean += np.einsum("ik,ik->i", p, u)
+
+    def _solve(
+        self, columns: FloatArray, place: IntArray, k: IntArray, p: FloatArray, slopes: FloatArray, penalised: int
+    ) -> FloatArray:
+        """Return H⁻¹ slopes, where H is the model's Hessian on the weights (place, k)."""
+        A = columns[:, place]
+        weighted = A * p[:, k]
+        H = (weighted * self.c[:, None]).T @ A
+        H *= k[:, None] == k
+        H -= (weighted * self.c[:, None]).T @ weighted
+        diagonal = np.einsum("jj->j", H)
+        diagonal[:penalised] += self.point.problem.penalty.l2
+        return ScaledFactor(H).solve(slopes)
+
+
+class _Class:
+    """The model's part in one class."""
+
+    def __init__(self, model: _Classes, k: int) -> None:
+        problem, self.model, self.k = model.point.problem, model, k
+        self.rows, self.fit_intercept = problem.rows, problem.fit_intercept
+        h = model.c * (0.5 if model.p is None else model.p[:, k] * (1.0 - model.p[:, k]))
+        self.total = float(h.sum())
+        self.centred = self.fit_intercept and self.total > 0
+        self.centre = problem.rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.rows.d)
+        self.quadratic = quadratic_model(problem.rows, problem.penalty, model.point.w[:, k].copy(), h, self.centre)
+
+    def improve(self, accuracy: float) -> float:
+        """Move this class to its own minimum; return by how much slopes were off before."""
+        model, k, d = self.model, self.k, self.rows.d
+        penalty, gradient = model.point.problem.penalty, model.point.smooth_gradient
+        q = gradient[:d, k] + penalty.l2 * model.step[:, k]
+        q_b = float(gradient[d, k]) if self.fit_intercept else 0.0
+        if model.p is not None:
+            t = model.pull(model.p, k)
+            q, q_b = q + self.rows.rmatvec(t), q_b + float(t.sum())
+        slope_b = q_b / self.total if self.centred else 0.0
+        q = q - slope_b * self.total * self.centre
+        self.quadratic.w = model.point.w[:, k] + model.step[:, k]
+        off = max(violation(q, self.quadratic.w, self.quadratic.bend, penalty.l1), abs(q_b) * self.centred)
+        if off == 0:
+            return 0.0
+        step = self.quadratic.minimise(q, accuracy)
+        step_b = -slope_b - float(self.centre @ step)
+        model.step[:, k] += step
+        model.step_b[k] += step_b * self.fit_intercept
+        u = self.rows.matvec(step) + step_b * self.fit_intercept
+        model.U[:, k] += u
+        if model.p is not None:
+            model.mean += model.p[:, k] * u
+        return off
