@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.claim import Claim
 from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..certificates.gap.certify import certify
+from ..certificates.gap.claim import Claim
 from ..certificates.kinds.gap import Gap
-from ..certificates.parted_claim import certify_parts
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
@@ -23,7 +23,7 @@ from ..solvers.dual.streamed_dual import StreamedDual
 from ..solvers.newton.preconditioner import FACTORED
 from ..solvers.newton.streamed_multipliers import StreamedMultipliers
 from ..solvers.newton.streamed_newton import StreamedNewton
-from ..solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_in_passes
+from ..solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from ..solvers.result import Result, Start
 from ..solvers.sampling import gather
 from .memory import Budget, give_back
@@ -151,8 +151,6 @@ class _Fit:
         told = _teller(rows, "")
         found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
         found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
-        if np.isinf(statement.C):
-            found = replace(found, enclosed=enclosed_in_passes(problem, found.W, found.b))
         self.model._store_softmax(problem, found)
         self.model._believe_the_proof()
         return found.interrupted
@@ -174,7 +172,8 @@ class _Fit:
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
-        return result, certify_parts(watched, result, self.model._statement(), self.model.classes_, tol, duals)
+        known = replace(result, alpha=duals)
+        return result, certify(watched, known, self.model._statement(), self.model.classes_, tol)
 
     def _solver(self, problem: PartedProblem, tol: float) -> Any:
         """Return the method that suits the problem and the room; raise where none does."""
