@@ -1,47 +1,22 @@
-"""For the time being: one way to solve, polish and certify for each kind of objective, until each room has one."""
+"""For the time being: what the solvers' rooms will do themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..certificates.claim import certify, rounding
-from ..certificates.kinds.gap import Gap, SoftmaxGap
-from ..certificates.softmax_certificate import certify_softmax
+from ..certificates.gap.rounding import rounding
 from ..objective.duality import share
 from ..objective.objective import Objective
 
-if TYPE_CHECKING:
-    from ..solvers import Result
 
-
-@dataclass(frozen=True)
-class AllAtOnce:
-    """A solver of all classes at once, with the result of any."""
-
-    method: Any
-    helped_by = frozenset({"centring", "scaling", "polishing"})
-
-    @property
-    def name(self) -> str:
-        return str(self.method.name)
-
-    def solve(self, problem: Any, *, start: Any = None, seed: int = 0, observer: Any = None) -> Result:
-        from ..solvers import Result, Start
-
-        begin = None if start is None else (start.w, start.b)
-        found = self.method.solve(problem, start=begin, observer=observer)
-        ended = found.n_iter, found.converged, found.message, found.history
-        proven = dict(proof=found.proof, redundancy=found.redundancy, enclosed=found.enclosed)
-        last = Start(found.W, found.b)
-        return Result(found.W, found.b, *ended, last=last, interrupted=found.interrupted, **proven)
-
-
-def polish(result: Any, objective: Objective, tol: float) -> Any:
+def polish(result: Any, objective: Any, tol: float) -> Any:
     from ..solvers import helped_by
     from ..solvers.newton.polishing import can_be_proven, polished, polished_softmax
     from ..solvers.newton.softmax import SoftmaxResult
 
+    if objective.examples.resident is None:
+        return result
     if objective.head.planes:
         ended = result.n_iter, result.converged, result.message, result.history
         found = SoftmaxResult(result.w, result.b, *ended, result.proof, result.interrupted)
@@ -59,17 +34,31 @@ def polish(result: Any, objective: Objective, tol: float) -> Any:
     return polished(result, objective, tol)
 
 
-def prove(model: Any, objectives: list[Objective], results: list[Any]) -> None:
-    statement, tol = model._statement(), model._tol()
-    if objectives[0].head.planes:
-        known = results[0].proof, statement, model.classes_, float(tol), results[0].enclosed
-        model._proofs = [SoftmaxGap([certify_softmax(objectives[0], results[0].w, results[0].b, *known)])]
-    elif statement.loss.convex and statement.loss.defines("conjugate"):
-        each = zip(objectives, results, strict=True)
-        claims = [
-            certify(objective, result, statement, model.classes_, objective.positive, tol) for objective, result in each
-        ]
-        model._proofs = [Gap(claims)]
-    else:
-        return
-    model.dual_gap_ = model.certificate_.relative_gap
+@dataclass(frozen=True)
+class InTurn:
+    """The streamed solvers of kinked losses, by today's names."""
+
+    tol: float
+    most_features: int
+
+    def solve(self, objective: Objective, seed: int, workspace: Any) -> Any:
+        from ..solvers.dual.streamed_dual import StreamedDual
+        from ..solvers.newton.newton import Newton
+        from ..solvers.newton.preconditioner import FACTORED
+        from ..solvers.newton.proximal import ProximalNewton
+        from ..solvers.newton.streamed_multipliers import StreamedMultipliers
+
+        few = objective.d <= min(FACTORED, self.most_features)
+        if objective.head.smooth and (few or objective.head.planes):
+            method = (Newton if objective.penalty.l1 == 0 else ProximalNewton)(self.tol)
+            result = method.solve(objective, seed=seed, workspace=workspace)
+            result.history.solver = result.history.solver or method.name
+            return result
+        if not (objective.loss.defines("dual_step") and objective.penalty.l2 > 0 and objective.penalty.l1 == 0):
+            raise ValueError(f"no solver minimises {objective.formula}")
+        streamed = (StreamedMultipliers if few else StreamedDual)(self.tol)
+        result, duals = streamed.solve(
+            objective, workspace, sample=objective.examples.sample(seed, weighted=True), told=workspace.passed
+        )
+        result.history.solver = streamed.name
+        return replace(result, alpha=duals)

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from ...arithmetic.enclosure import Interval
 from ...arithmetic.redundancy import Redundancy
-from ...certificates.softmax_certificate import examined as examined_softmax
-from ...certificates.softmax_certificate import is_ordinary, sharp_softmax_primal, softmax_bound_below
 from ...objective.curvature import MANY_FEATURES, Look
-from ...objective.dual_point import bound_below, examined, sharp_primal
 from ...objective.duality import Bound, penalised
+from ...objective.enclosure import bound_below, examined, sharp_primal
 from ...objective.problem import Problem
 from ...objective.softmax import SoftmaxProblem
 from ..result import STOPPED_BY_OBSERVER, Result
@@ -151,11 +149,11 @@ class _Planes:
 
     def height(self, point: FloatArray) -> Interval:
         """Enclose P."""
-        return sharp_softmax_primal(self.problem, point[: self.d], point[self.d])[0]
+        return sharp_primal(self.problem, point[: self.d], point[self.d])[0]
 
     def look(self, point: FloatArray) -> tuple[Interval, Look]:
         """Enclose P, and look at its derivatives."""
-        return examined_softmax(self.problem, point[: self.d], point[self.d])
+        return examined(self.problem, point[: self.d], point[self.d])
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the planes moved by t times a step, which holds the last class's still."""
@@ -225,7 +223,7 @@ def polished_softmax(result: SoftmaxResult, problem: SoftmaxProblem, tol: float)
         return result
     goal = goal_of(tol, problem.rows.n * K * float(size) ** 2)
     found = descend(_Planes(problem), np.vstack([result.W, result.b]), tol, goal)
-    dual = softmax_bound_below(found.primal, found.look, is_ordinary(problem))
+    dual = bound_below(problem, found.primal, found.look)
     W, b, n_iter = found.point[:d].copy(), found.point[d].copy(), result.n_iter + found.steps
     proof, enclosed = Bound(found.primal.high, dual.low), (found.primal, dual)
     return replace(result, W=W, b=b, n_iter=n_iter, proof=proof, enclosed=enclosed, redundancy=found.look.redundancy)

@@ -44,6 +44,12 @@ class SoftmaxResult:
     interrupted: bool = False
     enclosed: tuple[Interval, Interval] | None = None
     redundancy: Redundancy | None = None
+    alpha = z = None
+
+    @property
+    def w(self) -> FloatArray:
+        """The weights, by the name that all results have."""
+        return self.W
 
 
 @dataclass(frozen=True)

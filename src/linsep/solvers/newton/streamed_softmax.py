@@ -7,17 +7,11 @@ the blocks of the Hessian that a sample gives. It begins where the sample leads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.enclosure import Interval
-from ...certificates.parted_claim import Passes
-from ...certificates.softmax_certificate import enclosed_primal, scores_of, softmax_bound_below
-from ...objective.curvature import SoftmaxDerivatives, examine_softmax_in_passes, softmax_slopes
 from ...objective.parted import Block, PartedSoftmax
-from ...objective.scaling import ordinary_in_parts
 from ...objective.softmax import SoftmaxPoint
 from .._checks import check_count
 from ..run import EndOfRun, no_step_lowers
@@ -26,22 +20,7 @@ from .softmax import SoftmaxNewton, SoftmaxResult, metric_at
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["PartedSoftmax", "StreamedSoftmax", "enclosed_in_passes"]
-
-
-def enclosed_in_passes(problem: PartedSoftmax, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:
-    """Enclose P(W, b), and the best bound on the optimum that can be shown without a penalty: a few passes."""
-    passes, primal = Passes(problem.examples, problem.by_class), Interval(0.0, 0.0)
-
-    def at(part: slice, X: Any) -> SoftmaxDerivatives:
-        codes, c = passes.at(part)
-        scores, radius = scores_of(X, W, b)
-        return softmax_slopes(codes, c, scores, radius.max(axis=1))
-
-    for block in problem.examples:
-        primal = primal + enclosed_primal(problem.on(block), W, b)
-    look = examine_softmax_in_passes(passes.X, problem.classes, at, intercept=problem.fit_intercept)
-    return primal, softmax_bound_below(primal, look, ordinary_in_parts(problem, problem.by_class, np.zeros(1), 0.0))
+__all__ = ["PartedSoftmax", "StreamedSoftmax"]
 
 
 @dataclass(frozen=True)
