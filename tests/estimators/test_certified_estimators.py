@@ -340,7 +340,7 @@ def test_max_iter_is_a_limit_and_a_warning_says_so(wine):
 def test_verbose_says_how_the_fit_ended(wine, capsys):
     LogisticRegression(verbose=1).fit(*wine)
     captured = capsys.readouterr()
-    assert "LogisticRegression: softmax_newton" in captured.err
+    assert "LogisticRegression: newton" in captured.err
     assert "gap" in captured.err
     assert not captured.out
 
