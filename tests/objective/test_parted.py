@@ -12,12 +12,14 @@ from linsep.certificates.certificate import Certificate
 from linsep.certificates.parted_claim import certify_parts
 from linsep.objective.duality import bound
 from linsep.objective.examples import Block, InBlocks
+from linsep.objective.heads import Softmax
+from linsep.objective.objective import Objective
 from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
 from linsep.solvers.dual.streamed_dual import StreamedDual
+from linsep.solvers.newton.newton import Newton
+from linsep.solvers.newton.proximal import ProximalNewton
 from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
-from linsep.solvers.newton.streamed_newton import StreamedNewton
-from linsep.solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from linsep.solvers.sampling import gather
 
 SMOOTH = ("logistic", "squared_hinge", "square")
@@ -26,8 +28,8 @@ SMOOTH = ("logistic", "squared_hinge", "square")
 class MemoryBlocks(InBlocks):
     """The rows of a matrix, some at a time."""
 
-    def __init__(self, X, codes, size):
-        self.X, self.codes, self.size = X, np.asarray(codes), size
+    def __init__(self, X, codes, size, sample_size=0):
+        self.X, self.codes, self.size, self.sample_size = X, np.asarray(codes), size, sample_size
         self.n, self.d = X.shape
         self.counts = np.bincount(self.codes)
         self.squares = np.bincount(self.codes, weights=Rows(X).squared_norms())
@@ -59,6 +61,9 @@ class MemoryWorkspace:
         self.state, self.kept = state, self.kept + 1
         if self.kept == self.stop_after:
             raise SystemExit("killed")
+
+    def passed(self, passes, gap):
+        self.passes = passes
 
     def vector(self, name):
         return self.vectors.setdefault(name, MemoryVector(self.n))
@@ -114,26 +119,32 @@ def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=N
     assert outcome.proven
 
 
+def solved(solver, problem, workspace):
+    if isinstance(solver, Newton):
+        return solver.solve(problem, workspace=workspace)
+    return solver.solve(problem, workspace)[0]
+
+
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("weight", [None, (1.0, 3.0)])
 def test_newton_in_passes(loss, penalty, weight):
     X, codes = data()
-    blocks = MemoryBlocks(sparse.csr_array(X) if penalty == "l1" else X, codes, 200)
+    blocks = MemoryBlocks(sparse.csr_array(X) if penalty == "l1" else X, codes, 200, sample_size=400)
     weights = None if weight is None else np.array(weight)
     problem = PartedProblem(blocks, 1, losses.get(loss), penalties.get(penalty), 0.1, weights)
-    sample = gather(blocks, 400, np.random.default_rng(0))
-    result, duals = StreamedNewton().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    solver = ProximalNewton() if penalty == "l1" else Newton()
+    result = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     assert len(result.history) < 15
-    check(problem, result, duals, X, codes, loss, penalty, 0.1, weight=weight)
+    check(problem, result, None, X, codes, loss, penalty, 0.1, weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["square", "logistic"])
 def test_newton_without_a_penalty(loss):
     X, codes = data()
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss))
-    result, _ = StreamedNewton().solve(problem, MemoryWorkspace(len(X)))
+    result = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     best = LinearClassifier(loss, C=None, tol=1e-9).fit(X, codes)
     assert result.w == pytest.approx(best.coef_[0], abs=2e-3)
@@ -173,24 +184,23 @@ def test_dual_descent_in_passes_for_many_features(loss):
 @pytest.mark.parametrize("balanced", [False, True])
 def test_m24_softmax_in_passes(balanced):
     X, codes = data(classes=4)
-    blocks = MemoryBlocks(X, codes, 400)
+    blocks = MemoryBlocks(X, codes, 400, sample_size=400)
     model = LogisticRegression(C=0.5, class_weight="balanced" if balanced else None).fit(X, codes)
     best = model.certificate_.primal
     weight = blocks.counts.sum() / (4 * blocks.counts) if balanced else None
-    problem = PartedSoftmax(blocks, 4, penalties.L2(), 0.5, weight)
-    found = StreamedSoftmax().solve(
-        problem, MemoryWorkspace(len(X)), sample=gather(blocks, 400, np.random.default_rng(0))
-    )
+    problem = Objective(blocks, Softmax(4), penalties.L2(), 0.5, weight)
+    found = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert found.converged
     assert found.proof.primal == pytest.approx(best, rel=1e-4)
-    model._store_softmax(problem, found)
+    model._store([problem], [found])
+    model._certify([problem], [found])
     assert model.certificate_.verify(X, codes)
     assert model.certificate_.proven
 
 
 @pytest.mark.parametrize(
     ("solver", "loss"),
-    [(StreamedNewton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
+    [(Newton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
 )
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
@@ -198,9 +208,9 @@ def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
     workspace = MemoryWorkspace(len(X), stop_after=passes)
     with pytest.raises(SystemExit):
-        solver.solve(problem, workspace)
-    result, _ = solver.solve(problem, workspace)
-    straight, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+        solved(solver, problem, workspace)
+    result = solved(solver, problem, workspace)
+    straight = solved(solver, problem, MemoryWorkspace(len(X)))
     assert result.converged
     objectives = [problem.evaluate(one.w, one.b).objective for one in (result, straight)]
     assert objectives[0] == pytest.approx(objectives[1], rel=2 * solver.tol)
@@ -219,11 +229,11 @@ class _Interrupting(MemoryBlocks):
             yield block
 
 
-@pytest.mark.parametrize(("solver", "loss"), [(StreamedNewton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
+@pytest.mark.parametrize(("solver", "loss"), [(Newton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
 def test_ctrl_c_keeps_the_best_so_far(solver, loss):
     X, codes = data()
     problem = PartedProblem(_Interrupting(X, codes, 400), 1, losses.get(loss), C=1.0)
-    result, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+    result = solved(solver, problem, MemoryWorkspace(len(X)))
     assert result.interrupted
     assert problem.evaluate(result.w, result.b).objective < problem.evaluate(np.zeros(6), 0.0).objective
 

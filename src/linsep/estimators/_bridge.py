@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..certificates.claim import certify, rounding
@@ -12,47 +11,18 @@ from ..objective.duality import share
 from ..objective.objective import Objective
 
 if TYPE_CHECKING:
-    from ..solvers import Result
-
-
-@dataclass(frozen=True)
-class AllAtOnce:
-    """A solver of all classes at once, with the result of any."""
-
-    method: Any
-    helped_by = frozenset({"centring", "scaling", "polishing"})
-
-    @property
-    def name(self) -> str:
-        return str(self.method.name)
-
-    def solve(self, problem: Any, *, start: Any = None, seed: int = 0, observer: Any = None) -> Result:
-        from ..solvers import Result, Start
-
-        begin = None if start is None else (start.w, start.b)
-        found = self.method.solve(problem, start=begin, observer=observer)
-        ended = found.n_iter, found.converged, found.message, found.history
-        proven = dict(proof=found.proof, redundancy=found.redundancy, enclosed=found.enclosed)
-        last = Start(found.W, found.b)
-        return Result(found.W, found.b, *ended, last=last, interrupted=found.interrupted, **proven)
+    pass
 
 
 def polish(result: Any, objective: Objective, tol: float) -> Any:
     from ..solvers import helped_by
-    from ..solvers.newton.polishing import can_be_proven, polished, polished_softmax
-    from ..solvers.newton.softmax import SoftmaxResult
+    from ..solvers.newton.polishing import can_be_proven, polished
 
-    if objective.head.planes:
-        ended = result.n_iter, result.converged, result.message, result.history
-        found = SoftmaxResult(result.w, result.b, *ended, result.proof, result.interrupted)
-        found = polished_softmax(found, objective, tol)
-        proven = dict(proof=found.proof, enclosed=found.enclosed, redundancy=found.redundancy)
-        return replace(result, w=found.W, b=found.b, n_iter=found.n_iter, **proven)
     arrives = "polishing" in helped_by(result.history.solver)
     if not arrives or not can_be_proven(objective):
         return result
     proof = result.proof
-    if objective.loss.quadratic and proof is not None and proof.dual > 0:
+    if objective.head.planes is None and objective.loss.quadratic and proof is not None and proof.dual > 0:
         error = rounding(objective, result.w, result.b, proof)
         if share(max(proof.gap, 0.0) + error, proof.primal - error) <= tol:
             return result  # its own solver's proof will do

@@ -15,7 +15,6 @@ from ..losses import Loss
 from ..objective.heads import Head, Softmax
 from ..objective.objective import Objective
 from ..penalties import Penalty
-from ._bridge import AllAtOnce
 from ._certified import CertifiedEstimator, check_number
 from ._specification import check_C
 from ._streaming import log_probabilities
@@ -166,15 +165,13 @@ class LogisticRegression(CertifiedEstimator):
     def _softmax_solver(self, penalty: Penalty) -> Solver:
         """Return the solver of all classes at once, and why it is that one."""
         from ..solvers import Newton, ProximalNewton
-        from ..solvers.newton.softmax import SoftmaxNewton
-        from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
 
-        method, wanted = (SoftmaxProximalNewton, ProximalNewton) if penalty.l1 > 0 else (SoftmaxNewton, Newton)
+        wanted = ProximalNewton if penalty.l1 > 0 else Newton
         solver = self._solver()
         if solver is None:
-            return AllAtOnce(method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter))
+            return wanted(self.tol) if self.max_iter is None else wanted(self.tol, self.max_iter)
         if isinstance(solver, wanted):
-            return AllAtOnce(method(solver.tol, solver.max_iter))
+            return solver
         raise ValueError(
             f"solver={self.solver!r} cannot fit all classes at once with the penalty {penalty.formula!r}; "
             f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"

@@ -18,14 +18,16 @@ from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..history import History
 from ..objective.examples import Block, InBlocks
+from ..objective.heads import Softmax
+from ..objective.objective import Objective
 from ..objective.parted import PartedProblem
 from ..solvers.dual.streamed_dual import StreamedDual
+from ..solvers.newton.newton import Newton
+from ..solvers.newton.polishing import polished
 from ..solvers.newton.preconditioner import FACTORED
+from ..solvers.newton.proximal import ProximalNewton
 from ..solvers.newton.streamed_multipliers import StreamedMultipliers
-from ..solvers.newton.streamed_newton import StreamedNewton
-from ..solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_in_passes
 from ..solvers.result import Result, Start
-from ..solvers.sampling import gather
 from .memory import Budget, give_back
 from .preparing_streams import Preparation, file_to_stream
 from .request import Progress, Request
@@ -120,7 +122,8 @@ class _Fit:
         for k, problem in enumerate(problems[len(found) :], start=len(found)):
             place = self.folder.place(scratch.n)
             if sample is None and place.state is None:
-                sample = self._sample(scratch, weighted=True)
+                scratch.sample_size = self._sample_size(scratch)
+                sample = scratch.sample(self.request.seed, weighted=True)
             result, claim = self._plane(
                 problem, place, sample, f", class {k + 1} of {len(problems)}" * (len(problems) > 1)
             )
@@ -139,38 +142,41 @@ class _Fit:
     def _learn_at_once(self, scratch: Scratch, weight: NDArray[np.float64] | None) -> bool:
         """Fit the planes of all classes together, by softmax."""
         statement, K = self.model._statement(), len(self.model.classes_)
-        if statement.penalty.l1 > 0:
-            raise DataError("--l1-ratio with more than two classes takes a --loss other than logistic")
         room = K * 8 * (scratch.d + 1) ** 2 * 3
         if scratch.d <= FACTORED and room > self.budget.free // 2:
             enough = (self.budget.limit + 2 * room - self.budget.free) / 1e6
             raise DataError(f"{K} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
         rows = _Watched(scratch, self.progress, "")
-        problem = PartedSoftmax(rows, K, statement.penalty, statement.C, weight, statement.fit_intercept)
-        sample = self._sample(scratch) or gather(scratch, scratch.n, np.random.default_rng(0))
-        told = _teller(rows, "")
-        found = StreamedSoftmax(self.request.tol).solve(problem, self.folder.place(scratch.n), sample=sample, told=told)
-        found.history.solver, found.history.reason = StreamedSoftmax.name, "the data are larger than memory"
-        if np.isinf(statement.C):
-            found = replace(found, enclosed=enclosed_in_passes(problem, found.W, found.b))
+        problem = Objective(rows, Softmax(K), statement.penalty, statement.C, weight, statement.fit_intercept)
+        scratch.sample_size = self._sample_size(scratch)
+        solver = (ProximalNewton if problem.penalty.l1 > 0 else Newton)(self.request.tol)
+        place = self.folder.place(scratch.n, _teller(rows, ""))
+        found = solver.solve(problem, seed=self.request.seed, workspace=place)
+        if found.proof is None:
+            raise KeyboardInterrupt
+        found.history.solver, found.history.reason = solver.name, "the data are larger than memory"
+        found = polished(found, problem, self.request.tol)
         self.model._store_softmax(problem, found)
         self.model._believe_the_proof()
         return found.interrupted
 
-    def _sample(self, scratch: Scratch, *, weighted: bool = False) -> Block | None:
-        """Return examples to begin with; None where there are too few of them to be worth it."""
+    def _sample_size(self, scratch: Scratch) -> int:
+        """Return how many examples to begin with; 0 where there are too few of them to be worth it."""
         a_row = 12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d
         size = min(self.budget.sample // (a_row + 160), scratch.n // 4)
-        if size < 1000:
-            return None
-        return gather(scratch, size, np.random.default_rng(self.request.seed), weighted=weighted)
+        return 0 if size < 1000 else size
 
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
         blocks = _Watched(rows, self.progress, which)
         watched, told = replace(problem, examples=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
-        result, duals = solver.solve(watched, place, sample=sample, told=told)
+        if isinstance(solver, Newton | ProximalNewton):
+            place = self.folder.place(problem.n, told)
+            found = solver.solve(watched, seed=self.request.seed, workspace=place)
+            result, duals = polished(found, watched, tol), None
+        else:
+            result, duals = solver.solve(watched, place, sample=sample, told=told)
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
@@ -181,7 +187,7 @@ class _Fit:
         d, loss, penalty = problem.rows.d, problem.loss, problem.penalty
         few = d <= min(FACTORED, self.budget.features)
         if loss.smooth and few:
-            return StreamedNewton(tol)
+            return ProximalNewton(tol) if penalty.l1 > 0 else Newton(tol)
         if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:
             return StreamedMultipliers(tol) if few else StreamedDual(tol)
         what = f"{problem.formula} on {d:,} features"
@@ -218,6 +224,10 @@ class _Watched(InBlocks):
     def __init__(self, blocks: Any, progress: Progress, which: str) -> None:
         self._blocks, self._progress, self._what = blocks, progress, f"pass 1{which}"
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
+
+    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
+        """Return the sample of the blocks themselves, which several objectives share."""
+        return self._blocks.sample(seed, weighted=weighted)  # type: ignore[no-any-return]
 
     def say(self, what: str) -> None:
         """Name the next pass."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +124,9 @@ class Unfinished:
         for path in self.folder.glob("vector-*.bin"):
             path.unlink()
 
-    def place(self, n: int) -> Place:
-        """Return the workspace of the next plane, for so many examples."""
-        return Place(self, n)
+    def place(self, n: int, told: Callable[[int, float], None] | None = None) -> Place:
+        """Return the workspace of the next plane, for so many examples; who is told hears of every pass."""
+        return Place(self, n, told)
 
     def leave(self, error: BaseException) -> None:
         """Keep the folder where the same command would go on from it; else delete it, since it would stop the next one.
@@ -147,8 +147,13 @@ class Unfinished:
 class Place:
     """The workspace of one plane: see `linsep.solvers.streamed.Workspace`."""
 
-    def __init__(self, run: Unfinished, n: int) -> None:
-        self._run, self._n = run, n
+    def __init__(self, run: Unfinished, n: int, told: Callable[[int, float], None] | None = None) -> None:
+        self._run, self._n, self._told = run, n, told
+
+    def passed(self, passes: int, gap: float) -> None:
+        """Hear of a pass over the examples, and tell of it."""
+        if self._told is not None:
+            self._told(passes, gap)
 
     @property
     def state(self) -> dict[str, Any] | None:
