@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["ClaimError", "flag", "items", "label", "number", "section", "text", "whole"]
+__all__ = ["ClaimError", "count", "flag", "items", "label", "number", "section", "text", "whole"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,14 @@ def whole(data: Mapping[str, Any], name: str) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} is {value!r}, which is no whole number")
     return int(value)
+
+
+def count(data: Mapping[str, Any], name: str) -> int:
+    """Return a whole number, zero or more."""
+    value = whole(data, name)
+    if value < 0:
+        raise ValueError(f"{name} is {value}, which is below zero")
+    return value
 
 
 def flag(data: Mapping[str, Any], name: str) -> bool:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from ._types import FloatArray
 
 __all__ = ["ConvexityTest", "midpoint_test"]
 
@@ -91,5 +93,5 @@ def midpoint_test(
     return ConvexityTest(True, None, None, np.nan, np.nan, trials)
 
 
-def _scalar(value: float | NDArray[np.float64]) -> float:
+def _scalar(value: float | FloatArray) -> float:
     return float(np.asarray(value).reshape(()))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._core import is_sparse
-
-FloatArray = NDArray[np.float64]
+from ._types import FloatArray
 
 __all__ = [
     "augment",

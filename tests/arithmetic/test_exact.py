@@ -30,12 +30,19 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-100, 100)
 
 
-@pytest.mark.parametrize(("module", "needed"), [(exact, {"exact_input"}), (exact_input, set())])
-def test_the_checker_imports_nothing_of_linsep_but_the_refusal_of_inexact_numbers(module, needed):
-    tree = ast.parse(Path(module.__file__).read_text())
-    for node in ast.walk(tree):
+CHECKER = [Path(exact_input.__file__), *sorted(Path(exact.__file__).parent.glob("*.py"))]
+
+
+@pytest.mark.parametrize("file", CHECKER, ids=lambda file: file.name)
+def test_the_checker_imports_nothing_of_linsep_but_the_refusal_of_inexact_numbers(file):
+    own = {path.stem for path in CHECKER[1:]}
+    for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0 or node.module in needed
+            assert (
+                node.level == 0
+                or (node.level == 1 and file in CHECKER[1:] and node.module in own)
+                or (node.level == 2 and node.module == "exact_input")
+            )
             assert not (node.module or "").startswith("linsep")
         if isinstance(node, ast.Import):
             assert all(not name.name.startswith("linsep") for name in node.names)

@@ -15,7 +15,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer, mean_and_squares, scale_of
+from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer
+from linsep.data.encoding.fitting import mean_and_squares, scale_of
 from linsep.data.sources import DataError
 from linsep.data.statistics import TableStatistics
 

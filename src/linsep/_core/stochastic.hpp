@@ -1,4 +1,4 @@
-// Stochastic (sub)gradient descent, one example a step: the loop of reference.py, made fast.
+// Stochastic (sub)gradient descent, one example a step: the loop of reference/stochastic.py, made fast.
 //
 //     w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 //

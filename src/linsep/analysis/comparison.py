@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
+from .._types import FloatArray
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
 from ..losses import Loss
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["Comparison", "Row", "compare"]
 

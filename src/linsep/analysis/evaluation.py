@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .._types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Evaluation", "Measure", "auc", "codes_of", "decide", "evaluate"]
 
@@ -87,7 +87,7 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     return Evaluation(len(truth), np.asarray(classes).tolist(), named, confusion.tolist())
 
 
-def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     """Return the position of each label among the classes; raise for one that is not there."""
     labels = labels.astype(str) if classes.dtype.kind in "OU" and labels.dtype.kind not in "OU" else labels
     places = {label: k for k, label in enumerate(classes.tolist())}
@@ -112,7 +112,7 @@ def _resample(rng: np.random.Generator, n: int) -> FloatArray:
     return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
 
 
-def _log_losses(model: Any, X: Any, truth: NDArray[np.int64]) -> FloatArray | None:
+def _log_losses(model: Any, X: Any, truth: IntArray) -> FloatArray | None:
     if not hasattr(model, "predict_log_proba"):
         return None
     return -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
@@ -130,8 +130,8 @@ class _Rows:
 
     def __init__(
         self,
-        truth: NDArray[np.int64],
-        guess: NDArray[np.int64],
+        truth: IntArray,
+        guess: IntArray,
         k: int,
         log_losses: FloatArray | None,
         scores: FloatArray | None,
@@ -159,7 +159,7 @@ class _Rows:
         return np.nan if self.scores is None else auc(self.scores, self.positive, weight[self.order])
 
 
-def auc(group: NDArray[np.int64], positive: NDArray[np.bool_], weight: FloatArray) -> float:
+def auc(group: IntArray, positive: BoolArray, weight: FloatArray) -> float:
     """P(score of a positive > score of a negative), ties counted half; `group` numbers equal scores, ascending."""
     up = np.bincount(group, weights=weight * positive)
     down = np.bincount(group, weights=weight * ~positive)

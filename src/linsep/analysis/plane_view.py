@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .._types import FloatArray
 from ..geometry import discriminant, normal
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["PlaneView", "plane_view"]
 

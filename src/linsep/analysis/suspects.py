@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._core import Rows, is_sparse, native
+from .._types import BoolArray, FloatArray, IntArray
 from ..certificates.data_hash import coded
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["Suspect", "dominating", "suspects"]
 
@@ -150,7 +148,7 @@ def _column(X: Any, j: int) -> FloatArray:
     return np.asarray(X[:, [j]].toarray() if is_sparse(X) else X[:, [j]])
 
 
-def _balanced_errors(X: Any, is_k: NDArray[np.bool_]) -> FloatArray:
+def _balanced_errors(X: Any, is_k: BoolArray) -> FloatArray:
     """Return for each column the least balanced error of one threshold; of a sparse one, of being zero or not."""
     weight = np.where(is_k, 0.5 / is_k.sum(), -0.5 / (~is_k).sum())
     if is_sparse(X):
@@ -166,7 +164,7 @@ def _balances(x: FloatArray, weight: FloatArray) -> FloatArray:
     return np.cumsum(weight[order])[last_of_its_value]
 
 
-def _mistakes(column: FloatArray, is_k: NDArray[np.bool_]) -> int:
+def _mistakes(column: FloatArray, is_k: BoolArray) -> int:
     """Return the fewest mistakes of one threshold on a column."""
     below = np.rint(np.append(0.0, _balances(column[:, 0], np.where(is_k, 1.0, -1.0))))
     ours, others = int(is_k.sum()), int((~is_k).sum())

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
-
-FloatArray = NDArray[np.float64]
+from .._types import FloatArray
 
 __all__ = ["BlockedMatrix", "BlockedRows", "rows_of"]
 

@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import is_sparse
-
-FloatArray = NDArray[np.float64]
+from .._types import FloatArray, IntArray
 
 __all__ = ["column_sums", "two_product", "two_sum"]
 
@@ -48,9 +46,7 @@ def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     return high, a - high
 
 
-def column_sums(
-    parts: Iterable[tuple[slice, Any]], u: FloatArray, columns: NDArray[np.int64]
-) -> tuple[FloatArray, float]:
+def column_sums(parts: Iterable[tuple[slice, Any]], u: FloatArray, columns: IntArray) -> tuple[FloatArray, float]:
     """Σ uᵢ xᵢⱼ for some columns j, from blocks of rows; and how many u² each |uᵢ xᵢⱼ| may have added to the error.
 
     The second number is one for all columns: how often a term was rounded, times how many such roundings were added up.

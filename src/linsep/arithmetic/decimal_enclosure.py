@@ -13,16 +13,14 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import FloatArray
 from ..losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
 from .enclosure import Interval
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Row = tuple[list[int], list[Decimal]]
 
 __all__ = [

@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
 from .compensated import column_sums, two_sum
 from .split_product import split_product
-
-FloatArray = NDArray[np.float64]
 
 __all__ = [
     "EVERYTHING",
@@ -378,7 +376,7 @@ def feasible(loss: Loss, alpha: FloatArray, y: FloatArray, c: FloatArray, *, bal
     return np.asarray(units * step, dtype=np.float64)
 
 
-def take_surplus(units: NDArray[np.int64], y: FloatArray, *, bounded: bool) -> None:
+def take_surplus(units: IntArray, y: FloatArray, *, bounded: bool) -> None:
     """Make Σ unitsᵢ yᵢ = 0, in place, by taking from the class that has more; `bounded`: nothing below 0."""
     surplus = exact_sum(units[y > 0]) - exact_sum(units[y < 0])
     rows = np.flatnonzero(y > 0 if surplus > 0 else y < 0)
@@ -393,7 +391,7 @@ def take_surplus(units: NDArray[np.int64], y: FloatArray, *, bounded: bool) -> N
         units[:] = 0
 
 
-def exact_sum(units: NDArray[np.int64]) -> int:
+def exact_sum(units: IntArray) -> int:
     """Σ unitsᵢ, of whole numbers of up to 53 bits, in parts that fit into 64."""
     return sum(int(part.sum()) for part in np.array_split(units, len(units) // 512 + 1))
 

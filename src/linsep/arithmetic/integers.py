@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .._types import FloatArray
+
 Vector = list[int]
 
 __all__ = ["IntegerRows", "Vector", "conflict_among", "dot", "is_conflict", "kernel_step", "relations", "to_floats"]

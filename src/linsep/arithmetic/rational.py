@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import FloatArray, IntArray
 from .exact import Clock, mantissas
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Whole = NDArray[Any]  # Python's own whole numbers
 
 __all__ = ["fraction_of", "pivots", "solve", "to_whole"]

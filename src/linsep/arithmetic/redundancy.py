@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import BoolArray, FloatArray
 from .enclosure import blocks
 from .exact import Clock, ProofTimeoutError, depends
 from .rational import pivots, solve, to_whole
 
-FloatArray = NDArray[np.float64]
 Combination = dict[int, Fraction]
 
 __all__ = ["Near", "Redundancy", "find_redundancy"]
@@ -152,7 +151,7 @@ def _right_side(others: Combination, names: Sequence[str]) -> str:
     return text or "0"
 
 
-def find_redundancy(X: Any, *, intercept: bool, counted: NDArray[np.bool_] | None = None) -> Redundancy:
+def find_redundancy(X: Any, *, intercept: bool, counted: BoolArray | None = None) -> Redundancy:
     """Return which columns are exact combinations of others, earlier ones (and the intercept) being kept.
 
     Parameters
@@ -212,7 +211,7 @@ def _near(data: _Columns, place: int, kept: list[int], shares: FloatArray, left:
 class _Columns:
     """The columns of [1, X], or of X, on the rows that count; a *place* is a number among them."""
 
-    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_] | None) -> None:
+    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None) -> None:
         self.X, self.intercept = X, intercept
         self.counted = None if counted is None or counted.all() else counted
         self.n = X.shape[0] if self.counted is None else int(self.counted.sum())

@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import BoolArray, FloatArray
 from .compensated import two_sum
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["split_product"]
 
@@ -60,7 +58,7 @@ def split_product(A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray,
     return high, low, np.where(cut, lost, 2.0) * size * (1.0 + 8 * U)
 
 
-def _in_range(largest: FloatArray) -> NDArray[np.bool_]:
+def _in_range(largest: FloatArray) -> BoolArray:
     return np.asarray((largest == 0) | ((largest >= LEAST) & (largest <= MOST)))
 
 

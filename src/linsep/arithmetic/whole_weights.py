@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .._types import FloatArray, IntArray
 
 __all__ = ["WholeWeights", "nearest_float", "two_claims"]
 
@@ -62,7 +62,7 @@ class WholeWeights:
         """Their sum, in units."""
         return int(self.numbers.sum())
 
-    def grouped(self, groups: NDArray[np.int64], count: int) -> WholeWeights:
+    def grouped(self, groups: IntArray, count: int) -> WholeWeights:
         """Return the sum of the weights in each of so many groups."""
         sums = np.zeros(count, dtype=self.numbers.dtype)
         np.add.at(sums, groups, self.numbers)

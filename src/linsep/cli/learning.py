@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .options import COLUMNS, READING, Columns, Output, Reading, Source, ready
-from .speech import Waiting, note, print_json
+from .options import COLUMNS, READING, Columns, Json, Output, Reading, Seed, Source, Target, Tolerance, Training, ready
+from .speech import Waiting, note, show
 
 __all__ = ["compare", "fit", "replay", "separable"]
 
@@ -17,20 +17,20 @@ __all__ = ["compare", "fit", "replay", "separable"]
 def fit(
     data: Source,
     *,
-    target: str | None = None,
+    target: Target = None,
     output: Output | None = None,
     loss: str = "logistic",
     C: Annotated[str, Parameter(name="--C")] = "1",
     l1_ratio: float = 0.0,
-    tol: float = 1e-4,
+    tol: Tolerance = 1e-4,
     balanced: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
     max_memory: str | None = None,
     scratch: Path | None = None,
     resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Train a model on a file, and prove how near the optimum it is.
 
@@ -38,8 +38,6 @@ def fit(
     ----------
     data
         CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
-    target
-        The column to predict, by name or by number (1 the first, -1 the last).
     output
         Where to write the model, a JSON file.
     loss
@@ -48,20 +46,14 @@ def fit(
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
-    tol
-        The relative duality gap to reach.
     balanced
         Count all classes the same, however many examples they have.
-    seed
-        Of everything random.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
         With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
-    json
-        Print the outcome for a program instead.
     """
     from ..workflows import training
     from ..workflows.preparation import prepare
@@ -106,10 +98,7 @@ def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output
     from ..workflows import summaries
 
     record = summaries.fit_record(facts, model, scores, output)
-    if json:
-        print_json(record)
-    else:
-        print(summaries.fit_text(facts, model, scores, output))
+    show(record, summaries.fit_text(facts, model, scores, output), json)
     return 0 if record["proven"] else 1
 
 
@@ -138,26 +127,20 @@ def _fit_in_parts(
 
 
 def separable(
-    data: Source,
+    data: Training,
     *,
-    target: str | None = None,
+    target: Target = None,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Decide whether a plane separates two classes by the numbers in the file as they are, and prove the answer.
 
     Parameters
     ----------
-    data
-        A file, as for `linsep fit`.
-    target
-        The column to predict.
     time_limit
         Seconds to take at the most.
-    json
-        Print the verdict and its proof for a program instead.
     """
     from ..report.proofs import told
     from ..separation.verdict import separability
@@ -168,45 +151,31 @@ def separable(
         examples = prepare(data, target, scaled=False, **columns.asked(reading))
         waiting.on("looking for a plane, and for a proof that there is none")
         found = separability(examples.X, examples.y, time_limit=time_limit)
-    for remark in examples.notes:
-        note(remark)
-    if json:
-        print_json({"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()})
-    else:
-        print(told(found, examples.encoding.names, len(examples.y)))
+    record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
+    show(record, told(found, examples.encoding.names, len(examples.y)), json, notes=examples.notes)
     return 0
 
 
 def compare(
-    data: Source,
+    data: Training,
     *,
-    target: str | None = None,
+    target: Target = None,
     test: str | None = None,
     C: Annotated[float, Parameter(name="--C")] = 1.0,
-    tol: float = 1e-4,
-    seed: int = 0,
+    tol: Tolerance = 1e-4,
+    seed: Seed = 0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Fit every loss to the same file, and set side by side what each reaches.
 
     Parameters
     ----------
-    data
-        A file, as for `linsep fit`.
-    target
-        The column to predict.
     test
         Another file, to count errors on.
     C
         How much the losses count against the penalty.
-    tol
-        The relative duality gap to reach.
-    seed
-        Of everything random.
-    json
-        Print the rows for a program instead.
     """
     from ..analysis.comparison import compare as side_by_side
     from ..workflows.preparation import encoded, prepare
@@ -219,19 +188,14 @@ def compare(
         waiting.on("fitting every loss")
         further = {} if others is None else dict(X_test=others.X, y_test=others.y)
         table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
-    for remark in examples.notes:
-        note(remark)
-    if json:
-        print_json({"rows": finite(table.to_dict())})
-    else:
-        print(table)
+    show({"rows": finite(table.to_dict())}, table, json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 
 def replay(
-    data: Source,
+    data: Training,
     *,
-    target: str | None = None,
+    target: Target = None,
     output: Output = Path("replay.html"),
     loss: str = "perceptron",
     solver: str = "auto",
@@ -242,10 +206,10 @@ def replay(
     max_iter: int | None = None,
     steps: int | None = None,
     positive: str | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Show a fit step by step: one HTML file to play, pause and step through, or a GIF or MP4 for slides.
 
@@ -253,10 +217,6 @@ def replay(
 
     Parameters
     ----------
-    data
-        A file, as for `linsep fit`.
-    target
-        The column to predict.
     output
         Where to: .html, .gif or .mp4.
     loss
@@ -277,10 +237,6 @@ def replay(
         After how many recorded steps to stop at the latest.
     positive
         Of more than two classes, the one to tell from the rest.
-    seed
-        Of everything random.
-    json
-        Print where it went and how the fit did for a program instead.
     """
     from ..replay import check_ending, save
     from ..workflows import summaries
@@ -297,8 +253,5 @@ def replay(
         film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
         waiting.on(f"writing {output}")
         save(film, output)
-    if json:
-        print_json(summaries.replay_record(film, output))
-    else:
-        print(summaries.replay_text(film, output))
+    show(summaries.replay_record(film, output), summaries.replay_text(film, output), json)
     return 0

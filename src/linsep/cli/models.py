@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import READING, Output, Reading, Source, ready
-from .speech import Waiting, note, print_json
+from .options import READING, Json, Labels, Model, Output, Reading, Seed, Source, ready
+from .speech import Waiting, print_json, show
 
 __all__ = ["evaluate", "explain", "export", "predict", "report", "verify"]
 
 
 def predict(
-    model: Path,
+    model: Model,
     data: Source,
     *,
     output: Output | None = None,
@@ -24,8 +24,6 @@ def predict(
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     data
         A file with the columns that the model was trained on; - for standard input.
     output
@@ -50,28 +48,20 @@ def predict(
 
 
 def evaluate(
-    model: Path,
+    model: Model,
     data: Source,
     *,
-    target: str | None = None,
-    seed: int = 0,
+    target: Labels = None,
+    seed: Seed = 0,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Measure how good a model is on rows with known labels, each number with a 95 % bootstrap interval.
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     data
         Rows that the model was not trained on; - for standard input.
-    target
-        The column with the labels; without it the one that the model was trained on.
-    seed
-        Of the resampling.
-    json
-        Print the numbers for a program instead.
     """
     from ..analysis import evaluation
     from ..data.encoding import from_dict
@@ -85,25 +75,20 @@ def evaluate(
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         waiting.on("measuring")
         measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
-    for remark in examples.notes:
-        note(remark)
-    if json:
-        print_json(summaries.evaluation_record(measured))
-    else:
-        print(summaries.evaluation_text(measured))
+    show(summaries.evaluation_record(measured), summaries.evaluation_text(measured), json, notes=examples.notes)
     return 0
 
 
 def verify(
-    model: Path,
+    model: Model,
     data: Source,
     *,
-    target: str | None = None,
+    target: Labels = None,
     scratch: Path | None = None,
     independent: bool = False,
     rows: Output | None = None,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Check all that a model claims to be proven, from its training data alone.
 
@@ -112,20 +97,14 @@ def verify(
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     data
         The file it was trained on.
-    target
-        The column with the labels; without it the one that the model was trained on.
     scratch
         The folder for the encoded rows of a long file, which is not taken into memory.
     independent
         Check it a second time, by checker.py, a file of 500 lines that shares no code with the rest of linsep.
     rows
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
-    json
-        Print the outcome for a program instead.
     """
     from ..certificates.verification import verify as check
     from ..data.encoding import from_dict
@@ -152,69 +131,52 @@ def verify(
             if independent:
                 waiting.on("verifying independently")
                 both = second_opinion.check_independently(model, examples.X, examples.y, outcome)
-    if json:
-        print_json(summaries.verification_record(outcome) | (both.record() if independent else {}))
-    else:
-        print(both if independent else outcome)
+    record = summaries.verification_record(outcome) | (both.record() if independent else {})
+    show(record, both if independent else outcome, json)
     if independent:
         return both.code
     return 0 if outcome and outcome.proven else 1
 
 
-def explain(model: Path, *, top: int = 20, json: bool = False) -> int:
+def explain(model: Model, *, top: int = 20, json: Json = False) -> int:
     """Show what a model has learned: its coefficients, the heaviest first, and what is proven of it.
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     top
         How many coefficients to show; 0 for all.
-    json
-        Print all for a program instead.
     """
     from ..workflows import summaries
 
     found = _read(model)
-    if json:
-        print_json(summaries.explanation_record(found))
-    else:
-        print(summaries.explanation_text(found, top or None))
+    show(summaries.explanation_record(found), summaries.explanation_text(found, top or None), json)
     return 0
 
 
 def report(
-    model: Path,
+    model: Model,
     data: Source,
     *,
-    target: str | None = None,
+    target: Labels = None,
     output: Output = Path("report.html"),
     train: str | None = None,
     time_limit: float = 10.0,
-    seed: int = 0,
+    seed: Seed = 0,
     reading: Reading = READING,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Write one HTML file on a model: what is proven, how good it is, its weights, its worst mistakes.
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     data
         Rows with known labels to measure it on, best ones that it was not trained on; - for standard input.
-    target
-        The column with the labels; without it the one that the model was trained on.
     output
         Where to write the page, which needs nothing else.
     train
         The file that it was trained on: separability and what to watch out for are then told of that.
     time_limit
         Seconds for the search for a proof of separability.
-    seed
-        Of the resampling.
-    json
-        Print where it went and the numbers for a program instead.
     """
     from .._atomic_file import write_atomically
     from ..report import render
@@ -230,17 +192,12 @@ def report(
         content = report_model(found, data, target, **options)
         waiting.on(f"writing {output}")
         write_atomically(output, render(content).encode())
-    for remark in content.notes:
-        note(remark)
-    if json:
-        print_json(report_record(content, output))
-    else:
-        print(report_text(content, output))
+    show(report_record(content, output), report_text(content, output), json, notes=content.notes)
     return 0
 
 
 def export(
-    model: Path,
+    model: Model,
     *,
     to: Literal["onnx", "sql", "python"],
     output: Output | None = None,
@@ -250,8 +207,6 @@ def export(
 
     Parameters
     ----------
-    model
-        A model that `linsep fit` wrote.
     to
         onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
     output
@@ -273,10 +228,8 @@ def export(
         print(content.decode())
         return 0
     write_atomically(output, content)
-    if json:
-        print_json({"output": str(output), "bytes": len(content), "format": to})
-    else:
-        print(f"{to} in {output}, {len(content):,} bytes")
+    record = {"output": str(output), "bytes": len(content), "format": to}
+    show(record, f"{to} in {output}, {len(content):,} bytes", json)
     return 0
 
 

@@ -10,13 +10,22 @@ from cyclopts import Parameter
 
 from .._atomic_file import check_target
 
-__all__ = ["COLUMNS", "READING", "Columns", "Output", "Reading", "Source", "ready"]
-
-
 #: A file to read; - is standard input.
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 #: A file to write.
 Output = Annotated[Path, Parameter(alias="-o")]
+#: What many commands take, with the same words of help.
+Training = Annotated[str, Parameter(allow_leading_hyphen=True, help="A file, as for `linsep fit`.")]
+Target = Annotated[
+    str | None, Parameter(help="The column to predict, by name or by number (1 the first, -1 the last).")
+]
+Labels = Annotated[
+    str | None, Parameter(help="The column with the labels; without it the one that the model was trained on.")
+]
+Model = Annotated[Path, Parameter(help="A model that `linsep fit` wrote.")]
+Tolerance = Annotated[float, Parameter(help="The relative duality gap to reach.")]
+Seed = Annotated[int, Parameter(help="Of everything random.")]
+Json = Annotated[bool, Parameter(help="Print the outcome for a program instead.")]
 
 
 @Parameter(name="*")

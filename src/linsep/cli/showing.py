@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, _core
-from .options import Output, ready
+from .options import Json, Output, ready
 from .speech import Waiting, note, print_json, print_styled
 
 __all__ = ["demo", "doctor"]
@@ -23,7 +23,7 @@ def demo(
     noise: float = 0.2,
     data: Path | None = None,
     output: Output = Path("report.html"),
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Tell handwritten 3s from 7s with every model, and show what they learned, in the terminal and in report.html.
 
@@ -37,8 +37,6 @@ def demo(
         Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's own digits.
     output
         Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
-    json
-        Print the numbers for a program instead.
     """
     from .. import demo as demonstration
     from .._atomic_file import write_atomically
@@ -71,14 +69,8 @@ def _demo_images(data: Path | None) -> Any:
     return demonstration.embedded_digits()
 
 
-def doctor(*, json: bool = False) -> int:
-    """Show what this installation consists of: versions, compiled kernels, threads.
-
-    Parameters
-    ----------
-    json
-        Print it for a program instead.
-    """
+def doctor(*, json: Json = False) -> int:
+    """Show what this installation consists of: versions, compiled kernels, threads."""
     facts = _installation()
     if json:
         print_json(facts)

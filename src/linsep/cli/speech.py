@@ -6,15 +6,25 @@ import json as json_format
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["Waiting", "note", "print_json", "print_styled"]
+__all__ = ["Waiting", "note", "print_json", "print_styled", "show"]
 
 
 def print_json(record: dict[str, Any]) -> None:
     """Print a result for a program."""
     print(json_format.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def show(record: dict[str, Any], text: object, json: bool, notes: Iterable[object] = ()) -> None:
+    """Print a result, for a program or for people, and say beside it what else is to be known."""
+    for remark in notes:
+        note(remark)
+    if json:
+        print_json(record)
+    else:
+        print(text)
 
 
 def print_styled(render: Callable[[bool], str]) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
+from .._types import FloatArray
 from .sources import DataError, Source, blame
 
 __all__ = ["parse_libsvm", "read_libsvm", "stream_libsvm"]
@@ -29,7 +30,7 @@ STRETCH = 64 << 20
 
 def parse_libsvm(
     text: Any, name: str = "text", *, base: int | None = None, n_features: int | None = None, line: int = 1
-) -> tuple[Any, NDArray[np.float64], int]:
+) -> tuple[Any, FloatArray, int]:
     r"""Return the matrix (CSR), the labels, and by what the column numbers were lowered.
 
     Parameters
@@ -84,14 +85,14 @@ def _complaint(content: NDArray[np.uint8], name: str, fault: int, place: int, li
 
 def read_libsvm(
     source: Source, *, base: int | None = None, n_features: int | None = None
-) -> tuple[Any, NDArray[np.float64], int]:
+) -> tuple[Any, FloatArray, int]:
     """Read a whole file; see `parse_libsvm`."""
     return parse_libsvm(source.buffer(), source.name, base=base, n_features=n_features)
 
 
 def stream_libsvm(
     source: Source, *, base: int | None, n_features: int | None, stretch: int = STRETCH
-) -> Iterator[tuple[Any, NDArray[np.float64]]]:
+) -> Iterator[tuple[Any, FloatArray]]:
     """Yield matrix and labels of one stretch of lines after the other."""
     carry, line = b"", 1
     with blame(source.name), source.open(mapped=False) as stream:

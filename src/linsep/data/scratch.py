@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._atomic_file import write_atomically
 from .._core import Rows, is_sparse
+from .._types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from .sources import DataError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["DiskVector", "Scratch", "ScratchWriter", "check_space", "disk_errors"]
 

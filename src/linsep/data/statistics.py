@@ -14,26 +14,13 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._core import in_threads
+from .._types import FloatArray
 from .csv_text import ENOUGH_ROWS, MOSTLY_NUMBERS, NUMBER
-from .encoding import (
-    FEW,
-    ROUNDED,
-    WORDS,
-    Column,
-    TableEncoding,
-    floats,
-    is_number,
-    is_text,
-    levels_of,
-    mean_and_squares,
-    moments_in_time,
-    names_rows,
-    scale_of,
-    strings,
-)
+from .encoding import Column, TableEncoding
+from .encoding.column_types import FEW, ROUNDED, WORDS, check_names, is_date, is_text, names_rows
+from .encoding.fitting import levels_of, mean_and_squares, scale_of
+from .encoding.values import floats, is_number, moments_in_time, strings
 from .sources import DataError
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["TableStatistics"]
 
@@ -364,9 +351,7 @@ class TableStatistics:
         line: int | None = None,
         as_text: frozenset[str] = frozenset(),
     ) -> None:
-        unknown = [column for column in kinds if column not in schema.names]
-        if unknown:
-            raise DataError(f"{name}: no column {unknown[0]!r}; there are {', '.join(schema.names)}")
+        check_names(kinds, schema.names, f"{name}: ")
         self.name, self.line, self.as_text, self.rows = name, line, as_text | frozenset(kinds), 0
         self._tallies: dict[str, _Numbers | _Values | _Dates | Column] = {
             column.name: _tally(column.name, column.type, kinds.get(column.name), room) for column in schema
@@ -465,8 +450,7 @@ def _tally(name: str, kind: pa.DataType, said: str | None, room: int) -> _Number
         return Column(name, "ignored", "asked for")
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    temporal = pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind)
-    if said == "date" or (said is None and temporal):
+    if said == "date" or (said is None and is_date(kind)):
         return _Dates(name, said, room)
     if said == "number" or (said is None and is_number(kind)):
         return _Numbers(name, kind)

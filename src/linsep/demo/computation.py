@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import FloatArray, IntArray
 from ..estimators import HardMarginSVC, LeastSquaresClassifier, LinearSVC, LogisticRegression, Perceptron
 from ..separation.verdict import NotSeparableError
 from .images import NEGATIVE, POSITIVE, Images, draw
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: Examples and their labels.
 Sample = tuple[FloatArray, IntArray]
 

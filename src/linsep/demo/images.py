@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
+from .._types import FloatArray, IntArray
 from ..data.idx import load_mnist
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["NEGATIVE", "POSITIVE", "Images", "draw", "embedded_digits", "mnist"]
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..palette import full_strength
 from .computation import Demo, Fit
 from .images import NEGATIVE, POSITIVE
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["picture", "pictures", "render", "strength", "table"]
 

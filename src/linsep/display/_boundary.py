@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import palette
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import LinearModel, codes_of, read
 from ._view import Box, borders, box_around, clip_line, look_at_all, look_at_plane, regions
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["BoundaryDisplay"]
 

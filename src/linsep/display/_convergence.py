@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from .._types import FloatArray
 from ..history import History
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["ConvergenceDisplay", "Curve"]
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import losses as all_losses
+from .._types import FloatArray
 from ..losses import Loss
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["LossDisplay"]
 

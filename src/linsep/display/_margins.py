@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import FloatArray, IntArray
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import agreements, codes_of, read
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["MarginHistogramDisplay"]
 

@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._core import is_sparse
+from .._types import FloatArray, IntArray
 from ._canvas import Display, grid_shape, pyplot, signed, theme_of
 from ._model import agreements, check_shape, codes_of, read
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["MistakesDisplay"]
 

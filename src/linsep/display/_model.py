@@ -12,9 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import is_sparse
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from .._types import FloatArray, IntArray
 
 __all__ = ["LinearModel", "agreements", "check_shape", "codes_of", "read"]
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import FloatArray
 from ..estimators import Perceptron
 from ..history import History
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["MistakeCurve", "NovikoffDisplay"]
 

@@ -13,14 +13,12 @@ from sklearn.utils import check_array
 
 from .. import palette
 from .._core import is_sparse
+from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import check_points, codes_of, read
 from ._view import Box, box_around, clip_line
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["OutlierDisplay"]
 

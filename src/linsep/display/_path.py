@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._types import FloatArray
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import read
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["RegularizationPathDisplay", "weights_over_C"]
 

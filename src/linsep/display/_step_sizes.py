@@ -8,17 +8,16 @@ from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import schedules as all_schedules
+from .._types import FloatArray
 from ..history import History
 from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
 from ..solvers import StepSizeWarning
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["StepSizeDisplay", "StepSizeRun"]
 

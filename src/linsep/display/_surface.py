@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import losses
+from .._types import FloatArray
 from ..losses import Loss
 from ..palette import Theme
 from ._canvas import Display, colour_map, legend, pyplot, theme_of
 from ._model import LinearModel, codes_of, read
 
-FloatArray = NDArray[np.float64]
 Limits = tuple[float, float]
 
 __all__ = ["RiskSurfaceDisplay"]

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..analysis.plane_view import plane_view
 from ._model import LinearModel
 
-FloatArray = NDArray[np.float64]
 #: The two lower limits and the two upper ones.
 Box = tuple[FloatArray, FloatArray]
 

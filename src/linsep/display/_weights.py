@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import is_sparse
+from .._types import FloatArray
 from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["WeightImageDisplay", "WeightsDisplay"]
 

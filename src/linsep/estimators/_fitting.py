@@ -16,7 +16,7 @@ from ..arithmetic.redundancy import Redundancy
 from ..certificates.claim import certify, rounding
 from ..objective.duality import share
 from ..objective.problem import Problem
-from ..separation.recession import explain_no_optimum
+from ..separation.no_optimum import explain_no_optimum
 from ..separation.verdict import ProofTimeoutError
 from ._callbacks import report_progress, with_callbacks
 from ._certificate import Certified

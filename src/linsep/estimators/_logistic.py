@@ -19,7 +19,7 @@ from ..losses import Loss
 from ..objective.duality import Bound
 from ..objective.softmax import SoftmaxProblem
 from ..penalties import Penalty
-from ..separation.recession import explain_no_softmax_optimum
+from ..separation.no_optimum import explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
 from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number

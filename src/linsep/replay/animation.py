@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._atomic_file import write_atomically
+from .._types import FloatArray
 from ..palette import LIGHT
 from ..solvers import check_count
 from .film import Film
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["save_animation"]
 

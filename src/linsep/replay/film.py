@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import BoolArray, FloatArray, IntArray
 from ..analysis.plane_view import plane_view
 from ..history import Record
 from .recording import Recording
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["Bound", "Film", "Scene", "make_film"]
 
@@ -119,14 +116,14 @@ class Film:
     title: str
     classes: tuple[str, str]
     scene: Scene
-    positive: NDArray[np.bool_]
+    positive: BoolArray
     shown: IntArray
     records: list[Record]
     planes: FloatArray
     best: IntArray
     best_planes: FloatArray
     best_errors: FloatArray
-    wrong: NDArray[np.bool_]
+    wrong: BoolArray
     band: FloatArray
     band_sentence: str
     before: FloatArray

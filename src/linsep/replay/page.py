@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import BoolArray, IntArray
 from ..palette import Theme, custom_properties
 from .film import Bound, Film
 
@@ -111,7 +111,7 @@ def _bound(bound: Bound | None) -> dict[str, Any] | None:
 COLUMNS = ("step", "passes", "objective", "best", "zero_one", "step_size", "updates")
 
 
-def _causes(film: Film) -> tuple[NDArray[np.int64], list[int]]:
+def _causes(film: Film) -> tuple[IntArray, list[int]]:
     """Return the examples that cause updates but are not among those always drawn, and each frame's place in both."""
     examples = np.array([record.example for record in film.records], dtype=np.int64)
     beside = np.setdiff1d(examples[examples >= 0], film.shown)
@@ -131,6 +131,6 @@ def _numbers(values: Any) -> list[float | int | None]:
     return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in rounded]
 
 
-def _bits(row: NDArray[np.bool_]) -> str:
+def _bits(row: BoolArray) -> str:
     """Return which are true, the first example in the lowest bit of the first byte, in base 64."""
     return base64.b64encode(np.packbits(row, bitorder="little").tobytes()).decode()

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import FloatArray, IntArray
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
 from ..history import History, Record
 from ..objective.problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
 from ..solvers.result import Observer
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["Recording", "record_fit"]
 
@@ -102,7 +101,7 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
     return Recording(model, recorder.problem, history, classes, recorder.result, limit, complaints)
 
 
-def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[NDArray[np.int64], tuple[str, str]]:
+def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[IntArray, tuple[str, str]]:
     """Return labels 0 and 1, and the names of both classes; of more than two, one stands against the rest.
 
     Examples
@@ -125,7 +124,7 @@ def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[NDArray[np.int64
     return (y == chosen[0]).astype(np.int64), (other, str(chosen[0]))
 
 
-def _named(y: NDArray[Any], codes: NDArray[np.int64], classes: tuple[str, str], positive: Any) -> NDArray[Any]:
+def _named(y: NDArray[Any], codes: IntArray, classes: tuple[str, str], positive: Any) -> NDArray[Any]:
     """Return the labels to fit, which messages name: the user's own, or the two names where their order is right."""
     if positive is None:
         return y

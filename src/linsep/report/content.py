@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._types import FloatArray
 from ..analysis.evaluation import codes_of, evaluate
 from ..analysis.suspects import suspects
 from . import learned, proofs, quality
 from .quality import Cells
 from .records import Content
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["Content", "compute", "in_words"]
 

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from .proofs import certificates
 from .records import Journey, Weights
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["histories", "journeys", "planes"]
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import BoolArray, FloatArray, IntArray
 from ..analysis.evaluation import codes_of, decide
 from .records import Bin, Curve, Histogram, Mistake
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: From the number of a row to its cells by name.
 Cells = Callable[[int], Mapping[str, Any]]
 
@@ -58,7 +57,7 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     return Curve(thresholds, shown, chosen, {name: float(values[-1]) for name, values in measured.items()})
 
 
-def _at_thresholds(score: FloatArray, positive: NDArray[np.bool_], thresholds: FloatArray) -> dict[str, FloatArray]:
+def _at_thresholds(score: FloatArray, positive: BoolArray, thresholds: FloatArray) -> dict[str, FloatArray]:
     """Return the measures of predicting the second class where the score, ascending, is at least each threshold."""
     first = np.searchsorted(score, thresholds, side="left")
     missed = np.append(0, np.cumsum(positive))[first]

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .._types import FloatArray, IntArray
 from ..analysis.evaluation import Evaluation
 from ..analysis.suspects import Suspect
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["Bin", "Content", "Curve", "Histogram", "Journey", "Mistake", "Weights"]
 
@@ -53,7 +49,7 @@ class Histogram:
     """How many rows of each class lie how far on their own side."""
 
     edges: FloatArray
-    counts: dict[str, NDArray[np.int64]]
+    counts: dict[str, IntArray]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import BoolArray, FloatArray
 from .markup import text
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["Axis", "bars", "histogram", "image", "lines", "ticks"]
 
@@ -177,7 +176,7 @@ def image(pixels: FloatArray, *, title: str, kind: str = "signed") -> str:
     return f'<svg class="image" role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
 
 
-def _shade(where: NDArray[np.bool_], level: int, kind: str) -> str:
+def _shade(where: BoolArray, level: int, kind: str) -> str:
     """Return all pixels of the same value as one shape, a rectangle for each run of neighbours in a row."""
     edges = np.diff(np.pad(where.astype(int), ((0, 0), (1, 1))), axis=1)
     starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)

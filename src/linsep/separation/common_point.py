@@ -13,12 +13,9 @@ Nothing here decides: what is found is tried in whole numbers by `separation`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray, IntArray
 from ..arithmetic.exact import Clock
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["common_point", "fewest", "most_likely"]
 

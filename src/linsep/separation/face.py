@@ -14,16 +14,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import is_sparse
+from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Clock, ProofTimeoutError, sides
 from ..geometry import augment
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["Face", "signed_rows", "unbounded"]
 

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import losses
 from .._core import Rows, is_sparse
-from ..arithmetic.exact import STEP, Clock
+from .._types import BoolArray, FloatArray, IntArray
+from ..arithmetic.exact import Clock
 from ..geometry import augment
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["Perceptron", "View", "filled", "partition", "pivot_columns", "program", "scaled"]
 
@@ -70,7 +67,7 @@ def scaled(X: Any) -> tuple[Any, IntArray]:
     return scaled, k
 
 
-def filled(X: Any) -> NDArray[np.bool_]:
+def filled(X: Any) -> BoolArray:
     """Whether each row has a number other than zero."""
     return np.asarray((X != 0).sum(axis=1)).ravel() > 0
 
@@ -152,7 +149,7 @@ def _solved(clock: Clock, cost: FloatArray, **program: Any) -> Any:
 
     clock.check("linear programs", LINPROG)
     matrix: Any = program.get("A_ub", program.get("A_eq"))
-    iteration = 5.0 * (matrix.nnz if is_sparse(matrix) else matrix.size) + STEP
+    iteration = 5.0 * (matrix.nnz if is_sparse(matrix) else matrix.size) + Clock.STEP
     options: Any = {}
     if clock.end is not None:
         options["time_limit"] = clock.left()

@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows, is_sparse
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from .._types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Nearest", "nearest_points"]
 
@@ -332,7 +329,7 @@ def _inner(
     return added
 
 
-def _violated(z: FloatArray, signs: FloatArray, inside: NDArray[np.bool_], intercept: bool, slack: float) -> IntArray:
+def _violated(z: FloatArray, signs: FloatArray, inside: BoolArray, intercept: bool, slack: float) -> IntArray:
     """Return the places of rows that are nearer than the members of their class along v, the nearest first."""
     slack += 1e-15 * float(np.abs(z).max())
     short = np.zeros(len(z))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import csv, ipc, parquet
 
 from .._atomic_file import atomic_file
+from .._types import FloatArray
 from ..analysis.evaluation import decide
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, stream
@@ -25,7 +26,7 @@ from .preparation import hints_of, needs
 __all__ = ["predict_file", "probabilities"]
 
 
-def probabilities(model: Any, X: Any) -> NDArray[np.float64]:
+def probabilities(model: Any, X: Any) -> FloatArray:
     """Return one column a class; raise for models that have none."""
     if not hasattr(model, "predict_proba"):
         raise DataError(f"{type(model).__name__} has no probabilities; fit with --loss logistic to have them")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .._types import IntArray
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError, blame
@@ -69,7 +70,7 @@ class Examples:
     frame: pa.Table | None = None
     lacking: int = 0
 
-    def split(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> tuple[Any, Any]:
+    def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
         if isinstance(self.encoding, MatrixEncoding):
             return self.X[train], self.X[test]

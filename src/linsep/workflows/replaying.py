@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
+from .._types import FloatArray
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
@@ -21,8 +21,6 @@ from ..replay import Film, replay
 from .preparation import Examples
 
 __all__ = ["Method", "replay_examples"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

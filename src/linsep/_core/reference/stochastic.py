@@ -1,0 +1,67 @@
+"""Stochastic (sub)gradient descent, one example a step: the lecture's pseudocode."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formats import FloatArray, IntArray
+from .rows import dense_row
+
+
+class HasSlope(Protocol):
+    """What a step needs of a loss."""
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """ℓ'(z), or one subgradient."""
+        ...
+
+
+def stochastic_steps(
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray | None,
+    order: IntArray,
+    eta: FloatArray,
+    loss: HasSlope,
+    l2: float,
+    l1: float,
+    intercept: bool,
+    W: FloatArray,
+    b: FloatArray,
+    sum_W: FloatArray | None,
+    sum_b: FloatArray | None,
+    counts: IntArray | None,
+    moved: NDArray[np.uint8] | None,
+) -> int:
+    """One step of stochastic (sub)gradient descent for each entry of `order`, changing W and b in place.
+
+        w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
+
+    Each column of W is the w of one plane, with labels in the same column of `y`; where its label is zero a plane does
+    not move. Returns how often the planes were moved (the loss had a slope), all together; what is given of the rest is
+    added to or filled: the sums of all iterates, how often each example moved each plane, and which steps did.
+    """
+    total = 0
+    for k, i in enumerate(order):
+        x = dense_row(X, i)
+        slope = loss.slope(y[i] * (x @ W + b))
+        moves = (slope != 0) & (y[i] != 0)
+        c = np.where(moves, -eta[k] * (1.0 if weight is None else weight[i]) * slope * y[i], 0.0)
+        W *= max(0.0, 1.0 - eta[k] * l2)
+        if moves.any():
+            W += np.outer(x, c)
+        if intercept:
+            b += c
+        W[:] = np.sign(W) * np.maximum(np.abs(W) - eta[k] * l1, 0.0)
+        if sum_W is not None and sum_b is not None:
+            sum_W += W
+            sum_b += b
+        if counts is not None:
+            counts[i] += moves
+        if moved is not None:
+            moved[k] = moves
+        total += int(moves.sum())
+    return total

@@ -1,0 +1,63 @@
+"""How many threads the kernels use."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from .loading import kernels
+
+#: Below this many stored numbers a second thread costs more than it brings.
+WORTH_A_THREAD: int = kernels.WORTH_A_THREAD
+#: Below this many examples a sum of one number each is taken in one piece.
+IN_ONE_PIECE: int = kernels.IN_ONE_PIECE
+
+
+class _Alone(threading.local):
+    """Whether the kernels that this thread calls shall use no further ones."""
+
+    here = False
+
+
+_alone = _Alone()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the kernels to the calling thread: where fits run side by side, more would be in each other's way."""
+    before, _alone.here = _alone.here, True
+    try:
+        yield
+    finally:
+        _alone.here = before
+
+
+def threads() -> int:
+    """How many threads the kernels use: ``LINSEP_NUM_THREADS``, or the processors this process may run on."""
+    if _alone.here:
+        return 1
+    wanted = os.environ.get("LINSEP_NUM_THREADS", "")
+    if wanted and not (wanted.isdigit() and int(wanted) > 0):
+        raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")
+    if wanted:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_for(work: int, enough: int = WORTH_A_THREAD) -> int:
+    """How many threads may share a pass over so many numbers; a short one is one thread's anyway."""
+    return threads() if work >= enough else 1
+
+
+def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:
+    """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL."""
+    if threads() == 1 or len(items) == 1:
+        for item in items:
+            body(item)
+        return
+    with ThreadPoolExecutor(threads()) as pool:
+        for _ in pool.map(body, items):
+            pass

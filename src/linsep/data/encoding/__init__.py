@@ -1,0 +1,42 @@
+"""From the columns of a file to features and back: column types, encodings, and readable names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..sources import DataError
+from .column_types import Column, infer
+from .fitting import MISSING, OTHER, spellings
+from .matrix import MatrixEncoding, Scaled
+from .table import TableEncoding
+from .values import is_number
+
+__all__ = [
+    "MISSING",
+    "OTHER",
+    "Column",
+    "MatrixEncoding",
+    "Scaled",
+    "TableEncoding",
+    "from_dict",
+    "infer",
+    "is_number",
+    "spellings",
+]
+
+
+def from_dict(data: Mapping[str, Any] | None) -> TableEncoding | MatrixEncoding:
+    """Return the encoding that a model file holds.
+
+    Raises
+    ------
+    DataError
+        Where there is none, or one that this version does not know.
+    """
+    kind = None if data is None else data.get("kind")
+    if kind == "table":
+        return TableEncoding.from_dict(data)  # type: ignore[arg-type]
+    if kind == "matrix":
+        return MatrixEncoding.from_dict(data or {})
+    if data is None:
+        raise DataError("the model was not fitted on a file: use linsep.load and its predict in Python")
+    raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")

@@ -1,0 +1,353 @@
+"""The encoding of a table: standardised numbers, levels, parts of dates and words as features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from ... import _reading as reading
+from ..._core import in_threads, is_sparse
+from ..._types import FloatArray
+from ..sources import DataError
+from .column_types import KINDS, Column, column_types
+from .fitting import MISSING, OTHER, Numbers, levels_of_values, moments_of, spellings, vocabulary
+from .matrix import Scaled
+from .values import column_of, floats, moments_in_time, strings
+
+# scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import PolynomialFeatures
+
+#: The values of numbers, categories and texts, by name.
+Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
+
+#: Rows that are turned from columns into rows at a time.
+STRIP = 1 << 12
+
+
+@dataclass(frozen=True)
+class TableEncoding:
+    """How a table becomes numbers.
+
+    Numbers are standardised, or taken as they are (`unscaled`); where one is missing it counts as the mean (or 0) and,
+    if the training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare
+    share one. Dates become a number of days, the month and the weekday. Text becomes TF-IDF. All is fitted on the
+    training rows only.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    numbers : dict
+        name → (mean, scale, whether the training rows lacked some).
+    levels : dict
+        name → the levels with a feature each.
+    words : dict
+        name → (words, their idf).
+    degree : int
+        Products of so many standardised numbers are features too.
+    target : str or None
+    header : bool
+        Whether the names come from the file.
+    missing : tuple of str
+        Further words that stand for a missing value.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [20.0, 40.0, None], "town": ["Ede", "Ulm", "Ede"]})
+    >>> encoding = TableEncoding.fit(table)
+    >>> encoding.names
+    ['age', 'age is missing', 'town = Ede', 'town = Ulm']
+    >>> encoding.transform(table)
+    array([[-1.,  0.,  1.,  0.],
+           [ 1.,  0.,  0.,  1.],
+           [ 0.,  1.,  1.,  0.]])
+    >>> TableEncoding.from_dict(encoding.to_dict()) == encoding
+    True
+    """
+
+    columns: tuple[Column, ...]
+    numbers: dict[str, tuple[float, float, bool]]
+    levels: dict[str, list[str]]
+    words: dict[str, tuple[list[str], list[float]]]
+    degree: int = 1
+    target: str | None = None
+    header: bool = True
+    missing: tuple[str, ...] = ()
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def unfitted(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        degree: int = 1,
+        target: str | None = None,
+        header: bool = True,
+        missing: tuple[str, ...] = (),
+    ) -> TableEncoding:
+        """Return what each column is, nothing fitted yet.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Without the target.
+        kinds : mapping of str to {"number", "category", "date", "text", "ignored"}, optional
+            What the user says that columns are.
+        degree : int, default=1
+        target, header, missing
+            Kept for those who read the encoding.
+        """
+        if degree < 1:
+            raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
+        columns = column_types(table, dict(kinds or {}))
+        return cls(columns, {}, {}, {}, degree, target, header, missing)
+
+    @classmethod
+    def fit(cls, table: pa.Table, **said: Any) -> TableEncoding:
+        """Look at training rows and decide; what may be `said` is what `unfitted` takes."""
+        return cls.unfitted(table, **said)._fitted(table)[0]
+
+    @classmethod
+    def fit_transform(
+        cls, table: pa.Table, name: str = "data", *, scaled: bool = True, **said: Any
+    ) -> tuple[TableEncoding, Any]:
+        """Return what `fit` does, `unscaled` where that is asked for, and its `transform` of the same rows."""
+        encoding, parts = cls.unfitted(table, **said)._fitted(table, name)
+        encoding = encoding if scaled else encoding.unscaled()
+        return encoding, encoding._encoded(parts, table.num_rows)
+
+    def refit(self, table: pa.Table) -> TableEncoding:
+        """Return the same columns, encoded by what other training rows show."""
+        return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
+
+    def unscaled(self) -> TableEncoding:
+        """Return the same with numbers as they are in the file: what is proven of them is then said of the file.
+
+        Examples
+        --------
+        >>> TableEncoding.fit(pa.table({"age": [20.0, 40.0]})).unscaled().transform(pa.table({"age": [30.0, None]}))
+        array([[30.],
+               [ 0.]])
+        """
+        return replace(self, numbers={name: (0.0, 1.0, some) for name, (_, _, some) in self.numbers.items()})
+
+    def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
+        """Return what the values of the columns say, and these values."""
+        numbers, categories, texts = parts = self._parts(table, name)
+        columns = {column.name: column for column in self.columns}
+        levels = {name: kept for name, values in categories.items() if (kept := levels_of_values(values))}
+        words = {name: found for name, values in texts.items() if (found := vocabulary(values))}
+        for name in [*(categories.keys() - levels.keys()), *(texts.keys() - words.keys())]:
+            if name in columns:
+                columns[name] = Column(name, "ignored", "no value occurs twice")
+        moments = moments_of(numbers)
+        if not (moments or levels or words):
+            raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
+        fitted = replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
+        return fitted, parts
+
+    def _parts(self, table: pa.Table, name: str = "data") -> Parts:
+        """Return the values of numbers, categories and texts; a date gives some of each."""
+        numbers = self._plain_numbers(table, name)
+        categories: dict[str, pa.ChunkedArray] = {}
+        texts: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.kind in ("ignored", "number"):
+                continue
+            values = column_of(table, column.name, name)
+            if column.kind == "category":
+                categories[column.name] = strings(values)
+            elif column.kind == "text":
+                texts[column.name] = ["" if text is None else text for text in strings(values).to_pylist()]
+            else:
+                moment = moments_in_time(values, column.name, name)
+                numbers[f"{column.name} in days"] = floats(moment.cast(pa.int64()), column.name, name) / 86_400e3
+                categories[f"month of {column.name}"] = strings(pc.month(moment))
+                categories[f"weekday of {column.name}"] = strings(pc.day_of_week(moment))
+        return numbers, categories, texts
+
+    def _plain_numbers(self, table: pa.Table, name: str) -> dict[str, Numbers]:
+        names = [column.name for column in self.columns if column.kind == "number"]
+        columns = [column_of(table, column, name) for column in names]
+        found: list[Numbers] = [np.empty(0)] * len(names)
+
+        def convert(j: int) -> None:
+            is_whole = pa.types.is_integer(columns[j].type) and not columns[j].null_count
+            found[j] = np.asarray(columns[j].to_numpy()) if is_whole else floats(columns[j], names[j], name)
+
+        in_threads(convert, range(len(names)))
+        return dict(zip(names, found, strict=True))
+
+    # -- encoding -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features come as a sparse matrix: with text, and with many more levels than numbers."""
+        return bool(self.words) or sum(map(len, self.levels.values())) > 30 + 2 * len(self.numbers)
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the model uses."""
+        return [column.name for column in self.columns if column.kind != "ignored"]
+
+    def types(self) -> dict[str, pa.DataType]:
+        """Return how a CSV file's columns are to be read."""
+        of_kind = {"number": pa.float64(), "category": pa.string(), "text": pa.string(), "ignored": pa.string()}
+        return {column.name: of_kind[column.kind] for column in self.columns if column.kind in of_kind}
+
+    def transform(self, table: pa.Table, name: str = "data") -> Any:
+        """Return one row of features for each row of the table, dense or CSR."""
+        return self._encoded(self._parts(table, name), table.num_rows)
+
+    def _encoded(self, parts: Parts, n: int) -> Any:
+        numbers, categories, texts = parts
+        blocks: list[Any] = [*self._number_blocks(numbers, n)]
+        blocks += [self._one_hot(categories[column], levels) for column, levels in self.levels.items()]
+        blocks += [self._tf_idf(column).transform(texts[column]) for column in self.words]
+        if self.is_sparse:
+            return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
+        dense = [block.toarray() if is_sparse(block) else block for block in blocks]
+        return dense[0] if len(dense) == 1 else np.hstack(dense)
+
+    def _number_blocks(self, numbers: Mapping[str, Numbers], n: int) -> Iterable[FloatArray]:
+        if not self.numbers:
+            return
+        columns = [numbers[name] for name in self.numbers]
+        mean, scale, _ = (np.array(part).reshape(-1, 1) for part in zip(*self.numbers.values(), strict=True))
+        scaled = np.empty((n, len(columns)))
+
+        def fill(first: int) -> None:
+            strip = np.array([column[first : first + STRIP] for column in columns], dtype=np.float64)
+            strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
+            strip /= scale
+            strip[np.isnan(strip)] = 0.0  # the mean, where numbers are standardised
+            scaled[first : first + STRIP] = strip.T
+
+        # Columns become rows strip by strip, each of which stays in the cache.
+        in_threads(fill, range(0, n, STRIP))
+        yield scaled if self.degree == 1 else self.polynomial().transform(scaled)
+        lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
+        if lacking:
+            yield np.isnan(np.column_stack(lacking)).astype(np.float64)
+
+    def polynomial(self) -> PolynomialFeatures:
+        """Return which products of numbers are features, where the degree is above 1."""
+        from sklearn.preprocessing import PolynomialFeatures
+
+        return PolynomialFeatures(self.degree, include_bias=False).fit(np.zeros((1, len(self.numbers))))
+
+    @staticmethod
+    def _one_hot(values: pa.ChunkedArray, levels: Sequence[str]) -> Any:
+        """One feature a level; a value that the training rows did not have belongs to the rare ones, if there are."""
+        from sklearn.preprocessing import OneHotEncoder
+
+        known = spellings(levels)
+        places = pc.index_in(values, value_set=pa.array(list(known), type=pa.string()))
+        fallback, lacking = (levels.index(level) if level in levels else -1 for level in (OTHER, MISSING))
+        code = np.array([*known.values(), fallback, lacking], dtype=np.int64)
+        codes = code[pc.if_else(pc.is_null(values), len(known) + 1, pc.fill_null(places, len(known))).to_numpy()]
+        encoder = OneHotEncoder(categories=[np.arange(len(levels))], handle_unknown="ignore")
+        return encoder.fit([[0]]).transform(codes.reshape(-1, 1))
+
+    def _tf_idf(self, column: str) -> TfidfVectorizer:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        words, idf = self.words[column]
+        vectorizer = TfidfVectorizer(vocabulary=words, sublinear_tf=True)
+        vectorizer.idf_ = np.array(idf)
+        return vectorizer
+
+    # -- reading back ---------------------------------------------------------------------------------------------
+
+    def _number_names(self) -> list[str]:
+        names = list(self.numbers)
+        if self.degree == 1 or not names:
+            return names
+        powers = self.polynomial().powers_
+        return [" × ".join(_power(names[j], int(k)) for j, k in enumerate(row) if k) for row in powers]
+
+    @property
+    def names(self) -> list[str]:
+        """One a feature."""
+        lacking = [f"{name} is missing" for name, (_, _, some) in self.numbers.items() if some]
+        levels = [f"{name} = {level}" for name, kept in self.levels.items() for level in kept]
+        words = [f"{name}: {word}" for name, (kept, _) in self.words.items() for word in kept]
+        return [*self._number_names(), *lacking, *levels, *words]
+
+    @property
+    def sources(self) -> list[str]:
+        """The column that each feature is made of; a product is its own."""
+        lacking = [name for name, (_, _, some) in self.numbers.items() if some]
+        levels = [name for name, kept in self.levels.items() for _ in kept]
+        words = [name for name, (kept, _) in self.words.items() for _ in kept]
+        return [*self._number_names(), *lacking, *levels, *words]
+
+    def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
+        """Return the coefficients per unit of each column, and the intercept where all numbers are 0.
+
+        ``w (x − m)/s = (w/s) x − w m/s``. Products stay products of deviations from the means: ``w/(s t)`` times
+        ``(x − m)(y − n)``.
+        """
+        coef, intercept = coef.copy(), intercept.copy()
+        if not self.numbers:
+            return Scaled(self.names, coef, intercept)
+        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
+        powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self.polynomial().powers_
+        count = len(powers)
+        coef[:, :count] /= np.prod(scale[None, :] ** powers, axis=1)
+        single = np.flatnonzero(powers.sum(axis=1) == 1)
+        intercept -= coef[:, single] @ mean[powers[single].argmax(axis=1)]
+        return Scaled(self.names, coef, intercept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {
+            "kind": "table",
+            "columns": [asdict(column) for column in self.columns],
+            "numbers": {name: list(state) for name, state in self.numbers.items()},
+            "levels": self.levels,
+            "words": {name: list(state) for name, state in self.words.items()},
+            "degree": self.degree,
+            "target": self.target,
+            "header": self.header,
+            "missing": list(self.missing),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableEncoding:
+        """Read what `to_dict` wrote."""
+        try:
+            columns = tuple(Column(**column) for column in data["columns"])
+            parts = [part for column in columns for part in (column.name, column.kind, column.note)]
+            reading.items({"columns": parts}, "columns", reading.text)
+            if unknown := {column.kind for column in columns} - set(KINDS):
+                raise ValueError(f"no column is {unknown.pop()!r}")
+            return cls(
+                columns,
+                {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
+                {name: reading.items(data["levels"], name, reading.text) for name in reading.section(data, "levels")},
+                {name: _words_read(*state) for name, state in data["words"].items()},
+                reading.count(data, "degree"),
+                None if data["target"] is None else reading.text(data, "target"),
+                bool(data["header"]),
+                tuple(reading.items(data, "missing", reading.text)),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+
+
+def _words_read(words: Any, idf: Any) -> tuple[list[str], list[float]]:
+    return reading.items({"words": words}, "words", reading.text), [float(value) for value in idf]
+
+
+def _power(name: str, k: int) -> str:
+    return name if k == 1 else f"{name}^{k}"

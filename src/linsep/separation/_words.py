@@ -1,0 +1,48 @@
+"""Fractions and names of columns: in sentences, and in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from operator import index
+from typing import Any
+
+
+def phrase(names: Sequence[str], most: int = 8) -> str:
+    """Return names as they are listed in a sentence; of many, the first.
+
+    Examples
+    --------
+    >>> phrase(["age", "height", "the intercept"])
+    'age, height and the intercept'
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def short_fraction(value: Fraction) -> str:
+    """Return a fraction, or six digits of a long one."""
+    return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
+
+
+def written_fraction(value: Fraction) -> str:
+    """Return "p/q" in base 16, in which Python reads any number of digits."""
+    value = Fraction(value)
+    return f"{value.numerator:x}/{value.denominator:x}"
+
+
+def read_fraction(text: str) -> Fraction:
+    """Read what `written_fraction` wrote."""
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def weights_written(weights: Mapping[int, Fraction]) -> list[list[Any]]:
+    """Return pairs of a row or a column and its weight, in terms of JSON."""
+    return [[int(i), written_fraction(weight)] for i, weight in weights.items()]
+
+
+def weights_read(pairs: Iterable[Sequence[Any]]) -> dict[int, Fraction]:
+    """Read what `weights_written` wrote."""
+    return {index(i): read_fraction(text) for i, text in pairs}

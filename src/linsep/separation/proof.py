@@ -1,0 +1,260 @@
+"""What is proven of two classes: a verdict on planes and its proof, as a record that files keep and `verify` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from operator import index
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _reading as reading
+from .._types import FloatArray
+from ..arithmetic.exact import Check, Clock
+from ._aliases import involved
+from ._checks import verify
+from ._words import phrase, read_fraction, short_fraction, weights_read, weights_written, written_fraction
+
+__all__ = ["Separability"]
+
+#: How a file says that no coefficient has a finite estimate.
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Separability:
+    """What is proven of two classes.
+
+    Attributes
+    ----------
+    verdict : {"separable", "quasi", "overlap", "inseparable"}
+        A plane with every point strictly on its own side; none, but one with no point on the wrong side and some off
+        the plane (the likelihood of logistic regression has then no maximum); neither. "inseparable" leaves open which
+        of the last two it is: all that a perceptron has to know, and on large data all that it asks.
+    coef, intercept : array and float, or None
+        The plane, where one separates, strictly or weakly.
+    plane : tuple of Fraction, or None
+        The same plane [w, b] exactly, where `coef` and `intercept` round it and the rounded one proves less.
+    margin : float or None
+        No point is nearer to the plane than this, which is therefore below the largest possible margin, too. It is the
+        smallest distance rounded down, to nine digits and more.
+    points, weights : lists of int and Fraction, or None
+        Unless separable: at most d + 2 rows, and weights that sum to one in each class, such that the two convex
+        combinations are the same point. (Without an intercept: weights that sum to one over both, Σ λᵢ yᵢ xᵢ = 0.)
+    support, support_weights : lists of int and Fraction, or None
+        For an overlap: the same on rows that span all others, which excludes a quasi-separation. For one of these: on
+        rows that span those on the plane, which are then on every weak plane.
+    dependencies : dict
+        Unless separable: columns that are combinations {column: Fraction} of others on all rows (column d is constant).
+    infinite : list of int, or None
+        Columns without a finite estimate in unpenalised logistic regression; column d is the intercept. If the classes
+        are separable these are all; if quasi-separable, those whose e_j is no combination of the rows on the plane; if
+        they overlap there are none. None where that was not decided (in time). `linsep.estimates` tells in which
+        direction each of them runs, and `aliased` which of them depend on each other.
+    on_plane : int
+        How many points lie on the plane.
+    classes : tuple
+        The negative and the positive label.
+    feature_names : list of str or None
+    fit_intercept : bool
+
+    Examples
+    --------
+    >>> from linsep import separability
+    >>> result = separability([[0.0], [1.0], [2.0]], ["a", "b", "a"])
+    >>> result.verdict, result.points, [str(weight) for weight in result.weights]
+    ('overlap', [0, 1, 2], ['1/2', '1', '1/2'])
+    >>> bool(result.verify([[0.0], [1.0], [2.0]], ["a", "b", "a"]))
+    True
+    """
+
+    verdict: str
+    classes: tuple[Any, Any]
+    coef: FloatArray | None = None
+    intercept: float | None = None
+    plane: tuple[Fraction, ...] | None = None
+    margin: float | None = None
+    points: list[int] | None = None
+    weights: list[Fraction] | None = None
+    support: list[int] | None = None
+    support_weights: list[Fraction] | None = None
+    dependencies: dict[int, dict[int, Fraction]] = field(default_factory=dict)
+    infinite: list[int] | None = None
+    on_plane: int = 0
+    feature_names: list[str] | None = None
+    fit_intercept: bool = True
+
+    @property
+    def separable(self) -> bool:
+        """Whether a plane has every point strictly on its own side."""
+        return self.verdict == "separable"
+
+    @property
+    def theta(self) -> Any:
+        """The plane [w, b], or w without an intercept: exactly where `plane` is given, else in floats."""
+        assert self.coef is not None
+        assert self.intercept is not None
+        theta = np.append(self.coef, self.intercept) if self.plane is None else self.plane
+        return theta if self.fit_intercept else theta[:-1]
+
+    @property
+    def aliased(self) -> list[int]:
+        """Columns that depend on each other on all rows, so that their coefficients are not determined one by one."""
+        return involved(self.dependencies)
+
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None
+    ) -> Check:
+        """Check the proof on the data, in exact rational arithmetic and without the solver that found it.
+
+        Parameters
+        ----------
+        X, y : the data
+        sample_weight : array of shape (n,), optional
+            Rows without weight are left out, and no proof may name them.
+        time_limit : float, optional
+            Seconds after which `ProofTimeoutError` is raised.
+
+        Returns
+        -------
+        Check
+            True or false, with a `reason`.
+        """
+        return verify(self, X, y, sample_weight, Clock(time_limit))
+
+    def in_rows(self, rows: Sequence[int]) -> Separability:
+        """Return the same for the data that these rows were taken from."""
+        points = None if self.points is None else [int(rows[i]) for i in self.points]
+        support = None if self.support is None else [int(rows[i]) for i in self.support]
+        return replace(self, points=points, support=support)
+
+    def name(self, column: int) -> str:
+        """Return what a column is called; the one after the last is the intercept's."""
+        if self.coef is not None and column == len(self.coef):
+            return "the intercept"
+        return f"x{column}" if self.feature_names is None else self.feature_names[column]
+
+    def names(self, columns: Sequence[int]) -> str:
+        """Return what some columns are called, in a phrase."""
+        return phrase([self.name(j) for j in columns])
+
+    def common_point_in_words(self) -> str:
+        """The overlap proof in words."""
+        assert self.points is not None
+        assert self.weights is not None
+        if len(self.points) == 2 and self.fit_intercept:
+            return f"rows {self.points[0]} and {self.points[1]} are the same point with different labels"
+        shown = [f"{short_fraction(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
+        more = f" + {len(self.points) - 6} more" if len(self.points) > 6 else ""
+        if not self.fit_intercept:
+            return f"zero is a convex combination of the points y·x: {' + '.join(shown)}{more}"
+        return f"a point lies in both convex hulls, a combination of {len(self.points)} rows: {', '.join(shown)}{more}"
+
+    def __str__(self) -> str:
+        if self.verdict == "separable":
+            return f"separable: a plane has all points strictly on their own side, with margin {self.margin:.6g}"
+        if self.verdict == "overlap":
+            return f"overlap: no plane separates, not even weakly; {self.common_point_in_words()}"
+        if self.verdict == "inseparable":
+            return f"inseparable: no plane separates (weakly was not asked); {self.common_point_in_words()}"
+        return (
+            f"quasi-separable: a plane has no point on the wrong side and {self.on_plane} on it, and no plane "
+            f"separates strictly; {self.common_point_in_words()}. {self._unbounded()}"
+        )
+
+    def _unbounded(self) -> str:
+        """Which coefficients have no finite estimate, in words."""
+        if self.infinite is None:
+            return "Which coefficients have no finite estimate without a penalty was not determined in time"
+        alone = [j for j in self.infinite if j not in set(self.aliased)]
+        said = f"Coefficients without a finite estimate unless penalised: {self.names(alone)}" if alone else ""
+        if not self.aliased:
+            return said
+        others = f"columns that depend on each other, whose coefficients are not determined: {self.names(self.aliased)}"
+        return f"{said}; {others}" if said else others.capitalize()
+
+    __repr__ = __str__
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON; a Fraction is "p/q" in base 16, in which Python reads any number of digits."""
+        return {
+            "verdict": self.verdict,
+            "classes": list(self.classes),
+            "coef": None if self.coef is None else np.asarray(self.coef).tolist(),
+            "intercept": None if self.intercept is None else float(self.intercept),
+            "plane": _all_written(self.plane),
+            "margin": float(self.margin) if self.margin is not None and np.isfinite(self.margin) else None,
+            "points": None if self.points is None else [int(i) for i in self.points],
+            "weights": _all_written(self.weights),
+            "support": None if self.support is None else [int(i) for i in self.support],
+            "support_weights": _all_written(self.support_weights),
+            "dependencies": [[int(j), weights_written(others)] for j, others in self.dependencies.items()],
+            "infinite": self._infinite_written(),
+            "on_plane": int(self.on_plane),
+            "feature_names": self.feature_names,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    def _infinite_written(self) -> list[int] | str | None:
+        """Return the columns without a finite estimate; of separable classes, one word for all of them."""
+        size = 0 if self.coef is None else len(self.coef) + self.fit_intercept
+        if self.infinite is None:
+            return None
+        return ALL if self.separable and self.infinite == list(range(size)) else [int(j) for j in self.infinite]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        negative, positive = data["classes"]
+        plane, coef, names = _all_read(data["plane"]), data["coef"], data["feature_names"]
+        return cls(
+            verdict=str(data["verdict"]),
+            classes=(negative, positive),
+            coef=None if coef is None else np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
+            intercept=None if data["intercept"] is None else float(data["intercept"]),
+            plane=None if plane is None else tuple(plane),
+            # the margin of a plane without weights is infinite, which JSON cannot say
+            margin=_margin_read(data),
+            points=None if data["points"] is None else [index(i) for i in data["points"]],
+            weights=_all_read(data["weights"]),
+            support=None if data["support"] is None else [index(i) for i in data["support"]],
+            support_weights=_all_read(data["support_weights"]),
+            dependencies={int(j): weights_read(others) for j, others in data["dependencies"]},
+            infinite=_infinite_read(data),
+            on_plane=index(data["on_plane"]),
+            feature_names=None if names is None else [str(name) for name in names],
+            fit_intercept=bool(data["fit_intercept"]),
+        )
+
+
+def _margin_read(data: Mapping[str, Any]) -> float | None:
+    margin, separable = data["margin"], data["verdict"] == "separable"
+    if margin is None:
+        return np.inf if separable else None
+    older = separable and data["infinite"] != ALL  # whose margins were rounded, but not down
+    return float(margin) * (1.0 - 1e-9) if older else float(margin)
+
+
+def _infinite_read(data: Mapping[str, Any]) -> list[int] | None:
+    """Return the columns without a finite estimate; older files name those of one plane, without a proof."""
+    verdict, said = str(data["verdict"]), data["infinite"]
+    if verdict == "separable":
+        coef = list(data["coef"] or [])
+        named = [j for j, value in enumerate(_all_read(data["plane"]) or coef) if value and j < len(coef)]
+        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (ALL, named) else said
+    if said is None or verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
+        return None
+    return [index(j) for j in said]
+
+
+def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
+    return None if values is None else [written_fraction(value) for value in values]
+
+
+def _all_read(texts: Sequence[str] | None) -> list[Fraction] | None:
+    return None if texts is None else [read_fraction(text) for text in texts]
