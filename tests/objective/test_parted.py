@@ -16,10 +16,7 @@ from linsep.objective.heads import Softmax
 from linsep.objective.objective import Objective
 from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
-from linsep.solvers.dual.streamed_dual import StreamedDual
-from linsep.solvers.newton.newton import Newton
-from linsep.solvers.newton.proximal import ProximalNewton
-from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
+from linsep.solvers import DualDescent, Multipliers, Newton, ProximalNewton
 from linsep.solvers.sampling import gather
 
 SMOOTH = ("logistic", "squared_hinge", "square")
@@ -119,12 +116,6 @@ def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=N
     assert outcome.proven
 
 
-def solved(solver, problem, workspace):
-    if isinstance(solver, Newton):
-        return solver.solve(problem, workspace=workspace)
-    return solver.solve(problem, workspace)[0]
-
-
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("weight", [None, (1.0, 3.0)])
@@ -162,11 +153,11 @@ def test_hinge_by_multipliers_in_passes(C, weight, with_sample):
     blocks = MemoryBlocks(X, codes, 333)
     weights = None if weight is None else np.array(weight)
     problem = PartedProblem(blocks, 1, losses.Hinge(), penalties.L2(), C, weights)
-    sample = gather(blocks, 500, np.random.default_rng(0)) if with_sample else None
-    result, duals = StreamedMultipliers().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    blocks.sample_size = 500 * with_sample
+    result = Multipliers().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     assert result.n_iter < 80
-    check(problem, result, duals, X, codes, "hinge", "l2", C, weight=weight)
+    check(problem, result, result.alpha, X, codes, "hinge", "l2", C, weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
@@ -176,9 +167,10 @@ def test_dual_descent_in_passes_for_many_features(loss):
     codes = (np.asarray(X[:, :300].sum(axis=1)).ravel() > 1.5).astype(int)
     blocks = MemoryBlocks(X, codes, 150)
     problem = PartedProblem(blocks, 1, losses.get(loss), penalties.L2(), 1.0)
-    result, duals = StreamedDual().solve(problem, MemoryWorkspace(800), sample=gather(blocks, 200, rng))
+    blocks.sample_size = 200
+    result = DualDescent().solve(problem, workspace=MemoryWorkspace(800))
     assert result.converged
-    check(problem, result, duals, X, codes, loss, "l2", 1.0)
+    check(problem, result, result.alpha, X, codes, loss, "l2", 1.0)
 
 
 @pytest.mark.parametrize("balanced", [False, True])
@@ -200,7 +192,7 @@ def test_m24_softmax_in_passes(balanced):
 
 @pytest.mark.parametrize(
     ("solver", "loss"),
-    [(Newton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
+    [(Newton(), "logistic"), (Multipliers(), "hinge"), (DualDescent(tol=1e-3), "hinge")],
 )
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
@@ -208,9 +200,9 @@ def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
     workspace = MemoryWorkspace(len(X), stop_after=passes)
     with pytest.raises(SystemExit):
-        solved(solver, problem, workspace)
-    result = solved(solver, problem, workspace)
-    straight = solved(solver, problem, MemoryWorkspace(len(X)))
+        solver.solve(problem, workspace=workspace)
+    result = solver.solve(problem, workspace=workspace)
+    straight = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     objectives = [problem.evaluate(one.w, one.b).objective for one in (result, straight)]
     assert objectives[0] == pytest.approx(objectives[1], rel=2 * solver.tol)
@@ -229,11 +221,11 @@ class _Interrupting(MemoryBlocks):
             yield block
 
 
-@pytest.mark.parametrize(("solver", "loss"), [(Newton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
+@pytest.mark.parametrize(("solver", "loss"), [(Newton(1e-12), "logistic"), (Multipliers(), "hinge")])
 def test_ctrl_c_keeps_the_best_so_far(solver, loss):
     X, codes = data()
     problem = PartedProblem(_Interrupting(X, codes, 400), 1, losses.get(loss), C=1.0)
-    result = solved(solver, problem, MemoryWorkspace(len(X)))
+    result = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.interrupted
     assert problem.evaluate(result.w, result.b).objective < problem.evaluate(np.zeros(6), 0.0).objective
 
@@ -241,9 +233,9 @@ def test_ctrl_c_keeps_the_best_so_far(solver, loss):
 def test_a_penalty_that_a_method_cannot_minimise_is_refused():
     X, codes = data(50)
     problem = PartedProblem(MemoryBlocks(X, codes, 10), 1, losses.Hinge(), penalties.get("l1"), 1.0)
-    for solver in (StreamedMultipliers(), StreamedDual()):
+    for solver in (Multipliers(), DualDescent()):
         with pytest.raises(ValueError, match="needs the penalty"):
-            solver.solve(problem, MemoryWorkspace(50))
+            solver.solve(problem, workspace=MemoryWorkspace(50))
 
 
 def test_gather_takes_the_same_share_of_every_block():

@@ -21,12 +21,9 @@ from ..objective.examples import Block, InBlocks
 from ..objective.heads import Softmax
 from ..objective.objective import Objective
 from ..objective.parted import PartedProblem
-from ..solvers.dual.streamed_dual import StreamedDual
-from ..solvers.newton.newton import Newton
+from ..solvers import DualDescent, Multipliers, Newton, ProximalNewton
 from ..solvers.newton.polishing import polished
 from ..solvers.newton.preconditioner import FACTORED
-from ..solvers.newton.proximal import ProximalNewton
-from ..solvers.newton.streamed_multipliers import StreamedMultipliers
 from ..solvers.result import Result, Start
 from .memory import Budget, give_back
 from .preparing_streams import Preparation, file_to_stream
@@ -146,11 +143,12 @@ class _Fit:
         if scratch.d <= FACTORED and room > self.budget.free // 2:
             enough = (self.budget.limit + 2 * room - self.budget.free) / 1e6
             raise DataError(f"{K} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
-        rows = _Watched(scratch, self.progress, "")
-        problem = Objective(rows, Softmax(K), statement.penalty, statement.C, weight, statement.fit_intercept)
         scratch.sample_size = self._sample_size(scratch)
+        rows = _Watched(scratch, self.progress, "", scratch.sample(self.request.seed, weighted=True))
+        problem = Objective(rows, Softmax(K), statement.penalty, statement.C, weight, statement.fit_intercept)
         solver = (ProximalNewton if problem.penalty.l1 > 0 else Newton)(self.request.tol)
-        place = self.folder.place(scratch.n, _teller(rows, ""))
+        place = self.folder.place(scratch.n)
+        place.passed = _teller(rows, "")
         found = solver.solve(problem, seed=self.request.seed, workspace=place)
         if found.proof is None:
             raise KeyboardInterrupt
@@ -168,15 +166,12 @@ class _Fit:
 
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
-        blocks = _Watched(rows, self.progress, which)
+        blocks = _Watched(rows, self.progress, which, sample)
         watched, told = replace(problem, examples=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
-        if isinstance(solver, Newton | ProximalNewton):
-            place = self.folder.place(problem.n, told)
-            found = solver.solve(watched, seed=self.request.seed, workspace=place)
-            result, duals = polished(found, watched, tol), None
-        else:
-            result, duals = solver.solve(watched, place, sample=sample, told=told)
+        place.passed = told
+        result = polished(solver.solve(watched, seed=self.request.seed, workspace=place), watched, tol)
+        duals = result.alpha
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
@@ -189,7 +184,7 @@ class _Fit:
         if loss.smooth and few:
             return ProximalNewton(tol) if penalty.l1 > 0 else Newton(tol)
         if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:
-            return StreamedMultipliers(tol) if few else StreamedDual(tol)
+            return Multipliers(tol) if few else DualDescent(tol, max_iter=2000)
         what = f"{problem.formula} on {d:,} features"
         if loss.smooth and d <= FACTORED:
             raise DataError(f"{what} takes --max-memory {self.budget.enough_for(d) / 1e6:,.0f}MB")
@@ -221,13 +216,13 @@ class _Fit:
 class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
-    def __init__(self, blocks: Any, progress: Progress, which: str) -> None:
-        self._blocks, self._progress, self._what = blocks, progress, f"pass 1{which}"
+    def __init__(self, blocks: Any, progress: Progress, which: str, sample: Block | None = None) -> None:
+        self._blocks, self._progress, self._what, self._sample = blocks, progress, f"pass 1{which}", sample
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
 
     def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
-        """Return the sample of the blocks themselves, which several objectives share."""
-        return self._blocks.sample(seed, weighted=weighted)  # type: ignore[no-any-return]
+        """Return the sample that all planes share."""
+        return self._sample
 
     def say(self, what: str) -> None:
         """Name the next pass."""

@@ -124,9 +124,9 @@ class Unfinished:
         for path in self.folder.glob("vector-*.bin"):
             path.unlink()
 
-    def place(self, n: int, told: Callable[[int, float], None] | None = None) -> Place:
-        """Return the workspace of the next plane, for so many examples; who is told hears of every pass."""
-        return Place(self, n, told)
+    def place(self, n: int) -> Place:
+        """Return the workspace of the next plane, for so many examples."""
+        return Place(self, n)
 
     def leave(self, error: BaseException) -> None:
         """Keep the folder where the same command would go on from it; else delete it, since it would stop the next one.
@@ -145,15 +145,11 @@ class Unfinished:
 
 
 class Place:
-    """The workspace of one plane: see `linsep.solvers.streamed.Workspace`."""
+    """The workspace of one plane: see `linsep.solvers.workspace.Workspace`."""
 
-    def __init__(self, run: Unfinished, n: int, told: Callable[[int, float], None] | None = None) -> None:
-        self._run, self._n, self._told = run, n, told
-
-    def passed(self, passes: int, gap: float) -> None:
-        """Hear of a pass over the examples, and tell of it."""
-        if self._told is not None:
-            self._told(passes, gap)
+    def __init__(self, run: Unfinished, n: int) -> None:
+        self._run, self._n = run, n
+        self.passed: Callable[[int, float], None] = lambda passes, gap: None  # hears of every pass, and of its gap
 
     @property
     def state(self) -> dict[str, Any] | None:
