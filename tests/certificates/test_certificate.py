@@ -26,22 +26,15 @@ from linsep import LinearClassifier, LinearSVC, LogisticRegression, SGDClassifie
 from linsep._core import Rows
 from linsep.arithmetic.enclosure import agreements, feasible, total
 from linsep.arithmetic.enclosure import conjugate_sum as conjugate_interval
-from linsep.certificates.certificate import (
-    Bound,
-    Certificate,
-    Certificates,
-    DualPoint,
-    Statement,
-    balanced,
-    bound,
-    certify,
-    dual_bound,
-    enclosed_bound,
-    feasible_dual,
-    weights,
-)
+from linsep.certificates.gap.certificate import Certificate, Certificates
+from linsep.certificates.gap.certify import certify
 from linsep.losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
+from linsep.objective.dual_point import DualPoint, feasible_dual
+from linsep.objective.duality import Bound, balanced, bound, dual_bound, weights
+from linsep.objective.enclosure import enclosed_bound
+from linsep.objective.examples import InMemory
 from linsep.objective.problem import Problem
+from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.solvers import DualDescent
 
@@ -359,8 +352,8 @@ def test_nothing_is_claimed_of_columns_that_depend_on_each_other(overlapping):
 def test_without_a_penalty_zero_is_reached_on_separable_data(loss, separable):
     X, y = separable
     problem, statement = Problem(Rows(X), y.astype(float), loss), Statement(loss, L2(), np.inf, True)
-    plane = SimpleNamespace(w=np.array([2.0, -3.0, 1.0]), b=4.0, proof=None, alpha=None)
-    claim = certify(problem, plane, statement, [-1, 1], 1, 1e-4)
+    plane = SimpleNamespace(w=np.array([2.0, -3.0, 1.0]), b=4.0, proof=None, alpha=None, enclosed=None, z=None)
+    claim = certify(problem, plane, statement, [-1, 1], 1e-4)
     assert claim.primal == claim.dual == claim.rounding == 0.0
     certificate = Certificate(claim, plane.w, plane.b, statement)
     assert certificate.proven
@@ -370,8 +363,8 @@ def test_without_a_penalty_zero_is_reached_on_separable_data(loss, separable):
 @pytest.mark.parametrize("loss", [Perceptron(), Hinge(), SquaredHinge()], ids=repr)
 def test_without_a_penalty_and_without_curvature_zero_is_all_that_is_known(loss):
     problem, statement = replace(random_problem(1, loss), C=np.inf), Statement(loss, L2(), np.inf, True)
-    plane = SimpleNamespace(w=np.ones(3), b=0.5, proof=None, alpha=None)
-    certificate = Certificate(certify(problem, plane, statement, [-1, 1], 1, 1e-4), plane.w, plane.b, statement)
+    plane = SimpleNamespace(w=np.ones(3), b=0.5, proof=None, alpha=None, enclosed=None, z=None)
+    certificate = Certificate(certify(problem, plane, statement, [-1, 1], 1e-4), plane.w, plane.b, statement)
     assert (certificate.dual, certificate.relative_gap, certificate.proven) == (0.0, 1.0, False)
     outcome = certificate.verify(problem.rows.X, problem.y)
     assert outcome
@@ -474,7 +467,7 @@ def test_the_rounding_allowed_for_at_the_fit_is_enough(fitted):
     model, (X, y, s) = fitted
     claim = model.certificate_.claim
     s = s * claim.statement.class_weights((y == "b").astype(int), claim.classes, s)[(y == "b").astype(int)]
-    problem = claim.statement.problem(Rows(X), np.where(y == "b", 1.0, -1.0), s)
+    problem = claim.statement.on(InMemory(Rows(X), (y == "b").astype(int), s))
     assert (
         abs(exact_primal(problem, model.coef_[0], float(model.intercept_[0])) - Fraction(claim.primal))
         <= claim.rounding
@@ -606,7 +599,7 @@ def test_an_interior_point_is_settled_at_the_ends():
     inside = balanced(problem, np.clip(result.alpha, 1e-9, problem.C - 1e-9))
     proof = Bound(result.proof.primal, dual_bound(problem, inside))
     statement = Statement(problem.loss, problem.penalty, problem.C, True)
-    claim = certify(problem, replace(result, alpha=inside, proof=proof), statement, [-1, 1], 1, 1e-4)
+    claim = certify(problem, replace(result, alpha=inside, proof=proof), statement, [-1, 1], 1e-4)
     assert len(claim.dual_point.rows) <= 8
     certificate = Certificate(claim, result.w, result.b, statement)
     assert certificate.verify(problem.rows.X, problem.y).proven

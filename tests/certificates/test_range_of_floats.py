@@ -14,17 +14,19 @@ from sklearn.exceptions import ConvergenceWarning
 from linsep import LinearClassifier, LinearSVC, LogisticRegression
 from linsep._core import Rows
 from linsep.arithmetic.enclosure import Interval, agreements, gamma, out_of_range, outward, relative_gap, total
-from linsep.certificates import softmax_certificate as softmax
-from linsep.certificates.certificate import Bound, DualPoint, Statement, enclosed_bound, feasible_dual
-from linsep.certificates.parted_claim import certify_parts
-from linsep.certificates.softmax_certificate import SoftmaxCertificate
+from linsep.certificates.fingerprint import digest
+from linsep.certificates.gap.certificate import SoftmaxCertificate
+from linsep.certificates.gap.certify import certify
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge
-from linsep.objective.duality import share
-from linsep.objective.examples import Block, InBlocks
+from linsep.objective.dual_point import DualPoint, feasible_dual
+from linsep.objective.duality import Bound, share
+from linsep.objective.enclosure import enclosed_bound
+from linsep.objective.examples import Block, InBlocks, InMemory
 from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
 from linsep.objective.scaling import middle_of_range, ordinary
 from linsep.objective.softmax import SoftmaxProblem
+from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.persistence import model_file
 
@@ -244,7 +246,7 @@ def test_m13_a_fit_that_says_proven_is_near_the_true_optimum(given_fit):
     if not model.certificate_.proven:
         return
     assert outcome.proven
-    problem = model._statement().problem(Rows(X), np.where(y > 0, 1.0, -1.0), s)
+    problem = model._statement().on(InMemory(Rows(X), (y > 0).astype(int), s))
     reached = number(exact_primal(problem, [Fraction(float(model.coef_[0, 0]))], Fraction(0)))
     assert reached <= best_of_one_weight(problem) * (1 + mpmath.mpf(2e-4))
 
@@ -434,7 +436,7 @@ def wild_softmax(draw):
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_m13_softmax_encloses_its_objective_at_any_scale(given_problem):
     problem, W, b = given_problem
-    primal, dual = softmax.enclosed_bound(problem, W, b)
+    primal, dual = enclosed_bound(problem, W, b)
     exact = exact_softmax(problem, W, b)
     near = exact * mpmath.mpf(2) ** -300
     assert mpmath.mpf(primal.low) <= exact + near
@@ -451,7 +453,7 @@ def test_m13_softmax_without_a_penalty_weighs_its_gap_with_C():
     gaps = []
     for C in (1.0, 8.0):
         problem = SoftmaxProblem(Rows(X), codes, 3, Penalty(0.0, 0.0), C)
-        gaps.append(relative_gap(*softmax.enclosed_bound(problem, W, b)))
+        gaps.append(relative_gap(*enclosed_bound(problem, W, b)))
     assert 1e-6 < gaps[0] < 1
     assert gaps[1] == pytest.approx(gaps[0], rel=1e-9)
 
@@ -463,7 +465,7 @@ def test_m13_a_softmax_claim_with_a_small_C_and_no_penalty_is_not_believed():
     away = model.coef_ * 1.1
     data = model.certificate_.to_dict()
     data["statement"] |= {"l2": 0.0, "l1": 0.0, "C": 1e6}
-    data |= {"coef": away.tolist(), "planes": softmax._digest(away, model.intercept_)}
+    data |= {"coef": away.tolist(), "planes": digest(away, model.intercept_)}
     problem = SoftmaxProblem(Rows(X), y, 3, Penalty(0.0, 0.0), 1e6)
     primal = problem.evaluate(away.T, model.intercept_).objective
     data |= {"primal": primal, "dual": primal * (1 - 1e-8), "rounding": 0.0}
@@ -498,9 +500,10 @@ def test_m13_streamed_claims_of_any_scale_hold(scale, overlapping):
 
     class Found:
         proof = Bound(1e-40 * 60 * math.log(2), 1e-40 * 60 * math.log(2))  # what a solver in trouble may say
+        alpha = enclosed = z = None
 
     Found.w, Found.b = w, b
-    claim = certify_parts(problem, Found, statement, [0, 1], 1e-4, None)
+    claim = certify(problem, Found, statement, [0, 1], 1e-4)
     whole = Problem(Rows(X), np.where(codes > 0, 1.0, -1.0), Logistic(), Penalty(1e-50, 0.0), 1e-40)
     primal, dual = enclosed_bound(whole, w, b, claim.dual_point)
     if scale != 1.0:

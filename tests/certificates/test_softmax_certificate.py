@@ -11,9 +11,10 @@ from sklearn.datasets import load_iris, load_wine
 
 from linsep import LogisticRegression
 from linsep._core import Rows
-from linsep.certificates.softmax_certificate import _balance, enclosed_dual, enclosed_primal
 from linsep.objective.curvature import softmax_gap_below
+from linsep.objective.enclosure import enclosed_primal
 from linsep.objective.softmax import SoftmaxProblem
+from linsep.objective.softmax_dual import _balance, enclosed_dual
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import Newton
 

@@ -30,7 +30,7 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.certificates.claim import digest
+from linsep.certificates.fingerprint import digest
 from linsep.certificates.mistakes.check import MistakeCheck
 from linsep.certificates.outcome import ClaimError, Verification
 from linsep.certificates.proof import proof_of

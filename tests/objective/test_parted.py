@@ -1,5 +1,7 @@
 """Problems in parts: sums against the whole, bounds against the optimum, methods against those in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +10,8 @@ from scipy import sparse
 
 from linsep import LinearClassifier, LogisticRegression, losses, penalties
 from linsep._core import Rows
-from linsep.certificates.certificate import Certificate
-from linsep.certificates.parted_claim import certify_parts
+from linsep.certificates.gap.certificate import Certificate
+from linsep.certificates.gap.certify import certify
 from linsep.objective.duality import bound
 from linsep.objective.examples import Block, InBlocks
 from linsep.objective.heads import Softmax
@@ -108,7 +110,7 @@ def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=N
     best = model.certificate_.primal
     found = problem.evaluate(result.w, result.b).objective
     assert best * (1 - 1e-6) <= found <= best * (1 + tol)
-    claim = certify_parts(problem, result, statement, [0, 1], tol, duals)
+    claim = certify(problem, replace(result, alpha=duals), statement, [0, 1], tol)
     certificate = Certificate(claim, result.w, result.b, statement, (0, 1))
     outcome = certificate.verify(X, codes)
     assert outcome, outcome.reason
@@ -139,7 +141,7 @@ def test_newton_without_a_penalty(loss):
     assert result.converged
     best = LinearClassifier(loss, C=None, tol=1e-9).fit(X, codes)
     assert result.w == pytest.approx(best.coef_[0], abs=2e-3)
-    claim = certify_parts(problem, result, best._statement(), [0, 1], 1e-4, None)
+    claim = certify(problem, result, best._statement(), [0, 1], 1e-4)
     certificate = Certificate(claim, result.w, result.b, best._statement(), (0, 1))
     assert certificate.verify(X, codes)
     assert certificate.proven

@@ -16,8 +16,7 @@ from linsep import (
     SGDClassifier,
     ZeroOneClassifier,
 )
-from linsep.certificates.claim import digest
-from linsep.certificates.softmax_certificate import _digest as softmax_digest
+from linsep.certificates.fingerprint import digest
 from linsep.persistence.document import digest as _digest
 from linsep.persistence.document import in_one_line as _line
 
@@ -70,6 +69,6 @@ def forged(path, edit):
                 certificate[kind][k]["plane"] = digest(np.array(w), b)
     if "softmax" in certificate:
         W, b = np.array(document["coefficients"]), np.array(document["intercept"])
-        certificate["softmax"]["planes"] = softmax_digest(W, b)
+        certificate["softmax"]["planes"] = digest(W, b)
     document["digest"] = _digest({name: _line(value) for name, value in document.items()})
     path.write_text(json.dumps(document))

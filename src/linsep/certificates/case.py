@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.exact import Check, Clock, sides
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..objective.statement import Statement
 from .outcome import ClaimError, Verification, planes_in_words
 from .training_data import TrainingData, positive_classes
@@ -107,10 +107,9 @@ class Case:
         w, b, t = self.coef[k], float(self.intercept[k]), self.threshold
         return [*map(Fraction, w.tolist()), Fraction(b) - Fraction(t)] if t else np.append(w, b)
 
-    def problem(self, k: int) -> Problem:
+    def problem(self, k: int) -> Objective:
         """Return what plane k minimises: its own class is +1, as in `predict`."""
-        y = np.where(self.examples.codes(self.classes) == self.positive[k], 1.0, -1.0)
-        return self.statement.problem(self.examples.rows, y, self.weights)
+        return self.statement.on(self.examples.weighed(self.classes, self.weights), positive=self.positive[k])
 
     def counted(self) -> tuple[NDArray[np.bool_], list[int]]:
         """Return which examples have weight, and the place of each row among them."""
@@ -156,7 +155,7 @@ class Case:
 
     def formula(self, s: FloatArray | None) -> str:
         """Return what each plane minimises, in words."""
-        return self.statement.problem(self.examples.rows, np.ones(self.examples.X.shape[0]), s).formula
+        return self.statement.on(self.examples.weighed(self.classes, s)).formula
 
     def check_converged(self, proven: bool) -> list[str]:
         """Return whether `converged_` is confirmed: true has to be proven, but a proof may come after a fit gave up."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import Rows
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.exact_input import refuse_inexact
+from ..objective.examples import InMemory
 from ..objective.statement import Statement
 from .outcome import ClaimError
 
@@ -72,6 +73,10 @@ class TrainingData:
         if classes not in self._codes:
             self._codes[classes] = codes_of(self.labels, classes)
         return self._codes[classes]
+
+    def weighed(self, classes: tuple[Any, ...], s: FloatArray | None) -> InMemory:
+        """Return the examples as an objective takes them, with these weights."""
+        return InMemory(self.rows, self.codes(classes), s)
 
     def weights(self, statement: Statement, classes: tuple[Any, ...]) -> FloatArray | None:
         """Return what each example counts, by itself and by its class; None where all count one."""

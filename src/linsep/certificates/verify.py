@@ -18,11 +18,10 @@ from ..separation.recession import Estimates
 from ..separation.verdict import NotSeparableError, Separability
 from . import data_hash
 from .case import GIVEN, STATED, Case, exactly
-from .certificate import Certificate, Certificates
+from .gap.certificate import Certificate, Certificates
 from .kinds.margin import MarginCertificate
 from .outcome import ClaimError, Verification
 from .proof import PROOFS, Proof, check_kinds
-from .softmax_certificate import SoftmaxCertificate
 from .training_data import TrainingData
 
 __all__ = ["check", "unchecked_of"]
@@ -90,7 +89,7 @@ def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float
     if isinstance(said, Separability | Estimates):
         found = said.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
         return replace(exactly(found, "the proof, on every example it speaks of"), unchecked=("feature_names",))
-    if not isinstance(said, MarginCertificate | Certificate | Certificates | SoftmaxCertificate):
+    if not isinstance(said, MarginCertificate | Certificate | Certificates):
         raise TypeError(f"{said!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
     outcome = said.check(examples, time_limit)
     return replace(outcome, unchecked=("tol", *outcome.unchecked)) if outcome else outcome

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..certificates.claim import certify, rounding
-from ..certificates.kinds.gap import Gap, SoftmaxGap
-from ..certificates.softmax_certificate import certify_softmax
+from ..certificates.gap.rounding import rounding
+from ..certificates.kinds.gap import Gap
 from ..objective.duality import share
 from ..objective.objective import Objective
 
@@ -30,16 +29,7 @@ def polish(result: Any, objective: Objective, tol: float) -> Any:
 
 
 def prove(model: Any, objectives: list[Objective], results: list[Any]) -> None:
-    statement, tol = model._statement(), model._tol()
-    if objectives[0].head.planes:
-        known = results[0].proof, statement, model.classes_, float(tol), results[0].enclosed
-        model._proofs = [SoftmaxGap([certify_softmax(objectives[0], results[0].w, results[0].b, *known)])]
-    elif statement.loss.convex and statement.loss.defines("conjugate"):
-        each = zip(objectives, results, strict=True)
-        claims = [
-            certify(objective, result, statement, model.classes_, objective.positive, tol) for objective, result in each
-        ]
-        model._proofs = [Gap(claims)]
-    else:
-        return
-    model.dual_gap_ = model.certificate_.relative_gap
+    statement, at_once = model._statement(), objectives[0].head.planes
+    if at_once or (statement.loss.convex and statement.loss.defines("conjugate")):
+        model._proofs = [Gap.of(objectives, results, statement, model.classes_, float(model._tol()))]
+        model.dual_gap_ = model.certificate_.relative_gap

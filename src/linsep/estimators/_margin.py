@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.claim import Fingerprint
+from ..certificates.fingerprint import Fingerprint
 from ..certificates.kinds.gap import Gap
 from ..objective.duality import weights
 from ..objective.objective import Objective

@@ -30,7 +30,6 @@ __all__ = [
     "is_tight",
     "middle_of_range",
     "ordinary",
-    "ordinary_in_parts",
     "tightest",
 ]
 
@@ -49,17 +48,14 @@ def in_range(*sizes: float) -> bool:
 
 def ordinary(problem: Any, W: FloatArray, b: Any) -> bool:
     """Whether floats can hold what a bound on the problem at (W, b) is made of: a look at sizes, not at the data."""
+    if problem.examples.resident is None:
+        square = float(problem.examples.squares.sum())  # zero also where the squares fell below the range
+        return square > 0 and in_range(math.sqrt(square), *_sizes(problem, problem.class_weight, W, b))
     with np.errstate(over="ignore"):
         longest = float(problem.rows.squared_norms().max(initial=0.0))
     if longest == 0 and any(np.any(_stored(block)) for _, block in blocks(problem.rows.X)):
         return False  # the squares fell below the range
     return in_range(math.sqrt(longest), *_sizes(problem, problem.sample_weight, W, b))
-
-
-def ordinary_in_parts(problem: Any, class_weight: FloatArray | None, W: FloatArray, b: Any) -> bool:
-    """Whether `ordinary` holds, of a problem whose examples come in parts."""
-    square = float(problem.rows.squares.sum())  # zero also where the squares fell below the range
-    return square > 0 and in_range(math.sqrt(square), *_sizes(problem, class_weight, W, b))
 
 
 def _sizes(problem: Any, s: FloatArray | None, W: FloatArray, b: Any) -> list[float]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from .. import _reading as reading
 from .. import losses
-from .._core import Rows
 from ..losses import Loss
 from ..penalties import Penalty
-from .problem import Problem
+from .examples import Examples
+from .heads import Margin, Softmax
+from .objective import Objective
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -33,9 +34,10 @@ class Statement:
     fit_intercept: bool
     class_weight: Mapping[Any, float] | str | None = None
 
-    def problem(self, rows: Rows, y: FloatArray, sample_weight: FloatArray | None) -> Problem:
-        """Return the problem on these examples."""
-        return Problem(rows, y, self.loss, self.penalty, self.C, sample_weight, self.fit_intercept)
+    def on(self, examples: Examples, *, positive: int | None = 1, classes: int = 2) -> Objective:
+        """Return the objective on these examples: of one plane, whose class is `positive`, or of all (None)."""
+        head = Softmax(classes) if positive is None else Margin(self.loss, positive)
+        return Objective(examples, head, self.penalty, self.C, None, self.fit_intercept)
 
     def __post_init__(self) -> None:
         weights = self.class_weight

@@ -14,7 +14,8 @@ from .._types import FloatArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.exact import Clock
 from ..losses import Logistic
-from ..objective.dual_point import DualPoint, enclosed_bound
+from ..objective.dual_point import DualPoint
+from ..objective.enclosure import enclosed_bound
 from ..objective.problem import Problem
 from ._counted_rows import CountedRows
 from .face import signed_rows

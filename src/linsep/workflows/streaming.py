@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.claim import Claim
 from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..certificates.gap.certify import certify
+from ..certificates.gap.claim import Claim
 from ..certificates.kinds.gap import Gap
-from ..certificates.parted_claim import certify_parts
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
@@ -175,7 +175,8 @@ class _Fit:
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
-        return result, certify_parts(watched, result, self.model._statement(), self.model.classes_, tol, duals)
+        known = replace(result, alpha=duals)
+        return result, certify(watched, known, self.model._statement(), self.model.classes_, tol)
 
     def _solver(self, problem: PartedProblem, tol: float) -> Any:
         """Return the method that suits the problem and the room; raise where none does."""

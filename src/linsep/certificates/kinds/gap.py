@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ...objective.softmax import SoftmaxProblem
+from ...objective.objective import Objective
+from ...objective.statement import Statement
 from ..case import Case
-from ..certificate import Certificate, Certificates
-from ..claim import Claim
-from ..gap_proof import CLOSE
+from ..gap.certificate import Certificate, Certificates, SoftmaxCertificate
+from ..gap.certify import certify
+from ..gap.check import CLOSE
+from ..gap.claim import Claim
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
-from ..softmax_certificate import SoftmaxCertificate, SoftmaxClaim
 from ..training_data import positive_classes
 
 FloatArray = NDArray[np.float64]
@@ -35,6 +36,15 @@ class Gap(PlaneProofs):
     confirms = ("objective_", "dual_gap_", "converged_")
     in_blocks = True
 
+    @staticmethod
+    def of(
+        objectives: list[Objective], results: list[Any], statement: Statement, classes: ArrayLike, tol: float
+    ) -> Gap:
+        """Return what is proven of planes that were just fitted: each by itself, or all at once."""
+        each = zip(objectives, results, strict=True)
+        claims = [certify(objective, result, statement, classes, tol) for objective, result in each]
+        return SoftmaxGap(claims) if claims[0].at_once else Gap(claims)
+
     def certificate(self, model: Any) -> Any:
         """Return the certificate of the planes as they are now; with more than two classes, one for each."""
         statement, classes = model._statement(), tuple(np.asarray(model.classes_).tolist())
@@ -44,7 +54,7 @@ class Gap(PlaneProofs):
             count = len(self.each)
             planes, intercepts, positive = [np.empty(0)] * count, [np.float64(0.0)] * count, [-1] * count
         each, tol = zip(self.each, planes, intercepts, positive, strict=True), getattr(model, "tol", None)
-        certificates = [Certificate(claim, w, float(b), statement, classes, k, tol) for claim, w, b, k in each]
+        certificates = [Certificate(claim, w, float(b), statement, classes, tol, k) for claim, w, b, k in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
     def sentences(self, model: Any) -> list[str]:
@@ -89,7 +99,6 @@ class SoftmaxGap(Gap):
     """The gap of all classes at once, by softmax."""
 
     kind = "softmax"
-    record = SoftmaxClaim
 
     def to_dict(self) -> Any:
         """Return the one record in terms of JSON."""
@@ -98,7 +107,7 @@ class SoftmaxGap(Gap):
     @classmethod
     def from_dict(cls, data: Any, planes: int) -> Self:
         """Read what `to_dict` wrote."""
-        return cls([SoftmaxClaim.from_dict(data)])
+        return cls([Claim.from_dict(data, at_once=True)])
 
     def certificate(self, model: Any) -> SoftmaxCertificate:
         """Return the certificate of the planes as they are now."""
@@ -108,5 +117,5 @@ class SoftmaxGap(Gap):
 
     def formula(self, case: Case, s: FloatArray | None) -> str:
         """Return what all planes together minimise, in words."""
-        codes, said = case.examples.codes(case.classes), case.statement
-        return SoftmaxProblem(case.examples.rows, codes, len(case.classes), said.penalty, said.C, s).formula
+        examples = case.examples.weighed(case.classes, s)
+        return case.statement.on(examples, positive=None, classes=len(case.classes)).formula

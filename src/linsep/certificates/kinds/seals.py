@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _reading as reading
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...objective.statement import Statement, plain
 from ..case import Case
-from ..claim import Fingerprint, digest
+from ..fingerprint import Fingerprint, digest
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
 
@@ -34,7 +34,7 @@ class Seal:
 
     @classmethod
     def of(
-        cls, problem: Problem, w: FloatArray, b: float, statement: Statement, classes: ArrayLike, positive: int
+        cls, problem: Objective, w: FloatArray, b: float, statement: Statement, classes: ArrayLike, positive: int
     ) -> Self:
         """Return the seal of a fitted plane."""
         labels = tuple(np.asarray(classes).tolist())
@@ -47,7 +47,7 @@ class Seal:
             "classes": [plain(label) for label in self.classes],
             "positive": self.positive,
             "plane": self.plane,
-            "data": vars(self.data).copy(),
+            "data": self.data.to_dict(),
         }
 
     @classmethod
@@ -91,7 +91,7 @@ class Seals(PlaneProofs):
     exact = True
 
     @classmethod
-    def of(cls, problems: list[Problem], results: list[Any], statement: Statement, classes: ArrayLike) -> Self:
+    def of(cls, problems: list[Objective], results: list[Any], statement: Statement, classes: ArrayLike) -> Self:
         """Return the seals of planes that were just fitted."""
         positive = [1] if len(problems) == 1 else range(len(problems))
         each = zip(problems, results, positive, strict=True)

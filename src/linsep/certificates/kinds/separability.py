@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...separation.verdict import Separability
 from ..case import ROUNDED, Case, exactly
-from ..gap_proof import CLOSE
+from ..gap.check import CLOSE
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
 
@@ -136,7 +136,7 @@ def _numbers(case: Case, k: int) -> set[str]:
     return confirmed | {"mistake_bound_"} if len(confirmed) == 2 and (margin > 0) == (kept.low > 0) else confirmed
 
 
-def _radius(problem: Problem) -> Interval:
+def _radius(problem: Objective) -> Interval:
     """Enclose R, the largest ‖[x, 1]‖ or ‖x‖."""
     longest = float((problem.rows.squared_norms() + problem.fit_intercept).max())
     lost = problem.rows.d * SMALLEST  # by squares that fall below the range

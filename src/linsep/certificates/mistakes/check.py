@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...arithmetic.exact import Clock, check_overlap, sides, unsettled
 from ...arithmetic.integers import IntegerRows, relations
 from ...arithmetic.whole_weights import WholeWeights, nearest_float
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ..outcome import ClaimError
 from .bound import MistakeBound
 from .facets import EXHAUSTIVE, least_weight_of_mistakes
@@ -50,7 +50,7 @@ class MistakeCheck:
         Whether the bound that was checked is what the plane makes, exactly.
     """
 
-    problem: Problem
+    problem: Objective
     time_limit: float | None = None
     checked: list[str] = field(default_factory=list)
     trusted: list[str] = field(default_factory=list)

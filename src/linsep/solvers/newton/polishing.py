@@ -17,20 +17,10 @@ from numpy.typing import NDArray
 
 from ...arithmetic.enclosure import Interval
 from ...arithmetic.redundancy import Redundancy
-from ...certificates import softmax_certificate as softmax
-from ...certificates.parted_claim import Passes
-from ...objective import dual_point as plane
-from ...objective.curvature import (
-    MANY_FEATURES,
-    Look,
-    examine_in_passes,
-    examine_softmax_in_passes,
-    slopes,
-    softmax_slopes,
-)
+from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
+from ...objective.enclosure import bound_below, enclosed_value, examined
 from ...objective.objective import Objective
-from ...objective.scaling import ordinary_in_parts
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
 
@@ -148,11 +138,11 @@ class _Unpenalised:
 
     def height(self, point: FloatArray) -> Interval:
         """Enclose P."""
-        return _primal(self.problem, *self.split(point))
+        return enclosed_value(self.problem, *self.split(point))
 
     def look(self, point: FloatArray) -> tuple[Interval, Look]:
         """Enclose P, and look at its derivatives."""
-        return _examined(self.problem, *self.split(point))
+        return examined(self.problem, *self.split(point))
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the point moved by t times a step: without an entry for b if that is not free, nor the last class."""
@@ -168,42 +158,6 @@ class _Unpenalised:
         if point.ndim == 1:
             return redundancy.least_norm(point)
         return np.column_stack([redundancy.least_norm(plane) for plane in point.T])
-
-
-def _primal(problem: Objective, w: FloatArray, b: Any) -> Interval:
-    if problem.examples.resident is not None:
-        return (plane.sharp_primal if w.ndim == 1 else softmax.sharp_softmax_primal)(problem, w, b)[0]  # type: ignore
-    total = Interval(0.0, 0.0)
-    for part in problem:
-        total = total + _primal(part.problem, w, b)
-    return total
-
-
-def _examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:
-    if problem.examples.resident is not None:
-        return (plane.examined if w.ndim == 1 else softmax.examined)(problem, w, b)  # type: ignore
-    passes, intercept = Passes(problem.examples, problem.class_weight), problem.fit_intercept
-
-    def at(part: slice, X: Any) -> Any:
-        codes, c = passes.at(part)
-        if w.ndim == 1:
-            y = np.where(codes == problem.positive, 1.0, -1.0)
-            return slopes(problem.loss, y, c, *plane.agreements(X, y, w, b))
-        scores, radius = softmax.scores_of(X, w, b)
-        return softmax_slopes(codes, c, scores, radius.max(axis=1))
-
-    if w.ndim == 1:
-        return _primal(problem, w, b), examine_in_passes(problem.loss, passes.X, at, intercept=intercept)
-    return _primal(problem, w, b), examine_softmax_in_passes(passes.X, problem.classes, at, intercept=intercept)
-
-
-def _bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
-    if problem.examples.resident is not None and problem.head.planes is None:
-        return plane.bound_below(problem, primal, look)  # type: ignore[arg-type]
-    if problem.examples.resident is not None:
-        return softmax.softmax_bound_below(primal, look, softmax.is_ordinary(problem))  # type: ignore[arg-type]
-    usable = ordinary_in_parts(problem, problem.class_weight, np.zeros(1), 0.0)
-    return softmax.softmax_bound_below(primal, look, usable)
 
 
 def can_be_proven(problem: Objective) -> bool:
@@ -255,7 +209,7 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
     land = _Unpenalised(problem)
     start = np.append(result.w, result.b) if result.w.ndim == 1 else np.vstack([result.w, result.b])
     found = descend(land, start, tol, goal_of(tol, work))
-    dual = _bound_below(problem, found.primal, found.look)
+    dual = bound_below(problem, found.primal, found.look)
     w, b = land.split(found.point.copy())
     proof, last = Bound(found.primal.high, dual.low), replace(result.last, w=w, b=b)
     shared = dict(n_iter=result.n_iter + found.steps, redundancy=found.look.redundancy, z=None, alpha=None)

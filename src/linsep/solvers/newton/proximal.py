@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...certificates.claim import balancing_shift
+from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from .._checks import check_count

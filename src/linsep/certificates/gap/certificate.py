@@ -1,66 +1,45 @@
-"""What is proven of a fitted plane: how near the optimum it is, and how to check that from the data alone.
-
-`objective.duality` has the bounds, `claim` what a fit leaves behind, `checking` the outcome of a check.
-"""
+"""Certificates: what is proven of a plane or of all planes, and the check of that from the data alone."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import losses
-from ..arithmetic.enclosure import Interval
-from ..objective.dual_point import DualPoint, enclosed_bound, feasible_dual
-from ..objective.duality import Bound, balanced, bound, dual_bound, penalised, weights
-from ..objective.problem import Problem
-from ..objective.statement import Statement
-from .claim import Claim, Fingerprint, certify, digest, rounding
-from .gap_proof import GapCheck, GapProof
-from .outcome import ClaimError, Verification, verdict_in_words, within
-from .training_data import TrainingData, positive_classes
+from ...objective.duality import share
+from ...objective.statement import Statement
+from ..outcome import Verification, verdict_in_words, within
+from ..training_data import TrainingData, positive_classes
+from .check import GapCheck
+from .claim import Claim
 
 FloatArray = NDArray[np.float64]
 
-__all__ = [
-    "Bound",
-    "Certificate",
-    "Certificates",
-    "Claim",
-    "DualPoint",
-    "Statement",
-    "Verification",
-    "balanced",
-    "bound",
-    "certify",
-    "dual_bound",
-    "enclosed_bound",
-    "feasible_dual",
-    "weights",
-]
+__all__ = ["Certificate", "Certificates", "SoftmaxCertificate"]
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate(GapProof):
-    """What is proven of a fitted plane, and how to check it without trusting the fit.
+class Certificate:
+    """What is proven of a fitted plane, or of all planes of a softmax, and how to check it without trusting the fit.
 
     Attributes
     ----------
     claim : Claim
         What the fit left behind.
     coef, intercept : array, float
-        The plane as it is now: one that was changed since the fit does not verify.
+        The plane as it is now, or one row and one intercept a class: what was changed since the fit does not verify.
     statement : Statement
         What the model says now that it minimises.
-    classes, positive : tuple or None, int or None
-        The labels that the model gives now, and the one that this plane predicts; None where no model says so. Of two
-        classes it is always the second.
+    classes : tuple or None
+        The labels that the model gives now; None where no model says so.
     model_tol : float or None
         The model's `tol`, where it has one.
+    positive : int or None
+        The class that this plane predicts, where a model says so. Of two classes it is always the second.
 
     Examples
     --------
@@ -77,15 +56,59 @@ class Certificate(GapProof):
 
     claim: Claim
     coef: FloatArray
-    intercept: float
+    intercept: Any
     statement: Statement
     classes: tuple[Any, ...] | None = None
-    positive: int | None = None
     model_tol: float | None = None
+    positive: int | None = None
 
     @property
-    def _claimed(self) -> Claim:
-        return self.claim
+    def primal(self) -> float:
+        """P, the objective at the fitted plane or planes."""
+        return self.claim.primal
+
+    @property
+    def dual(self) -> float:
+        """What no plane's objective lies below."""
+        return self.claim.dual
+
+    @property
+    def tol(self) -> float:
+        """The relative gap that counts as proof."""
+        return self.claim.tol
+
+    @property
+    def rounding(self) -> float:
+        """What the fit's own arithmetic may have added to the gap."""
+        return self.claim.rounding
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the objective can be."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective."""
+        return share(self.gap, self.primal)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the relative gap is at most `tol`, with rounding allowed for."""
+        if self.gap == self.rounding == 0.0:
+            return True
+        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0)) <= self.tol
+
+    def __str__(self) -> str:
+        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
+
+    __repr__ = __str__
+
+    @property
+    def who(self) -> str:
+        """Of which class it is."""
+        assert self.claim.positive is not None
+        return f"class {self.claim.classes[self.claim.positive]!r} against the rest"
 
     def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Verification:
         """Check every claim from the data alone, with each rounding error bounded.
@@ -104,23 +127,37 @@ class Certificate(GapProof):
 
     def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check every claim on examples that were read already."""
-        return _Check(self).run(examples)
+        return GapCheck(self).run(examples)
 
     def to_dict(self, *, plane: bool = True) -> dict[str, Any]:
         """Return the certificate in terms of JSON; without the plane where a model file already holds that."""
         data = self.claim.to_dict()
         if plane:
-            data |= {"coef": np.asarray(self.coef).tolist(), "intercept": float(self.intercept)}
+            data |= {"coef": np.asarray(self.coef).tolist(), "intercept": np.asarray(self.intercept).tolist()}
         return data
 
     @classmethod
     def from_dict(
-        cls, data: Mapping[str, Any], coef: ArrayLike | None = None, intercept: float | None = None
-    ) -> Certificate:
-        """Read what `to_dict` wrote; give the plane if it is kept elsewhere."""
-        claim = Claim.from_dict(data)
+        cls, data: Mapping[str, Any], coef: ArrayLike | None = None, intercept: ArrayLike | None = None
+    ) -> Self:
+        """Read what `to_dict` wrote; give the plane, or one a row, if it is kept elsewhere."""
+        claim = Claim.from_dict(data, at_once="planes" in data)
         w = np.asarray(data["coef"] if coef is None else coef, dtype=np.float64)
-        return cls(claim, w, float(data["intercept"] if intercept is None else intercept), claim.statement)
+        b = np.asarray(data["intercept"] if intercept is None else intercept, dtype=np.float64)
+        return cls(claim, w, b if claim.at_once else float(b), claim.statement)
+
+
+class SoftmaxCertificate(Certificate):
+    """What is proven of all planes of a softmax model together.
+
+    Examples
+    --------
+    >>> from linsep import LogisticRegression
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> certificate = LogisticRegression().fit(X, y).certificate_
+    >>> certificate.proven, bool(certificate.verify(X, y)), bool(certificate.verify(X, y[::-1]))
+    (True, True, False)
+    """
 
 
 class Certificates(Sequence[Certificate]):
@@ -193,10 +230,10 @@ class Certificates(Sequence[Certificate]):
         outcomes = [one.check(examples) for one in self]
         for one, outcome in zip(self, outcomes, strict=True):
             if not outcome:
-                return dataclasses.replace(outcome, reason=f"{_who(one)}: {outcome.reason}")
+                return dataclasses.replace(outcome, reason=f"{one.who}: {outcome.reason}")
         k = max(range(len(self)), key=lambda k: outcomes[k].relative_gap)
         worst, unchecked = outcomes[k], dict.fromkeys(what for outcome in outcomes for what in outcome.unchecked)
-        reason = f"{_who(self[k])}, the worst of {len(self)}: {worst.reason}"
+        reason = f"{self[k].who}, the worst of {len(self)}: {worst.reason}"
         return dataclasses.replace(worst, reason=reason, unchecked=tuple(unchecked))
 
     def _not_of_one_model(self) -> str:
@@ -230,63 +267,3 @@ class Certificates(Sequence[Certificate]):
         return f"{head} in the worst{verdict_in_words(self.proven, self.tol)}."
 
     __repr__ = __str__
-
-
-def _who(one: Certificate) -> str:
-    return f"class {one.claim.classes[one.claim.positive]!r} against the rest"
-
-
-class _Check(GapCheck[Problem]):
-    """One verification: a certificate's claims against data."""
-
-    def __init__(self, certificate: Certificate) -> None:
-        now = certificate.statement, certificate.classes, certificate.model_tol
-        super().__init__(certificate.claim, certificate.proven, *now)
-        self.claim, self.positive = certificate.claim, self._predicted(certificate)
-        self.w, self.b = np.asarray(certificate.coef, dtype=np.float64), float(certificate.intercept)
-
-    def _predicted(self, certificate: Certificate) -> int:
-        """Return the class that the plane predicts: the second of two, else as the model says or, alone, the claim."""
-        if len(self.classes) == 2:
-            return 1
-        return certificate.claim.positive if certificate.positive is None else certificate.positive
-
-    def trusted(self) -> tuple[str, ...]:
-        """Return what is taken on trust: also the formulas of a loss of the user's own."""
-        loss = self.claim.statement.loss
-        own = (
-            ()
-            if losses.LOSSES.get(loss.name) is type(loss)
-            else (f"the formulas of {loss!r}, its conjugate among them",)
-        )
-        return super().trusted() + own
-
-    def same_planes(self, d: int) -> None:
-        """Raise unless the plane is the one that was certified."""
-        if self.w.shape != (d,):
-            raise ClaimError(f"the plane has {self.w.size} weights, the data have {d} columns")
-        if digest(self.w, self.b) != self.claim.plane:
-            raise ClaimError("the plane is not the one that was certified: coef or intercept was changed")
-        if self.claim.positive != self.positive or not 0 <= self.positive < len(self.classes):
-            raise ClaimError("the proof is about another class than the one this plane predicts")
-
-    def problem(self, examples: TrainingData, s: FloatArray | None) -> Problem:
-        """Return the problem of the class that the plane predicts against the others."""
-        y = np.where(examples.codes(self.classes) == self.positive, 1.0, -1.0)
-        problem = self.statement.problem(examples.rows, y, s)
-        if difference := self.claim.data.differs(Fingerprint.of(problem)):
-            raise ClaimError(difference)
-        return problem
-
-    def enclose(self, problem: Problem) -> tuple[Interval, Interval, str]:
-        """Enclose P(w, b) and D(α)."""
-        if self.b != 0 and not problem.fit_intercept:
-            raise ClaimError(f"the plane has the intercept {self.b:g}, the objective has none")
-        primal, dual = enclosed_bound(problem, self.w, self.b, self.claim.dual_point)
-        exact = ", with Σ αᵢyᵢ = 0 in whole numbers" if problem.fit_intercept else ""
-        how = f"a dual point that is exactly feasible{exact}" if penalised(problem) else "the curvature at the plane"
-        return primal, dual, how if dual.low else "losses being at least 0"
-
-    def slack(self, problem: Problem, primal: Interval, dual: Interval) -> float:
-        """Return by how much a fit's own numbers may be off."""
-        return rounding(problem, self.w, self.b, Bound(primal.high, min(dual.low, self.claim.dual)))

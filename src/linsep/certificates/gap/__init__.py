@@ -1,0 +1,1 @@
+"""Certificates of a duality gap: `claim` is what a fit leaves behind, `certify` makes it, `certificate` checks it."""

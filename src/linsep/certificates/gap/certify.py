@@ -1,0 +1,219 @@
+"""What a solver's result may claim: its own proof, or the one that its planes give; for every head and storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...arithmetic.enclosure import SLIGHT, Interval
+from ...objective.dual_point import DualPoint, exceptions, largest_shares
+from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
+from ...objective.enclosure import enclosed_bound, enclosed_in_passes
+from ...objective.examples import Block, in_one
+from ...objective.objective import Objective
+from ...objective.scaling import middle_of_range, ordinary
+from ...objective.statement import Statement
+from ..fingerprint import Fingerprint, digest
+from .claim import Claim
+from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+__all__ = ["balancing_shift", "certify"]
+
+
+def certify(problem: Objective, result: Any, statement: Statement, classes: ArrayLike, tol: float) -> Claim:
+    """Return what a solver's result may claim.
+
+    Parameters
+    ----------
+    problem : Objective
+    result : Result
+        With `w`, `b` and `proof`, and `alpha`, `z` and `enclosed` where the solver knows them. Of examples in blocks
+        `alpha` is read some at a time, by ``alpha.read(slice)``.
+    statement : Statement
+        What was minimised, in the user's terms.
+    classes : array
+        All labels.
+    tol : float
+        The relative gap that was asked for.
+    """
+    w, b = np.ascontiguousarray(result.w, dtype=np.float64), result.b
+    if not ordinary(problem, w, b):
+        found, error, dual_point = _out_of_the_ordinary(problem, w, b, result)
+    elif problem.penalised:
+        found, error, dual_point = _penalised(problem, w, b, result, tol)
+    else:
+        (found, error), dual_point = _unpenalised(problem, w, b, result), DualPoint()
+    own = problem.positive if problem.head.planes is None else None
+    labels, planes = tuple(np.asarray(classes).tolist()), digest(w.T, b)
+    primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
+    return Claim(statement, labels, own, primal, dual, float(error), tol, planes, Fingerprint.of(problem), dual_point)
+
+
+def _penalised(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, float, DualPoint]:
+    """Return the bound, how far its arithmetic may be off, and the dual point: looked at where an estimate counts."""
+    found, dual_point = _strongest(problem, w, b, result, tol)
+    if found.dual <= 0 <= _at_zero(problem):
+        found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
+    if abs(found.primal) < SLIGHT:  # no share of nothing is small: look closely
+        return *as_enclosed(*enclosed_bound(problem, w, b, dual_point)), dual_point
+    error = rounding(problem, w, b, found)
+    if hidden(found, error, tol):
+        found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point))
+    return found, error, dual_point
+
+
+def _at_zero(problem: Objective) -> float:
+    """D(0): zero, but for losses of the user's own."""
+    if problem.head.planes is not None or problem.examples.resident is None:
+        return 0.0
+    return dual_bound(problem, np.zeros(problem.n))
+
+
+def _out_of_the_ordinary(problem: Objective, w: FloatArray, b: Any, result: Any) -> tuple[Bound, float, DualPoint]:
+    """Return the bound, what rounding may have added, and the dual point, where a solver's own sums are not to be used.
+
+    The dual points that suggest themselves are found in the middle of the range of floats, and the best one is kept;
+    of a softmax there is one only, which follows from the planes.
+    """
+    if problem.head.planes is not None:
+        return *as_enclosed(*enclosed_bound(problem, w, b)), DualPoint()
+    points, alpha = [DualPoint(0.0, 0.0)], result.alpha
+    if problem.examples.resident is None:  # a number is kept for each example
+        alpha = None if alpha is None else alpha.read(slice(0, problem.n))
+        problem = problem.on(Block(0, *in_one(problem.examples)))
+    scaled = middle_of_range(problem, w)
+    with np.errstate(all="ignore"):  # these are guesses: what they prove is looked at below
+        if problem.penalised:
+            points += [DualPoint(), DualPoint(shift=_finite(balancing_shift(scaled.problem, scaled.W, b)))]
+            if alpha is not None:
+                alpha = np.ldexp(np.asarray(alpha, dtype=np.float64), scaled.m)
+                points += [DualPoint.of(scaled.problem, alpha, scaled.W, b).times(-scaled.m)]
+    outcomes = [(*enclosed_bound(problem, w, b, point), point) for point in points]
+    primal, dual, dual_point = max(outcomes, key=lambda outcome: outcome[1].low)
+    return *as_enclosed(primal, dual), dual_point
+
+
+def _finite(value: float) -> float:
+    return value if np.isfinite(value) else 0.0
+
+
+def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any) -> tuple[Bound, float]:
+    """Return a bound without a penalty, and how far its arithmetic may be off."""
+    proof, enclosed = result.proof, result.enclosed
+    # A quadratic's own solver knows how far it can fall; others have only dual points that are feasible up to rounding.
+    quadratic = problem.head.planes is None and problem.loss.quadratic
+    if enclosed is None and quadratic and proof is not None and proof.dual > 0:
+        return proof, rounding(problem, w, b, proof)
+    primal, dual = enclosed or _enclosed(problem, w, b)
+    return Bound(primal.high, widened(primal, dual)), primal.width
+
+
+def _enclosed(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
+    enclose = enclosed_in_passes if problem.examples.resident is None else enclosed_bound
+    return enclose(problem, w, b)
+
+
+def _strongest(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, DualPoint]:
+    """Return a bound and its dual point: the plane's own where that is good enough, because it needs no room."""
+    proof, alpha = result.proof, result.alpha
+    if problem.head.planes is not None:
+        return proof, DualPoint()
+    if problem.examples.resident is None:
+        return (proof, DualPoint()) if alpha is None else _with_exceptions(problem, w, b, proof, alpha, tol)
+    if proof is None or (alpha is not None and problem.loss.smooth):
+        own, dual_point = _own(problem, w, b, tol)
+        if proof is None or own.relative_gap <= max(tol, proof.relative_gap):
+            return own, dual_point
+    if alpha is None:
+        return proof, DualPoint()
+    if not problem.loss.smooth:
+        proof, alpha = _settled(problem, proof, alpha, tol)
+    return proof, DualPoint.of(problem, alpha, w, b, result.z)
+
+
+def _settled(problem: Objective, proof: Bound, alpha: FloatArray, tol: float) -> tuple[Bound, FloatArray]:
+    """Put dual variables that are all but at 0 or at c there, where the proof stays as good: they need no room then."""
+    c, near = weights(problem), 1e-3 * tol
+    top = c * np.where(problem.y > 0, *largest_shares(problem, alpha, c))
+    settled = np.where(alpha < near * c, 0.0, np.where(alpha > top - near * c, top, alpha))
+    if np.array_equal(settled, alpha):
+        return proof, alpha
+    settled = balanced(problem, settled)
+    found = Bound(proof.primal, dual_bound(problem, settled))
+    good_enough = found.relative_gap <= max(tol, proof.relative_gap)
+    return (found, settled) if good_enough else (proof, alpha)
+
+
+def _own(problem: Objective, w: FloatArray, b: float, tol: float) -> tuple[Bound, DualPoint]:
+    """Return the bound that the plane itself gives, or that of the plane shifted so that the classes balance."""
+    point = problem.evaluate(w, b, split=problem.fit_intercept)
+    found, dual_point = point.bound, DualPoint()
+    if problem.fit_intercept and problem.loss.smooth and found.relative_gap > tol:
+        shift = balancing_shift(problem, w, b)
+        moved = problem.evaluate(w, b + shift, split=True).bound.dual
+        if moved > found.dual:
+            found, dual_point = Bound(found.primal, moved), DualPoint(shift=shift)
+    return found, dual_point
+
+
+def balancing_shift(problem: Objective, w: FloatArray, b: float) -> float:
+    """Return δ near which (w, b + δ) has Σ cᵢ ℓ'(zᵢ) yᵢ = 0: the best intercept for w, by a few Newton steps."""
+    z, y, c, shift = problem.agreements(w, b), problem.y, weights(problem), 0.0
+    for _ in range(5):
+        moved = z + shift * y
+        bend = float((c * problem.loss.curvature(moved)).sum())
+        if not bend > 0:
+            break
+        shift -= float((c * y * problem.loss.slope(moved)).sum()) / bend
+    return shift
+
+
+# -- examples in blocks -----------------------------------------------------------------------------------------------
+
+
+def _with_exceptions(
+    problem: Objective, w: FloatArray, b: float, proof: Bound, alpha: Any, tol: float
+) -> tuple[Bound, DualPoint]:
+    """Return the dual point with no more exceptions than it needs, and its bound: those all but at 0 or at c go there.
+
+    For the hinge the others follow from the plane. Where that costs too much of the proof, nothing is moved.
+    """
+    for near in (1e-3 * tol, 0.0):
+        found, dual_point = _settled_in_blocks(problem, w, b, proof.primal, alpha, near)
+        if found.relative_gap <= max(tol, proof.relative_gap):
+            break
+    return found, dual_point
+
+
+def _settled_in_blocks(
+    problem: Objective, w: FloatArray, b: float, primal: float, duals: Any, near: float
+) -> tuple[Bound, DualPoint]:
+    """Make the classes balance after moving dual variables within a share `near` of an end there: two passes."""
+    totals = np.zeros(2)
+    for part in problem:
+        alpha, y = _at_ends(weights(part.problem), duals.read(part.which), near), part.problem.y
+        totals += float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+    scales = class_scales(*totals) if problem.fit_intercept else (1.0, 1.0)
+    v, conjugates = np.zeros(problem.d), 0.0
+    rows: list[IntArray] = []
+    values: list[FloatArray] = []
+    for part in problem:
+        one, c = part.problem, weights(part.problem)
+        alpha = _at_ends(c, duals.read(part.which), near) * np.where(one.y > 0, *scales)
+        v += one.rows.rmatvec(alpha * one.y)
+        used = c > 0
+        conjugates += float(c[used] @ one.loss.conjugate(-alpha[used] / c[used]))
+        exceptional = exceptions(one, alpha, DualPoint(*scales), w, b, one.agreements(w, b))
+        rows.append(exceptional + part.which.start)
+        values.append(alpha[exceptional])
+    found = Bound(primal, -problem.penalty.conjugate(v) - conjugates)
+    return found, DualPoint(*scales, np.concatenate(rows), np.concatenate(values))
+
+
+def _at_ends(c: FloatArray, alpha: FloatArray, near: float) -> FloatArray:
+    return np.where(alpha < near * c, 0.0, np.where(alpha > (1.0 - near) * c, c, alpha))

@@ -1,0 +1,177 @@
+"""The check of a gap: a certificate against data, with every rounding accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import losses
+from ...arithmetic.enclosure import ULPS, Interval, out_of_range, relative_gap
+from ...objective.duality import Bound
+from ...objective.enclosure import enclosed_bound
+from ...objective.objective import Objective
+from ..fingerprint import Fingerprint, digest
+from ..outcome import ClaimError, Verification
+from ..training_data import TrainingData
+from .rounding import rounding
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["CLOSE", "GapCheck"]
+
+#: The relative gap that counts as proof where a model has no `tol` of its own.
+USUAL_TOL = 1e-4
+#: Two numbers are the same to a reader where they differ by less than this share.
+CLOSE = 1e-6
+#: Rounding of more than this share of an objective is more than an estimate of it is good for.
+BLURRED = 1e-8
+#: How many times what a fit thinks its numbers are off by they may be off.
+GENEROUS = 16.0
+
+
+class GapCheck:
+    """One verification: a certificate against data.
+
+    The model says what is minimised, its classes and `tol`; the claim has to agree, and is a hint for the rest. A
+    certificate that left its model behind has no classes, and its claim's own count, and its `tol`.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    """
+
+    def __init__(self, certificate: Certificate) -> None:
+        claim, classes, tol = certificate.claim, certificate.classes, certificate.model_tol
+        self._claimed, self._proven, self.statement = claim, certificate.proven, certificate.statement
+        self._of_a_model, self._model_tol = classes is not None, tol
+        self.classes = claim.classes if classes is None else classes
+        self.tol = tol if tol is not None else USUAL_TOL if self._of_a_model else claim.tol
+        self.w = np.ascontiguousarray(np.asarray(certificate.coef, dtype=np.float64).T)
+        self.b = np.asarray(certificate.intercept, dtype=np.float64) if claim.at_once else float(certificate.intercept)
+        # Of two classes it is the second, else as the model says or, alone, the claim; −1 of all planes at once.
+        said = claim.positive if certificate.positive is None else certificate.positive
+        self.positive = -1 if said is None else 1 if len(self.classes) == 2 else said
+        self.planes = "planes" if claim.at_once else "plane"
+        self.checked: list[str] = []
+        self.unchecked = ["certificate_.rounding"]
+        self.primal: Interval | None = None
+        self.dual: Interval | None = None
+
+    def run(self, examples: TrainingData) -> Verification:
+        """Return the outcome."""
+        n, d = examples.X.shape
+        try:
+            self._same_model(d)
+            problem = self._problem(examples)
+            self.checked.append(f"the {n} examples are those of the fit, as far as their lengths tell")
+            reason = self._numbers(problem, n)
+        except ClaimError as failure:
+            return self._outcome(False, str(failure))
+        return self._outcome(True, reason)
+
+    def _outcome(self, ok: bool, reason: str) -> Verification:
+        found = Verification(ok, reason, self.primal, self.dual, False, tuple(self.checked), self._trusted())
+        if not ok:
+            return found
+        return replace(found, proven=found.relative_gap <= self.tol, unchecked=tuple(self.unchecked))
+
+    def _same_model(self, d: int) -> None:
+        """The planes, the classes, the objective and `tol` are those that were certified."""
+        claim = self._claimed
+        if self.classes != claim.classes:
+            raise ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
+        self._same_planes(d)
+        if not self.statement.same_as(claim.statement):
+            raise ClaimError("the model's parameters are not those that were certified: fit it again")
+        if not self.tol == claim.tol:
+            raise ClaimError(f"the proof is of tol={claim.tol:g}, the model's tol is {self.tol:g}: fit it again")
+        self.checked.append(f"the {self.planes} and the parameters are those that were certified")
+
+    def _same_planes(self, d: int) -> None:
+        """The planes fit the data and the classes, and are those that were certified."""
+        claim, K = self._claimed, len(self.classes)
+        shapes = ((d, K), (K,)) if claim.at_once else ((d,), ())
+        if (self.w.shape, np.shape(self.b)) != shapes:
+            have = f"planes have {len(self.w)} weights each" if claim.at_once else f"plane has {self.w.size} weights"
+            raise ClaimError(f"the {have}, the data have {d} columns")
+        if digest(self.w.T, self.b) != claim.planes:
+            are = "planes are not those that were" if claim.at_once else "plane is not the one that was"
+            raise ClaimError(f"the {are} certified: coef or intercept was changed")
+        if not claim.at_once and not (claim.positive == self.positive and 0 <= self.positive < K):
+            raise ClaimError("the proof is about another class than the one this plane predicts")
+
+    def _problem(self, examples: TrainingData) -> Objective:
+        """Return what is minimised; raise where the data are not those of the fit."""
+        data = examples.weighed(self.classes, examples.weights(self.statement, self.classes))
+        positive = None if self._claimed.at_once else self.positive
+        problem = self.statement.on(data, positive=positive, classes=len(self.classes))
+        if difference := self._claimed.data.differs(Fingerprint.of(problem)):
+            raise ClaimError(difference)
+        return problem
+
+    def _enclose(self, problem: Objective) -> tuple[Interval, Interval, str]:
+        """Return between what P and the best bound on it lie, and where the bound is from."""
+        if np.any(self.b) and not problem.fit_intercept:
+            has = "planes have intercepts" if self._claimed.at_once else f"plane has the intercept {self.b:g}"
+            raise ClaimError(f"the {has}, the objective has none")
+        primal, dual = enclosed_bound(problem, self.w, self.b, self._claimed.dual_point)
+        balance = "each class's balance" if self._claimed.at_once else "Σ αᵢyᵢ = 0"
+        exact = f", with {balance} in whole numbers" if problem.fit_intercept else ""
+        how = f"a dual point that is exactly feasible{exact}"
+        how = how if problem.penalised else f"the curvature at the {self.planes}"
+        return primal, dual, how if dual.low else "losses being at least 0"
+
+    def _trusted(self) -> tuple[str, ...]:
+        """Return what is taken on trust: also the formulas of a loss of the user's own."""
+        loss = self.statement.loss
+        known = losses.LOSSES.get(loss.name) is type(loss)
+        own = () if known else (f"the formulas of {loss!r}, its conjugate among them",)
+        return "IEEE arithmetic", f"exp and log to within {ULPS // 2} units in the last place", *own
+
+    def _numbers(self, problem: Objective, n: int) -> str:
+        """The numbers claimed are those found; return the verdict in words."""
+        primal, dual, how = self._enclose(problem)
+        self.primal, self.dual = primal, dual
+        self.checked.append(f"the objective at the {self.planes}, from every example")
+        self.checked.append(f"the lower bound, from {how}")
+        # What a fit expects of its own rounding is an estimate, and nothing that is proven here rests on it.
+        bound = Bound(primal.high, min(dual.low, self._claimed.dual))
+        slack = GENEROUS * rounding(problem, self.w, self.b, bound)
+        if not np.isfinite(slack):  # a loss of the user's own may not say how steep or bent it is
+            slack = 2 * primal.width + 1e-9 * abs(primal.high)
+        for name, claimed, found, low in (
+            ("primal", self._claimed.primal, primal, primal.low),
+            ("dual", self._claimed.dual, dual, -np.inf),  # a bound that is weaker than it has to be is true
+        ):
+            # Where a fit says that rounding may have made much of its numbers, and proves nothing, it claims nothing.
+            claims_it = self._proven or self._claimed.rounding <= BLURRED * abs(primal.low)
+            if claims_it and not low - slack <= claimed <= found.high + slack:
+                called = "objective" if name == "primal" else "lower bound"
+                raise ClaimError(f"the {called} claimed is {claimed:.12g}, the data give {found.high:.12g}")
+            if not abs(claimed - found.high) <= CLOSE * abs(found.high) < np.inf:
+                self.unchecked.append(f"certificate_.{name}")
+        gap = relative_gap(primal, dual)
+        if self._proven and not gap <= self.tol:
+            raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {gap:.1e}")
+        these = "these planes" if self._claimed.at_once else "this plane"
+        objective = f"the objective {problem.formula} of {these} on these {n} rows"
+        if unknown := out_of_range(primal, dual):
+            return f"it is not proven how near the optimum {objective} lies: {unknown}"
+        return f"{objective} lies within {gap:.1e} of the optimum, {self._beside_tol(gap)}"
+
+    def _beside_tol(self, relative_gap: float) -> str:
+        """Return whether that is as near as `tol`, and who says what that is."""
+        tol = f"tol={self.tol:g}"
+        if not self._of_a_model:
+            named = f"{tol} that the certificate names"
+        elif self._model_tol is None:
+            named = f"the usual {tol}"
+        else:
+            named = f"{tol} that the model names"
+        return f"which is within {named}" if relative_gap <= self.tol else f"more than {named}"

@@ -1,0 +1,276 @@
+"""Enclosures of an objective and of bounds on its optimum, every rounding accounted for: for every head and storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from ..arithmetic import decimal_enclosure as decimals
+from ..arithmetic.blocked import BlockedMatrix
+from ..arithmetic.decimal_enclosure import few_numbers, knows
+from ..arithmetic.enclosure import (
+    EVERYTHING,
+    Interval,
+    agreements,
+    feasible,
+    loss_sum,
+    penalty_value,
+    sharp_agreements,
+)
+from .curvature import (
+    MANY_FEATURES,
+    Look,
+    examine,
+    examine_in_passes,
+    examine_softmax,
+    examine_softmax_in_passes,
+    slopes,
+    softmax_slopes,
+)
+from .dual_point import DualPoint, feasible_dual
+from .duality import weights
+from .examples import Block, in_one
+from .objective import Objective, Part
+from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
+from .softmax_dual import enclosed_dual, softmax_losses
+
+FloatArray = NDArray[np.float64]
+
+__all__ = [
+    "bound_below",
+    "enclosed_bound",
+    "enclosed_in_passes",
+    "enclosed_primal",
+    "enclosed_value",
+    "examined",
+    "sharp_primal",
+]
+
+#: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
+#: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
+BLURRED, COARSE = 1e-12, 1e-7
+
+
+class _OnePlane:
+    """One plane: scores are the agreements z."""
+
+    def __init__(self, problem: Objective) -> None:
+        self.problem, self.c = problem, weights(problem)
+
+    def scores(self, w: FloatArray, b: float, method: Any = agreements) -> tuple[FloatArray, FloatArray]:
+        """Return the scores, and how far each may be off."""
+        z, radius = method(self.problem.rows.X, self.problem.y, w, b)
+        return z, radius
+
+    def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
+        """Enclose Σ cᵢ ℓᵢ."""
+        return loss_sum(self.problem.loss, z, radius, self.c)
+
+    def look(self, z: FloatArray, radius: FloatArray) -> Look:
+        """Return what the derivatives say of the optimum."""
+        problem = self.problem
+        known = problem.loss, problem.rows.X, problem.y, self.c, z, radius
+        return examine(*known, intercept=problem.fit_intercept)
+
+    def slopes(self, z: FloatArray, radius: FloatArray) -> Any:
+        """Return the derivatives of some examples."""
+        return slopes(self.problem.loss, self.problem.y, self.c, z, radius)
+
+    def dual(self, z: FloatArray, w: FloatArray, b: float, dual_point: DualPoint) -> Interval:
+        """Enclose D of an exactly feasible point."""
+        return feasible_dual(self.problem, dual_point.expand(self.problem, z))[1]
+
+    def at_zero(self) -> Interval:
+        """Enclose D(0): without a penalty Σ αᵢ yᵢ xᵢ has to be exactly zero, which only α = 0 is sure to give."""
+        return feasible_dual(self.problem, np.zeros(self.problem.n))[1]
+
+
+class _AllClasses(_OnePlane):
+    """One plane a class: scores are the gᵢₖ."""
+
+    def scores(self, w: FloatArray, b: Any, method: Any = agreements) -> tuple[FloatArray, FloatArray]:
+        X, ones = self.problem.rows.X, np.ones(self.problem.n)
+        each = [method(X, ones, np.ascontiguousarray(one), float(c)) for one, c in zip(w.T, b, strict=True)]
+        scores, radius = (np.column_stack(part) for part in zip(*each, strict=True))
+        return scores, radius
+
+    def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
+        return softmax_losses(self.problem, z, radius, self.c)
+
+    def look(self, z: FloatArray, radius: FloatArray) -> Look:
+        problem = self.problem
+        known = problem.rows.X, problem.codes, self.c, z, radius.max(axis=1)
+        return examine_softmax(*known, intercept=problem.fit_intercept)
+
+    def slopes(self, z: FloatArray, radius: FloatArray) -> Any:
+        return softmax_slopes(self.problem.codes, self.c, z, radius.max(axis=1))
+
+    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint) -> Interval:
+        with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
+            return enclosed_dual(self.problem.evaluate(w, b))
+
+    def at_zero(self) -> Interval:
+        return Interval(0.0, 0.0)
+
+
+def _with_head(problem: Objective) -> _OnePlane:
+    return _OnePlane(problem) if problem.head.planes is None else _AllClasses(problem)
+
+
+def sharp_primal(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(w, b), with twice the digits where plain ones leave much of it open; also scores and their radii."""
+    head, penalty = _with_head(problem), penalty_value(problem.penalty, w.ravel())
+    z, radius = head.scores(w, b)
+    primal = penalty + head.losses(z, radius)
+    by_curvature = np.isfinite(problem.head.self_concordance) and not problem.penalised
+    most = (BLURRED if by_curvature else COARSE) * abs(primal.high)
+    if problem.d <= MANY_FEATURES and primal.width > most and ordinary(problem, w, b):
+        z, radius = head.scores(w, b, sharp_agreements)
+        primal = penalty + head.losses(z, radius)
+    return primal, z, radius
+
+
+def enclosed_primal(problem: Objective, w: FloatArray, b: Any) -> Interval:
+    """Enclose P(w, b), in plain floats."""
+    head = _with_head(problem)
+    return penalty_value(problem.penalty, w.ravel()) + head.losses(*head.scores(w, b))
+
+
+def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
+    """Enclose P(w, b) without a penalty, as sharply as need be; of examples in blocks, in one pass."""
+    if problem.examples.resident is not None:
+        return sharp_primal(problem, w, b)[0]
+    primal = Interval(0.0, 0.0)
+    for part in problem:
+        primal = primal + sharp_primal(part.problem, w, b)[0]
+    return primal
+
+
+def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:
+    """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    if problem.examples.resident is None:
+        return enclosed_value(problem, w, b), _examined_in_passes(problem, w, b)
+    primal, z, radius = sharp_primal(problem, w, b)
+    return primal, _with_head(problem).look(z, radius)
+
+
+def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
+    """Enclose the best bound on the optimum that can be shown without a penalty."""
+    zero = Interval(0.0, 0.0) if problem.examples.resident is None else _with_head(problem).at_zero()
+    usable = np.isfinite(primal.high) and ordinary(problem, np.zeros(problem.d), 0.0)
+    low = primal.low - look.gap if usable else -np.inf  # else products on the way could leave the range of floats
+    return zero if zero.low >= low else Interval(low, low)
+
+
+def enclosed_in_passes(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
+    """Enclose the same as `enclosed_bound` of examples in blocks, without a penalty: in a few passes."""
+    primal, look = examined(problem, w, b)
+    return primal, bound_below(problem, primal, look)
+
+
+def _examined_in_passes(problem: Objective, w: FloatArray, b: Any) -> Look:
+    passes = _Passes(problem)
+
+    def at(part: slice, X: Any) -> Any:
+        head = _with_head(passes.on(part, X))
+        return head.slopes(*head.scores(w, b))
+
+    K, intercept = problem.head.planes, problem.fit_intercept
+    if K is None:
+        return examine_in_passes(problem.loss, passes.X, at, intercept=intercept)
+    return examine_softmax_in_passes(passes.X, K, at, intercept=intercept)
+
+
+class _Passes:
+    """Examples in blocks as one matrix, and the objective on the rows that come by."""
+
+    def __init__(self, problem: Objective) -> None:
+        self.problem, self.X = problem, BlockedMatrix(self._read, problem.n, problem.d)
+        self.last: Part | None = None
+
+    def _read(self) -> Iterator[Any]:
+        for part in self.problem:
+            self.last = part
+            yield part.problem.rows.X
+
+    def on(self, part: slice, X: Any) -> Objective:
+        """Return the objective on some rows of the block that was read last."""
+        assert self.last is not None
+        which, block = slice(*(at - self.last.which.start for at in (part.start, part.stop))), self.last.problem
+        s = None if block.sample_weight is None else block.sample_weight[which]
+        some: Objective = block.chosen(which, s, Rows(X))
+        return some
+
+
+def enclosed_bound(
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | None = None
+) -> tuple[Interval, Interval]:
+    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown.
+
+    Examples in blocks are read as one matrix, with a number kept for each. Where sizes are out of the ordinary, the
+    problem is looked at in the middle of the range of floats.
+    """
+    if not (np.isfinite(w).all() and np.isfinite(b).all()):
+        return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
+    point = DualPoint() if dual_point is None else dual_point
+    whole = problem if problem.examples.resident is not None else problem.on(Block(0, *in_one(problem.examples)))
+    found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m)))
+    if problem.head.planes is not None or is_tight(*found) or ordinary(whole, w, b):
+        return found
+    if not (few_numbers(whole.rows.X) and knows(whole.loss)):
+        return found
+    return better_of(found, _enclosed_in_decimals(whole, w, b, point))
+
+
+def _enclosed(problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint) -> tuple[Interval, Interval]:
+    if not problem.penalised:
+        primal, look = examined(problem, w, b)
+        return primal, bound_below(problem, primal, look)
+    primal, z, _ = sharp_primal(problem, w, b)
+    return primal, _with_head(problem).dual(z, w, b, dual_point)
+
+
+def _enclosed_in_decimals(
+    problem: Objective, w: FloatArray, b: float, dual_point: DualPoint
+) -> tuple[Interval, Interval]:
+    """Enclose the same in arithmetic without a range; without a penalty there is no better bound than zero here."""
+    rows = decimals.DecimalRows(problem.rows.X)
+    z = decimals.agreements_exactly(rows, problem.y, w, b)
+    c = decimals.weights_exactly(problem.weight_of_loss, problem.sample_weight, problem.rows.n)
+    penalty = decimals.penalty_value(problem.penalty, decimals.exactly(w))
+    primal = decimals.to_interval(decimals.add(penalty, decimals.loss_sum(problem.loss, z, c)))
+    if not problem.penalised:
+        return primal, Interval(0.0, 0.0)
+    return primal, _dual_in_decimals(problem, rows, w, np.array([float(t) for t in z]), c, dual_point)
+
+
+def _dual_in_decimals(
+    problem: Objective,
+    rows: decimals.DecimalRows,
+    w: FloatArray,
+    z: FloatArray,
+    c: list[Decimal],
+    dual_point: DualPoint,
+) -> Interval:
+    """Enclose D of a point that is feasible exactly; it is guessed in the middle of the range of floats."""
+    scaled = middle_of_range(problem, w)
+    limits = np.array([float(t) for t in decimals.scale_exactly(c, decimals.power_of_two(scaled.m))])
+    with np.errstate(all="ignore"):
+        alpha = dual_point.times(scaled.m).expand(scaled.problem, np.clip(z, -1e300, 1e300))
+    back = decimals.power_of_two(-scaled.m)
+    for attempt in range(8):
+        alpha = feasible(problem.loss, alpha, problem.y, limits, balance=problem.fit_intercept)
+        v = rows.combination(decimals.scale_exactly(decimals.exactly(alpha * problem.y), back))
+        shrink = 1.0 if problem.penalty.l2 > 0 else decimals.shrinking(problem.penalty, v, attempt)
+        if shrink == 1:
+            break
+        alpha = alpha * shrink
+    exact = decimals.scale_exactly(decimals.exactly(alpha), back)
+    conjugates = decimals.conjugate_sum(problem.loss, exact, c)
+    penalty = decimals.penalty_conjugate(problem.penalty, v)
+    return decimals.to_interval(decimals.minus(decimals.add(penalty, conjugates)))

@@ -1,0 +1,186 @@
+"""Softmax with every rounding bounded: the sum of its losses, and a dual point that is feasible exactly.
+
+The dual point is the matrix of the masses off the own class, aᵢₖ = C sᵢ pᵢₖ ≥ 0 for k ≠ yᵢ, in whole multiples of a
+power of two, and what is left of C sᵢ is the own class's. Where the intercepts are free, as much must flow out of every
+class as into it,
+
+    Σ (aᵢₗ : yᵢ = k, l ≠ k) = Σ (aᵢₖ : yᵢ ≠ k),
+
+and a surplus is taken away from the flow of a class that gives too much to one that gets too much.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from ..arithmetic.enclosure import (
+    EVERYTHING,
+    GRID,
+    SLIGHT,
+    SMALLEST,
+    ULPS,
+    Interval,
+    U,
+    combination,
+    exact_sum,
+    fits,
+    into_box,
+    penalty_conjugate,
+    sharpened,
+    total,
+)
+from .duality import weights
+from .objective import Objective
+from .points import SoftmaxPoint
+
+FloatArray = NDArray[np.float64]
+Units = NDArray[np.int64]
+
+__all__ = ["enclosed_dual", "softmax_losses"]
+
+
+def softmax_losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    """Enclose Σ cᵢ ℓᵢ. The loss is log(1 + Σ e^(gₖ − g_y)) over k ≠ y, which stays exact where it is small.
+
+    Scores that are off by r move it by no more than (1 − p) (e^(2r) − 1) with p the own class's probability, and each
+    difference that is rounded by its share of that.
+    """
+    if not (np.isfinite(scores).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
+        return EVERYTHING
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _losses(problem, scores, radius, c)
+
+
+def _losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    each, K = np.arange(problem.rows.n), problem.classes
+    difference = scores - scores[each, problem.codes][:, None]
+    difference[each, problem.codes] = -np.inf
+    highest = np.maximum(difference.max(axis=1), 0.0)
+    others = np.exp(difference - highest[:, None])
+    one, rest = np.exp(-highest), others.sum(axis=1)
+    loss = np.where(highest > 0, highest + np.log(one + rest), np.log1p(rest))
+    difference[each, problem.codes] = 0.0
+    share = others / (one + rest)[:, None] + ULPS * SMALLEST  # what is below the range of floats is not nothing
+    moved = share.sum(axis=1) * np.expm1(2.0 * radius.max(axis=1)) + 4 * U * (share * np.abs(difference)).sum(axis=1)
+    arithmetic = (ULPS + K) * U * (loss + np.where(highest > 0, 1.0 + highest, 0.0)) + (ULPS + 4) * K * SMALLEST
+    off = 1.01 * moved + arithmetic
+    error = np.where(c > 0, c * off * (1.0 + 8 * U) + (4.0 + loss + off) * SMALLEST, 0.0)
+    return total(np.where(c > 0, c * loss, 0.0), error)
+
+
+def enclosed_dual(point: SoftmaxPoint) -> Interval:
+    """Enclose D of an exactly feasible point near the point's own probabilities; 0 where that is the better bound."""
+    problem, scale = point.problem, 1.0
+    c, p = weights(problem), point.balanced
+    for attempt in range(8):
+        units, step = _off_class_units(problem, scale * p, c)
+        if problem.fit_intercept:
+            _balance(units, problem.codes, problem.classes)
+        entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
+        v, radius = _combinations(problem, units, step, entropy.high)
+        if problem.penalty.l2 > 0 or fits(problem.penalty, v, radius):
+            break
+        # Only a box of v has a finite conjugate: go towards the labels until v fits, also after it was cut to units.
+        scale *= into_box(problem.penalty, v, radius, attempt)
+    found = entropy - penalty_conjugate(problem.penalty, v, radius)
+    return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
+
+
+def _combinations(problem: Objective, units: Units, step: float, size: float) -> tuple[FloatArray, FloatArray]:
+    """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off; `size` is that of the bound."""
+    flows = -np.asarray(units * step, dtype=np.float64)
+    flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
+    each = [_combination(problem, np.ascontiguousarray(column), size) for column in flows.T]
+    v, radius = (np.concatenate(part) for part in zip(*each, strict=True))
+    return v, radius
+
+
+def _combination(problem: Objective, flow: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
+    X = problem.rows.X
+    return sharpened(X, flow, *combination(X, flow), problem.penalty, size)
+
+
+def _off_class_units(problem: Objective, p: FloatArray, c: FloatArray) -> tuple[Units, float]:
+    """Return aᵢₖ = cᵢ pᵢₖ for k ≠ yᵢ, cut down to whole multiples of a power of two, and that power."""
+    mass = c[:, None] * p
+    mass[np.arange(problem.rows.n), problem.codes] = 0.0
+    # c = C s was rounded, perhaps up, and so were the products: stay a little below what each row has to give.
+    mass *= 1.0 - 16 * U * problem.classes
+    mass[c < SLIGHT] = 0.0
+    largest = float(mass.max(initial=0.0))
+    if not SLIGHT < largest < np.inf:
+        return np.zeros(mass.shape, dtype=np.int64), 1.0
+    # Units so coarse that those of a whole row add up to a float without rounding.
+    step = math.ldexp(1.0, math.frexp(largest)[1] - GRID + problem.classes.bit_length())
+    units = np.trunc(np.maximum(mass, 0.0) / step).astype(np.int64)
+    units[units.sum(axis=1) * step > np.nextafter(c, 0.0)] = 0  # no row gives more than it has
+    return units, step
+
+
+def _balance(units: Units, codes: Units, K: int) -> None:
+    """Make as much flow out of every class as into it, in place, by taking away; if that is not enough, everything."""
+    members = [np.flatnonzero(codes == k) for k in range(K)]
+    flow = [[exact_sum(units[members[k], m]) if len(members[k]) else 0 for m in range(K)] for k in range(K)]
+    surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in range(K)]
+    for k in range(K):
+        while surplus[k] > 0 and (path := _way_out(flow, surplus, k)):
+            steps = list(pairwise(path))
+            taken = min(surplus[k], -surplus[path[-1]], *(flow[i][j] for i, j in steps))
+            for i, j in steps:
+                _take(units, members[i], j, taken)
+                flow[i][j] -= taken
+            surplus[k] -= taken
+            surplus[path[-1]] += taken
+    if any(surplus):
+        units[:] = 0
+
+
+def _way_out(flow: list[list[int]], surplus: list[int], first: int) -> list[int]:
+    """Return the shortest way along flows from a class that gives too much to one that gets too much; or nothing.
+
+    Classes in a row, as those of a digitised number, have flows between neighbours only.
+    """
+    ways, seen = [[first]], {first}
+    for way in ways:  # which grows
+        for m, amount in enumerate(flow[way[-1]]):
+            if amount > 0 and m not in seen:
+                if surplus[m] < 0:
+                    return [*way, m]
+                seen.add(m)
+                ways.append([*way, m])
+    return []
+
+
+def _take(units: Units, rows: Units, column: int, amount: int) -> None:
+    """Take that many units from the largest entries of a column."""
+    for i in rows[np.argsort(-units[rows, column], kind="stable")]:
+        taken = min(amount, int(units[i, column]))
+        units[i, column] -= taken
+        amount -= taken
+        if amount == 0:
+            return
+
+
+def _entropy(problem: Objective, mass: FloatArray, c: FloatArray) -> Interval:
+    """Σ cᵢ Σₖ −πᵢₖ log πᵢₖ with π = a/c off the class, and what is left of 1 on it."""
+    used = mass.any(axis=1)  # the others have all of their mass on the own class
+    mass, c = mass[used], c[used]
+    if not np.isfinite(c).all():
+        return EVERYTHING
+    pi = mass / c[:, None]
+    away = np.minimum(pi.sum(axis=1), 1.0)
+    terms = entr(pi)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(away < 1.0, -(1.0 - away) * np.log1p(-away), 0.0)
+    # Off the class π is off by a few u of itself, and so is their sum s; −x log x at x = 1 − s moves by no more than
+    # e (1 + |log(x − e)|) where x moves by e, and at the end of its range by no more than −e log e + e.
+    e = (problem.classes + 8) * U * away
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(1.0 - away > 4 * e, e * (1.0 + np.abs(np.log(1.0 - away - 2 * e))), entr(8 * e) + 8 * e)
+    off = ULPS * U * ((terms + pi).sum(axis=1) + own) + moved + ULPS * problem.classes * SMALLEST
+    return total(c * (terms.sum(axis=1) + own), c * off * (1.0 + 8 * U) + 8 * SMALLEST)
