@@ -21,7 +21,7 @@ from ..certificates.kinds.gap import Gap, SoftmaxGap
 from ..objective.examples import Examples, InMemory
 from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
-from ._bridge import InTurn, polish
+from ._bridge import minimise_in_blocks, polish
 from ._callbacks import report_progress, with_callbacks
 from ._input import Input
 from ._margin import dual_starts
@@ -182,24 +182,33 @@ class Fitting(Input, Warnings):
 
     # -- solving ------------------------------------------------------------------------------------------------------
 
+    def _method(self, most_features: int | None = None) -> Solver:
+        """Return the solver that was asked for, or one that chooses by the objective."""
+        from ..solvers import Automatic
+
+        limits = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        if most_features is not None:
+            limits["most_features"] = min(most_features, Automatic.most_features)
+        return self._solver() or Automatic(**limits)
+
     def _seed(self) -> int:
         return int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
-        from ..solvers import Automatic, minimise_all
+        from ..solvers import minimise_all
 
-        first, solver = objectives[0], self._solver() or Automatic(self._tol(), getattr(self, "max_iter", None))
+        first = objectives[0]
         asked: dict[str, Any] = dict(seed=self._seed(), n_jobs=thread_count(getattr(self, "n_jobs", None)))
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
         with report_progress(self, objectives) as observers:
-            return minimise_all(objectives, solver, observers=observers, **asked)
+            return minimise_all(objectives, self._method(), observers=observers, **asked)
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
-        method, done = InTurn(self._tol(), most_features), len(run.results)
+        solver, done = self._method(most_features), len(run.results)
         for k, objective in enumerate(objectives, start=done):
-            result = method.solve(objective, self._seed(), run.place(k, done + len(objectives)))
+            result = minimise_in_blocks(objective, solver, self._seed(), run.place(k, done + len(objectives)))
             if result.interrupted and result.proof is None:  # there is no plane to speak of
                 return
             yield result

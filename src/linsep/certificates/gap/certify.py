@@ -25,14 +25,7 @@ IntArray = NDArray[np.int64]
 __all__ = ["balancing_shift", "certify"]
 
 
-def certify(
-    problem: Objective,
-    result: Any,
-    statement: Statement,
-    classes: ArrayLike,
-    tol: float,
-    positive: int | None = None,
-) -> Claim:
+def certify(problem: Objective, result: Any, statement: Statement, classes: ArrayLike, tol: float) -> Claim:
     """Return what a solver's result may claim.
 
     Parameters
@@ -47,8 +40,6 @@ def certify(
         All labels.
     tol : float
         The relative gap that was asked for.
-    positive : int, optional
-        Which of them is +1; by default the one that the problem's head says.
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), result.b
     if not ordinary(problem, w, b):
@@ -57,8 +48,7 @@ def certify(
         found, error, dual_point = _penalised(problem, w, b, result, tol)
     else:
         (found, error), dual_point = _unpenalised(problem, w, b, result), DualPoint()
-    at_once = problem.head.planes is not None
-    own = None if at_once else problem.positive if positive is None else positive
+    own = problem.positive if problem.head.planes is None else None
     labels, planes = tuple(np.asarray(classes).tolist()), digest(w.T, b)
     primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
     return Claim(statement, labels, own, primal, dual, float(error), tol, planes, Fingerprint.of(problem), dual_point)
