@@ -116,7 +116,7 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, encoding=found.facts.encoding.to_dict())
+            save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:
