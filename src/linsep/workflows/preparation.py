@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .._types import IntArray
+from .._words import listed
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError, blame
@@ -298,13 +299,10 @@ def with_label(frame: pa.Table, target: str) -> pa.Table:
 def target_column(data: Table, target: str | None) -> str:
     """Return the column with the labels."""
     if target is None:
-        raise DataError(f"{data.name}: say which column to predict with --target; it has {_shown(data)}")
+        raise DataError(
+            f"{data.name}: say which column to predict with --target; it has {listed(data.frame.column_names, 12)}"
+        )
     return data.column(target)
-
-
-def _shown(data: Table) -> str:
-    names = data.frame.column_names
-    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
 from .._types import FloatArray
+from .._words import listed
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
@@ -81,9 +82,9 @@ def replay_examples(
     estimator, classes = method.estimator(seed), np.unique(examples.y)
     named = [str(label) for label in classes]
     if positive is None and len(classes) > 2:
-        shown = ", ".join(named[:10]) + (", …" if len(classes) > 10 else "")
         raise DataError(
-            f"{examples.name}: {len(classes)} classes ({shown}); say which to tell from the rest: --positive"
+            f"{examples.name}: {len(classes)} classes ({listed(named, 10)}); say which to tell from the rest: "
+            "--positive"
         )
     if positive is not None and positive not in named:
         raise DataError(f"--positive {positive} is not among the classes: {', '.join(named[:10])}")
