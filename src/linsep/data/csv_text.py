@@ -295,15 +295,24 @@ def check_numbers(source: Source, dialect: Dialect, table: pa.Table, ignored: se
         given = len(column) - column.null_count
         looks = pc.match_substring_regex(column, NUMBER)
         numbers = int(pc.sum(looks).as_py() or 0)
-        if given < ENOUGH_ROWS or numbers == given or numbers < MOSTLY_NUMBERS * given:
+        if not seem_numbers(numbers, given):
             continue
         row = pc.index(looks, value=False).as_py()
         value = column[row].as_py()
-        where = f"{source.name} line {_line(dialect, row)}, column {name!r}"
-        raise DataError(
-            f"{where}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct it, "
-            f"say --missing {value[:20]!r} if it means a missing value, or --category {name}"
-        )
+        raise no_number(f"{source.name} line {_line(dialect, row)}", name, value, numbers, given)
+
+
+def seem_numbers(numbers: int, given: int) -> bool:
+    """Whether so many numbers among the values of a column mean that the others are mistakes."""
+    return given >= ENOUGH_ROWS and MOSTLY_NUMBERS * given <= numbers < given
+
+
+def no_number(where: str, name: str, value: str, numbers: int, given: int) -> DataError:
+    """Return what to say of a value among numbers that is none."""
+    return DataError(
+        f"{where}, column {name!r}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct "
+        f"it, say --missing {value[:20]!r} if it means a missing value, or --category {name}"
+    )
 
 
 def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
