@@ -144,11 +144,12 @@ def separable(
     """
     from ..report.proofs import told
     from ..separation.verdict import separability
-    from ..workflows.preparation import prepare
+    from ..workflows.preparation import check_two, prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, scaled=False, **columns.asked(reading))
+        check_two(examples)
         waiting.on("looking for a plane, and for a proof that there is none")
         found = separability(examples.X, examples.y, time_limit=time_limit)
     record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}

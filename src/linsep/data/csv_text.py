@@ -31,6 +31,8 @@ ENOUGH_ROWS = 50
 BLOCK = 8 << 20
 #: A file of up to this many bytes is small, and its rows come so many at a time.
 WHOLE, ROWS = 128 << 20, 1 << 16
+#: What users call the types of numbers.
+NUMBERS = {"double": "number", "int64": "whole number"}
 
 
 @dataclass(frozen=True)
@@ -332,7 +334,8 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
     row = re.search(r"Row #(\d+)", message)
     line = int(row.group(1)) if row else _line_of_no_number(dialect, content, int(number)) if kind == "double" else None
     where = f"{source.name}{f' line {line}' if line else ''}, column {_name(source, dialect, int(number))!r}"
-    return DataError(f"{where}: {what}, where a {kind} is expected; correct it")
+    expected = NUMBERS.get(kind, f"value of the type {kind}")
+    return DataError(f"{where}: {what}, where a {expected} is expected; correct it")
 
 
 def _line_of_no_number(dialect: Dialect, content: Any, j: int) -> int | None:

@@ -25,6 +25,7 @@ __all__ = [
     "Encoding",
     "Examples",
     "check_labels",
+    "check_two",
     "check_width",
     "encoded",
     "hints_of",
@@ -349,3 +350,13 @@ def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArr
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
     return y
+
+
+def check_two(examples: Examples) -> None:
+    """Raise where there are more classes than the two that a plane can separate."""
+    classes = np.unique(examples.y)
+    if len(classes) > 2:
+        raise DataError(
+            f"{examples.name}: {len(classes)} classes ({listed(classes, 10)}); a plane separates two: leave only rows "
+            "of two of them, or make a column that says whether a row is of one of them"
+        )
