@@ -1,4 +1,4 @@
-"""What to watch out for in training data: columns that may give the answer away, and rows that contradict each other.
+"""What to watch out for in training data: leaking, dominating or collinear columns, contradictory labels, rare classes.
 
 None of this is an error. A suspect is something that a person who knows the data should look at before trusting a fit.
 """

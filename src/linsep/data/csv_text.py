@@ -1,4 +1,4 @@
-"""Comma- and otherwise separated text: its dialect told by looking, read by pyarrow, its faults found and named."""
+"""CSV and other separated text: its dialect sniffed, read by pyarrow, its faults found and named by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoding of a table that is too long to be held: what `TableEncoding.fit` looks at, counted block by block."""
+"""The encoding of a table larger than memory: the counts, moments and words of `TableEncoding.fit`, block by block."""
 
 from __future__ import annotations
 

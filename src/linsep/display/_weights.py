@@ -1,4 +1,4 @@
-"""`WeightsDisplay` and `WeightImageDisplay`: what a model looks at, as bars or as an image."""
+"""`WeightsDisplay` and `WeightImageDisplay`: the coefficients of a model, as bars or as an image."""
 
 from __future__ import annotations
 

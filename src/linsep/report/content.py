@@ -1,4 +1,4 @@
-"""What a report says, computed once; `page` draws it."""
+"""The numbers and sentences of a report, computed once; `page` draws them."""
 
 from __future__ import annotations
 
