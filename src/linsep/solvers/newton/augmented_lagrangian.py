@@ -15,26 +15,21 @@ the bound, and a step is halved, or doubled, by another pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ...history import Record
 from ...objective.duality import Bound, class_scales
-from ...objective.examples import Several
 from ...objective.objective import Objective
 from .._checks import check_count
 from ..contract import check_needs
-from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers, words_of
-from ..sampling import both_classes, sample
-from ..streamed import Vector, Workspace, sample_problem
-from .preconditioner import Metric, ScaledFactor, factored
+from ..streamed import Workspace
+from .preconditioner import Metric
 
 FloatArray = NDArray[np.float64]
 
