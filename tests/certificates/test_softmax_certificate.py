@@ -16,7 +16,7 @@ from linsep.objective.enclosure import enclosed_primal
 from linsep.objective.softmax import SoftmaxProblem
 from linsep.objective.softmax_dual import _balance, enclosed_dual
 from linsep.penalties import L1, L2, ElasticNet
-from linsep.solvers.newton.softmax import SoftmaxNewton
+from linsep.solvers import Newton
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,8 @@ def test_no_optimum_lies_further_below_than_the_curvature_says(seed, K, intercep
     X, c = rng.standard_normal((60, 2)), rng.uniform(0.5, 2.0, 60)
     codes = np.append(np.arange(K), rng.integers(0, K, 60 - K))
     problem = SoftmaxProblem(Rows(X), codes, K, sample_weight=c, fit_intercept=intercept)
-    best = SoftmaxNewton(tol=1e-10).solve(problem)
-    W = best.W + away * rng.standard_normal((2, K))
+    best = Newton(tol=1e-10).solve(problem)
+    W = best.w + away * rng.standard_normal((2, K))
     b = best.b + away * rng.standard_normal(K) * intercept
     point = problem.evaluate(W, b)
     below = softmax_gap_below(X, codes, c, point.scores, np.full(60, 1e-14), intercept=intercept)

@@ -60,7 +60,7 @@ def test_m24_m16_three_classes_are_one_softmax_as_in_scikit_learn(wine, C, weigh
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
-    assert ours.history_.solver == "softmax_newton"
+    assert ours.history_.solver == "newton"
     assert ours.history_.reason
     assert ours.dual_gap_ <= 1e-9
     assert ours.coef_.shape == (3, 13)
@@ -340,7 +340,7 @@ def test_max_iter_is_a_limit_and_a_warning_says_so(wine):
 def test_verbose_says_how_the_fit_ended(wine, capsys):
     LogisticRegression(verbose=1).fit(*wine)
     captured = capsys.readouterr()
-    assert "LogisticRegression: softmax_newton" in captured.err
+    assert "LogisticRegression: newton" in captured.err
     assert "gap" in captured.err
     assert not captured.out
 

@@ -14,12 +14,11 @@ from linsep.certificates.gap.certificate import Certificate
 from linsep.certificates.gap.certify import certify
 from linsep.objective.duality import bound
 from linsep.objective.examples import Block, InBlocks
+from linsep.objective.heads import Softmax
+from linsep.objective.objective import Objective
 from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
-from linsep.solvers.dual.streamed_dual import StreamedDual
-from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
-from linsep.solvers.newton.streamed_newton import StreamedNewton
-from linsep.solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax
+from linsep.solvers import DualDescent, Multipliers, Newton, ProximalNewton
 from linsep.solvers.sampling import gather
 
 SMOOTH = ("logistic", "squared_hinge", "square")
@@ -28,8 +27,8 @@ SMOOTH = ("logistic", "squared_hinge", "square")
 class MemoryBlocks(InBlocks):
     """The rows of a matrix, some at a time."""
 
-    def __init__(self, X, codes, size):
-        self.X, self.codes, self.size = X, np.asarray(codes), size
+    def __init__(self, X, codes, size, sample_size=0):
+        self.X, self.codes, self.size, self.sample_size = X, np.asarray(codes), size, sample_size
         self.n, self.d = X.shape
         self.counts = np.bincount(self.codes)
         self.squares = np.bincount(self.codes, weights=Rows(X).squared_norms())
@@ -61,6 +60,9 @@ class MemoryWorkspace:
         self.state, self.kept = state, self.kept + 1
         if self.kept == self.stop_after:
             raise SystemExit("killed")
+
+    def passed(self, passes, gap):
+        self.passes = passes
 
     def vector(self, name):
         return self.vectors.setdefault(name, MemoryVector(self.n))
@@ -121,21 +123,21 @@ def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=N
 @pytest.mark.parametrize("weight", [None, (1.0, 3.0)])
 def test_newton_in_passes(loss, penalty, weight):
     X, codes = data()
-    blocks = MemoryBlocks(sparse.csr_array(X) if penalty == "l1" else X, codes, 200)
+    blocks = MemoryBlocks(sparse.csr_array(X) if penalty == "l1" else X, codes, 200, sample_size=400)
     weights = None if weight is None else np.array(weight)
     problem = PartedProblem(blocks, 1, losses.get(loss), penalties.get(penalty), 0.1, weights)
-    sample = gather(blocks, 400, np.random.default_rng(0))
-    result, duals = StreamedNewton().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    solver = ProximalNewton() if penalty == "l1" else Newton()
+    result = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     assert len(result.history) < 15
-    check(problem, result, duals, X, codes, loss, penalty, 0.1, weight=weight)
+    check(problem, result, None, X, codes, loss, penalty, 0.1, weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["square", "logistic"])
 def test_newton_without_a_penalty(loss):
     X, codes = data()
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss))
-    result, _ = StreamedNewton().solve(problem, MemoryWorkspace(len(X)))
+    result = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     best = LinearClassifier(loss, C=None, tol=1e-9).fit(X, codes)
     assert result.w == pytest.approx(best.coef_[0], abs=2e-3)
@@ -153,11 +155,11 @@ def test_hinge_by_multipliers_in_passes(C, weight, with_sample):
     blocks = MemoryBlocks(X, codes, 333)
     weights = None if weight is None else np.array(weight)
     problem = PartedProblem(blocks, 1, losses.Hinge(), penalties.L2(), C, weights)
-    sample = gather(blocks, 500, np.random.default_rng(0)) if with_sample else None
-    result, duals = StreamedMultipliers().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    blocks.sample_size = 500 * with_sample
+    result = Multipliers().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     assert result.n_iter < 80
-    check(problem, result, duals, X, codes, "hinge", "l2", C, weight=weight)
+    check(problem, result, result.alpha, X, codes, "hinge", "l2", C, weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
@@ -167,32 +169,32 @@ def test_dual_descent_in_passes_for_many_features(loss):
     codes = (np.asarray(X[:, :300].sum(axis=1)).ravel() > 1.5).astype(int)
     blocks = MemoryBlocks(X, codes, 150)
     problem = PartedProblem(blocks, 1, losses.get(loss), penalties.L2(), 1.0)
-    result, duals = StreamedDual().solve(problem, MemoryWorkspace(800), sample=gather(blocks, 200, rng))
+    blocks.sample_size = 200
+    result = DualDescent().solve(problem, workspace=MemoryWorkspace(800))
     assert result.converged
-    check(problem, result, duals, X, codes, loss, "l2", 1.0)
+    check(problem, result, result.alpha, X, codes, loss, "l2", 1.0)
 
 
 @pytest.mark.parametrize("balanced", [False, True])
 def test_m24_softmax_in_passes(balanced):
     X, codes = data(classes=4)
-    blocks = MemoryBlocks(X, codes, 400)
+    blocks = MemoryBlocks(X, codes, 400, sample_size=400)
     model = LogisticRegression(C=0.5, class_weight="balanced" if balanced else None).fit(X, codes)
     best = model.certificate_.primal
     weight = blocks.counts.sum() / (4 * blocks.counts) if balanced else None
-    problem = PartedSoftmax(blocks, 4, penalties.L2(), 0.5, weight)
-    found = StreamedSoftmax().solve(
-        problem, MemoryWorkspace(len(X)), sample=gather(blocks, 400, np.random.default_rng(0))
-    )
+    problem = Objective(blocks, Softmax(4), penalties.L2(), 0.5, weight)
+    found = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert found.converged
     assert found.proof.primal == pytest.approx(best, rel=1e-4)
-    model._store_softmax(problem, found)
+    model._store([problem], [found])
+    model._certify([problem], [found])
     assert model.certificate_.verify(X, codes)
     assert model.certificate_.proven
 
 
 @pytest.mark.parametrize(
     ("solver", "loss"),
-    [(StreamedNewton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
+    [(Newton(), "logistic"), (Multipliers(), "hinge"), (DualDescent(tol=1e-3), "hinge")],
 )
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
@@ -200,9 +202,9 @@ def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
     workspace = MemoryWorkspace(len(X), stop_after=passes)
     with pytest.raises(SystemExit):
-        solver.solve(problem, workspace)
-    result, _ = solver.solve(problem, workspace)
-    straight, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+        solver.solve(problem, workspace=workspace)
+    result = solver.solve(problem, workspace=workspace)
+    straight = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     objectives = [problem.evaluate(one.w, one.b).objective for one in (result, straight)]
     assert objectives[0] == pytest.approx(objectives[1], rel=2 * solver.tol)
@@ -221,11 +223,11 @@ class _Interrupting(MemoryBlocks):
             yield block
 
 
-@pytest.mark.parametrize(("solver", "loss"), [(StreamedNewton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
+@pytest.mark.parametrize(("solver", "loss"), [(Newton(1e-12), "logistic"), (Multipliers(), "hinge")])
 def test_ctrl_c_keeps_the_best_so_far(solver, loss):
     X, codes = data()
     problem = PartedProblem(_Interrupting(X, codes, 400), 1, losses.get(loss), C=1.0)
-    result, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+    result = solver.solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.interrupted
     assert problem.evaluate(result.w, result.b).objective < problem.evaluate(np.zeros(6), 0.0).objective
 
@@ -233,9 +235,9 @@ def test_ctrl_c_keeps_the_best_so_far(solver, loss):
 def test_a_penalty_that_a_method_cannot_minimise_is_refused():
     X, codes = data(50)
     problem = PartedProblem(MemoryBlocks(X, codes, 10), 1, losses.Hinge(), penalties.get("l1"), 1.0)
-    for solver in (StreamedMultipliers(), StreamedDual()):
+    for solver in (Multipliers(), DualDescent()):
         with pytest.raises(ValueError, match="needs the penalty"):
-            solver.solve(problem, MemoryWorkspace(50))
+            solver.solve(problem, workspace=MemoryWorkspace(50))
 
 
 def test_gather_takes_the_same_share_of_every_block():

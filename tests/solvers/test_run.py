@@ -10,7 +10,6 @@ from linsep.schedules import Constant
 from linsep.solvers import STOPPED_BY_OBSERVER
 from linsep.solvers.first_order.step_watch import StepWatch
 from linsep.solvers.run import EndOfRun, GapRun, Run, SteppedRun, no_step_lowers
-from linsep.solvers.streamed import StreamedRun
 from linsep.stopping import MaxIterations, ParameterChange, Progress
 
 METHOD = SimpleNamespace(tol=0.1, max_iter=3)
@@ -150,20 +149,18 @@ class Impatient:
 
 @pytest.mark.parametrize(("interrupts", "dual"), [(0, 1.9), (1, 1.9), (2, 0.0)])
 def test_the_last_pass_of_a_streamed_run_may_be_interrupted_too(interrupts, dual):
-    run = StreamedRun(METHOD, None, None)
+    run = GapRun(METHOD)
     assert run.last_proof(Impatient(interrupts)) == Bound(2.0, dual)
     assert run.interrupted is (interrupts > 0)
-    again = StreamedRun(METHOD, None, None)
+    again = GapRun(METHOD)
     again.interrupted = True
     assert again.last_proof(Impatient(min(interrupts, 1))).dual == (1.9 if interrupts == 0 else 0.0)
 
 
-def test_a_streamed_run_counts_and_tells_passes_and_records_means():
+def test_a_run_in_passes_counts_them_and_tells_its_workspace():
     told = []
-    run = StreamedRun(METHOD, None, lambda passes, gap: told.append((passes, gap)))
+    workspace = SimpleNamespace(passed=lambda passes, gap: told.append((passes, gap)))
+    run = GapRun(METHOD, None, workspace)
     run.count_pass(0.5)
-    run.tell_pass(0.25)
-    assert told == [(1, 0.5), (1, 0.25)]
-    run.record_pass(SimpleNamespace(weight_of_loss=10.0, total_weight=4.0), 80.0, 6.0, 1.0)
-    (record,) = run.history.records
-    assert (record.step, record.objective, record.risk, record.zero_one) == (1, 2.0, 1.5, 0.25)
+    run.count_pass(0.25)
+    assert told == [(1, 0.5), (2, 0.25)]

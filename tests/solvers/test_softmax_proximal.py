@@ -16,7 +16,6 @@ from linsep._core import Rows
 from linsep.objective.softmax import SoftmaxProblem
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import ProximalNewton
-from linsep.solvers.newton.softmax_proximal import SoftmaxProximalNewton
 from oracles import optimum
 
 
@@ -41,13 +40,13 @@ def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarra
 def test_the_optimum_lies_within_the_proven_gap(seed, r, C, K, weighted, intercept, form):
     options = dict(penalty=ElasticNet(r), C=C, K=K, weighted=weighted, fit_intercept=intercept, form=form)
     problem = random_problem(seed, **options)
-    result = SoftmaxProximalNewton(tol=1e-7).solve(problem)
+    result = ProximalNewton(tol=1e-7).solve(problem)
     best = optimum(problem)
     assert result.converged
     assert result.proof.relative_gap <= 1e-7
     assert result.proof.dual <= best * (1 + 1e-9)
     assert result.proof.primal <= best * (1 + 2e-7)
-    assert problem.evaluate(result.W, result.b).objective == pytest.approx(result.proof.primal, rel=1e-12)
+    assert problem.evaluate(result.w, result.b).objective == pytest.approx(result.proof.primal, rel=1e-12)
 
 
 @pytest.mark.parametrize("r", [0.5, 1.0])
@@ -57,7 +56,7 @@ def test_the_planes_are_those_scikit_learn_finds(load, r):
     X = scale(X)
     ours = LogisticRegression(l1_ratio=r, C=0.5, tol=1e-9).fit(X, y)
     theirs = ScikitLogistic(l1_ratio=r, C=0.5, solver="saga", tol=1e-9, max_iter=100_000).fit(X, y)
-    assert ours.history_.solver == "softmax_proximal_newton"
+    assert ours.history_.solver == "proximal_newton"
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
 
@@ -78,18 +77,18 @@ def test_of_many_features_most_are_left_out(form):
     X = sparse.random_array((400, 3000), density=0.02, rng=rng, format="csr") * 10
     codes = np.asarray(X[:, :300].toarray().reshape(400, 3, 100).sum(axis=2).argmax(axis=1))
     problem = SoftmaxProblem(Rows(form(X)), codes, 3, penalty=L1(), C=0.05)
-    result = SoftmaxProximalNewton(tol=1e-6).solve(problem)
+    result = ProximalNewton(tol=1e-6).solve(problem)
     assert result.converged
-    assert 0 < np.count_nonzero(result.W.any(axis=1)) < 300
-    smaller = np.flatnonzero(result.W.any(axis=1))
+    assert 0 < np.count_nonzero(result.w.any(axis=1)) < 300
+    smaller = np.flatnonzero(result.w.any(axis=1))
     part = SoftmaxProblem(Rows(X[:, smaller].toarray()), codes, 3, penalty=L1(), C=0.05)
     assert optimum(part) == pytest.approx(result.proof.primal, rel=2e-6)
 
 
 def test_a_strong_penalty_leaves_the_intercepts_alone():
     problem = random_problem(1, C=1e-4, weighted=True)
-    result = SoftmaxProximalNewton().solve(problem)
-    assert not result.W.any()
+    result = ProximalNewton().solve(problem)
+    assert not result.w.any()
     np.testing.assert_allclose(softmax(result.b), problem.class_totals / problem.total_weight)
 
 
@@ -107,7 +106,7 @@ def test_the_observer_hears_of_planes_and_may_stop():
         heard.append((k, theta.shape, objective))
         return k == 2
 
-    result = SoftmaxProximalNewton(tol=1e-14).solve(random_problem(), observer=observer)
+    result = ProximalNewton(tol=1e-14).solve(random_problem(), observer=observer)
     assert [(k, shape) for k, shape, _ in heard] == [(1, (4, 4)), (2, (4, 4))]
     assert heard[1][2] < heard[0][2]
     assert (result.message, result.n_iter) == ("stopped by a callback", 2)
@@ -120,20 +119,20 @@ def test_an_interruption_keeps_the_best_so_far():
         return False
 
     problem = random_problem()
-    result = SoftmaxProximalNewton(tol=1e-14).solve(problem, observer=observer)
+    result = ProximalNewton(tol=1e-14).solve(problem, observer=observer)
     assert result.interrupted
     assert result.proof.primal < problem.evaluate(np.zeros((3, 4)), np.zeros(4)).objective
 
 
 def test_too_few_steps_are_told():
-    result = SoftmaxProximalNewton(tol=1e-12, max_iter=1).solve(random_problem())
+    result = ProximalNewton(tol=1e-12, max_iter=1).solve(random_problem())
     assert not result.converged
     assert "max_iter=1" in result.message
 
 
 def test_what_it_is_not_for_is_refused():
-    with pytest.raises(ValueError, match="penalties with L1"):
-        SoftmaxProximalNewton().solve(random_problem(penalty=L2()))
+    with pytest.raises(ValueError, match="a penalty with L1"):
+        ProximalNewton().solve(random_problem(penalty=L2()))
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"use 'auto' or 'proximal_newton'"):
         LogisticRegression(l1_ratio=1.0, solver="newton").fit(X, y)

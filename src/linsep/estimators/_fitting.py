@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -15,18 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
+from ..certificates.gap.certify import certify
+from ..certificates.kinds.gap import Gap, SoftmaxGap
 from ..objective.examples import Examples, InMemory
 from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
-from ._bridge import polish, prove
+from ._bridge import minimise_in_blocks, polish
 from ._callbacks import report_progress, with_callbacks
 from ._input import Input
 from ._margin import dual_starts
 from ._no_optimum import why_no_optimum
+from ._resuming import Run, read, written
 from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
-    from ..solvers import Result, Solver, Start
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -70,17 +74,77 @@ class Fitting(Input, Warnings):
         weight = self._sample_weight(sample_weight, len(codes))
         return self._learn(InMemory(self._rows(X), codes, weight), classes)
 
-    def _learn(self, examples: Examples, classes: NDArray[Any]) -> Self:
+    def fit_examples(
+        self,
+        examples: Examples,
+        classes: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        run: Run | None = None,
+        most_features: int | None = None,
+    ) -> Self:
+        """Learn from examples wherever they are, such as blocks on the disk.
+
+        Ctrl-C leaves the best so far, if that is a model, and is raised again.
+
+        Parameters
+        ----------
+        examples : Examples
+            Each with the number of its class.
+        classes : array
+            The labels of the classes, in their order.
+        names : list of str, optional
+            What to call the columns in messages.
+        run : Run, optional
+            Where the planes that are finished are kept, and how far the next one has come: a run that is begun again
+            goes on from there.
+        most_features : int, optional
+            With more of them no matrix of all their products is to be made.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linsep import LogisticRegression
+        >>> from linsep._core import Rows
+        >>> from linsep.objective.examples import InMemory
+        >>> examples = InMemory(Rows(np.array([[0.0], [1.0], [3.0], [4.0]])), np.array([0, 0, 1, 1]))
+        >>> LogisticRegression().fit_examples(examples, ["no", "yes"]).predict([[4.0]])
+        array(['yes'], dtype='<U3')
+        """
+        _core.warn_if_slow()
+        self._check_parameters()
+        self.n_features_in_, self._column_names = examples.d, names
+        return self._learn(examples, np.asarray(classes), run, most_features)
+
+    def _learn(
+        self,
+        examples: Examples,
+        classes: NDArray[Any],
+        run: Run | None = None,
+        most_features: int | None = None,
+    ) -> Self:
         """Pose the objectives, solve, certify, store, and warn."""
         starts = self._starts(classes) if self._goes_on() else None
         class_weight = self._class_weights(examples, classes)
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
         self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
-        results = self._solve(objectives, starts)
-        results = self._proven_further(objectives, results)
+        learned = [] if run is None else [read(one) for one in run.results]
+        left = objectives[len(learned) :]
+        solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
+        for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
+            learned.append(self._certified(objective, result, any(one.interrupted for one, _ in learned)))
+            if run is not None and not learned[-1][0].interrupted:
+                run.finish(written(*learned[-1]))
+        if len(learned) < len(objectives):
+            raise KeyboardInterrupt
+        results, claims = [result for result, _ in learned], [claim for _, claim in learned]
         self._store(objectives, results)
-        self._certify(objectives, results)
+        self._keep_proofs(objectives, results, claims)
         self._after_fit(objectives, results)
         self._believe_the_proof()
         if any(result.interrupted for result in results):
@@ -118,31 +182,65 @@ class Fitting(Input, Warnings):
 
     # -- solving ------------------------------------------------------------------------------------------------------
 
-    def _method(self, objective: Objective) -> Solver:
-        """Return the solver that was asked for, or the one that suits the objective."""
+    def _method(self, most_features: int | None = None) -> Solver:
+        """Return the solver that was asked for, or one that chooses by the objective."""
         from ..solvers import Automatic
 
-        return self._solver() or Automatic(self._tol(), getattr(self, "max_iter", None))
+        limits = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        if most_features is not None:
+            limits["most_features"] = min(most_features, Automatic.most_features)
+        return self._solver() or Automatic(**limits)
+
+    def _seed(self) -> int:
+        return int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         from ..solvers import minimise_all
 
         first = objectives[0]
-        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        asked: dict[str, Any] = dict(seed=seed, n_jobs=thread_count(getattr(self, "n_jobs", None)))
+        asked: dict[str, Any] = dict(seed=self._seed(), n_jobs=thread_count(getattr(self, "n_jobs", None)))
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
         with report_progress(self, objectives) as observers:
-            return minimise_all(objectives, self._method(first), observers=observers, **asked)
+            return minimise_all(objectives, self._method(), observers=observers, **asked)
 
-    def _proven_further(self, objectives: list[Objective], results: list[Result]) -> list[Result]:
-        """Return the results with their gaps proven, where no penalty does that by itself and there is an optimum."""
-        if self._no_optimum is not None or any(result.interrupted for result in results):
-            return results
-        try:
-            return [polish(*each, self._tol()) for each in zip(results, objectives, strict=True)]
-        except KeyboardInterrupt:  # the planes that were found are kept
-            return [replace(result, interrupted=True) for result in results]
+    def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
+        """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
+        solver, done = self._method(most_features), len(run.results)
+        for k, objective in enumerate(objectives, start=done):
+            result = minimise_in_blocks(objective, solver, self._seed(), run.place(k, done + len(objectives)))
+            if result.interrupted and result.proof is None:  # there is no plane to speak of
+                return
+            yield result
+            if result.interrupted:
+                return
+
+    # -- proving ------------------------------------------------------------------------------------------------------
+
+    def _certified(self, objective: Objective, result: Result, hurried: bool) -> tuple[Result, Any]:
+        """Return the result, and what may be claimed of it: without a penalty, after a few steps that prove more.
+
+        Who is hurried, or interrupts these, gets the planes as they were found.
+        """
+        if self._no_optimum is None and not (result.interrupted or hurried):
+            try:
+                result = polish(result, objective, self._tol())
+            except KeyboardInterrupt:
+                result = replace(result, interrupted=True)
+        return result, self._claim(objective, result)
+
+    def _claim(self, objective: Objective, result: Result) -> Any:
+        """Return what is proven of the planes of one objective; None where nothing can be."""
+        statement = self._statement()
+        if not (statement.loss.convex and statement.loss.defines("conjugate")):
+            return None
+        return certify(objective, result, statement, self.classes_, self._tol())
+
+    def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[Any]) -> None:
+        """Keep what is proven; the certificate joins it with the planes as they are when it is asked for."""
+        if claims[0] is not None:
+            self._proofs = [Gap(claims) if objectives[0].head.planes is None else SoftmaxGap(claims)]
+            self.dual_gap_ = self.certificate_.relative_gap
 
     # -- storing ------------------------------------------------------------------------------------------------------
 
@@ -159,10 +257,6 @@ class Fitting(Input, Warnings):
         self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
         self._proofs = []
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
-
-    def _certify(self, objectives: list[Objective], results: list[Result]) -> None:
-        """Keep what is proven of each plane; the certificate joins it with the plane as it is when asked for."""
-        prove(self, objectives, results)
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""

@@ -155,10 +155,9 @@ class HardMarginSVC(ExactEstimator):
                 return NotSeparableError(replace(proof, classes=(False, True)), f"class {label} and the rest")
         return NotSeparableError(proof)
 
-    def _certify(self, problems: list[Objective], results: list[Result]) -> None:
+    def _keep_proofs(self, problems: list[Objective], results: list[Result], proofs: list[MarginCertificate]) -> None:
         self.objective_ = formula(self.fit_intercept)
         self._is_soft = any(result.proof is None for result in results)
-        proofs = [self._proof(k, problem, results[k]) for k, problem in enumerate(problems)]
         self._proofs = [Seals.of(problems, results, self._statement(), self.classes_), Margin(proofs)]
         self.dual_gap_ = max(proof.relative_gap for proof in proofs)
         self.converged_ = self.converged_ and all(proof.proven for proof in proofs)
@@ -171,7 +170,7 @@ class HardMarginSVC(ExactEstimator):
         self.support_vectors_ = vectors[0] if one else vectors
         self.dual_coef_ = weights[0] if one else weights
 
-    def _proof(self, k: int, problem: Objective, result: Result) -> MarginCertificate:
+    def _claim(self, problem: Objective, result: Result) -> MarginCertificate:
         """Return what is proven of a plane, with rounding accounted for, on the examples that count."""
         assert result.alpha is not None
         points = np.flatnonzero(result.alpha)

@@ -13,9 +13,7 @@ from .. import _core, losses, penalties
 from .._checks import check_choice
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
-from ..objective.objective import Objective
 from ..penalties import Penalty
-from ._bridge import AllAtOnce
 from ._certified import CertifiedEstimator, check_number
 from ._specification import check_C
 from ._streaming import log_probabilities
@@ -159,26 +157,6 @@ class LogisticRegression(CertifiedEstimator):
 
     def _heads(self) -> list[Head]:
         return [Softmax(len(self.classes_))] if self._at_once() else super()._heads()
-
-    def _method(self, objective: Objective) -> Solver:
-        return self._softmax_solver(objective.penalty) if self._at_once() else super()._method(objective)
-
-    def _softmax_solver(self, penalty: Penalty) -> Solver:
-        """Return the solver of all classes at once, and why it is that one."""
-        from ..solvers import Newton, ProximalNewton
-        from ..solvers.newton.softmax import SoftmaxNewton
-        from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
-
-        method, wanted = (SoftmaxProximalNewton, ProximalNewton) if penalty.l1 > 0 else (SoftmaxNewton, Newton)
-        solver = self._solver()
-        if solver is None:
-            return AllAtOnce(method(self.tol) if self.max_iter is None else method(self.tol, self.max_iter))
-        if isinstance(solver, wanted):
-            return AllAtOnce(method(solver.tol, solver.max_iter))
-        raise ValueError(
-            f"solver={self.solver!r} cannot fit all classes at once with the penalty {penalty.formula!r}; "
-            f"use 'auto' or {wanted.name!r}, or multi_class='ovr'"
-        )
 
     def _kinds_of_proof(self) -> tuple[str, ...]:
         return ("softmax",) if self._at_once() else super()._kinds_of_proof()

@@ -61,7 +61,7 @@ def store_support(estimator: Any, problems: list[Objective], results: list[Resul
     """
     for name in SUPPORT:
         estimator.__dict__.pop(name, None)
-    if not problems[0].loss.margin or _left_out.get():
+    if not problems[0].loss.margin or problems[0].examples.resident is None or _left_out.get():
         return
     z = [_agreements(problem, result) for problem, result in zip(problems, results, strict=True)]
     slack = np.column_stack([np.maximum(0.0, 1.0 - agreements) for agreements in z])

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
-from .._checks import check_choice
+from .._checks import check_choice, check_seconds
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
+from ..certificates.mistakes.bound import MistakeBound
 from ..certificates.proof import ProofAttribute
 from ..losses import Loss
 from ..objective.examples import Examples
@@ -115,9 +116,7 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("verbose", self.verbose, (None, True, False))
-        from ..solvers import ZeroOne
-
-        ZeroOne(self.time_limit)
+        check_seconds("time_limit", self.time_limit)
 
     def _loss(self) -> Loss:
         return losses.ZeroOne()
@@ -142,6 +141,13 @@ class ZeroOneClassifier(ExactEstimator):
                 raise ValueError("sample_weight (times class_weight) adds up to more than any float: scale the weights")
         return factors
 
+    def _claim(self, objective: Objective, result: Any) -> MistakeBound:
+        bound: MistakeBound = result.lower
+        return bound
+
+    def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[MistakeBound]) -> None:
+        self._proofs = [Seals.of(objectives, results, self._statement(), self.classes_), Mistakes(claims)]
+
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
         found: list[Any] = list(results)  # of `ZeroOne`: with the mistakes, and how few there can be
         s = problems[0].sample_weight  # the same for all classes
@@ -152,8 +158,6 @@ class ZeroOneClassifier(ExactEstimator):
         self.n_mistakes_ = number(mistakes[0]) if one else mistakes
         self.lower_bound_ = number(lower[0]) if one else lower
         self.proven_ = self.converged_
-        seals = Seals.of(problems, found, self._statement(), self.classes_)
-        self._proofs = [seals, Mistakes([result.lower for result in found])]
         self.progress_ = found[0].trace if one else [result.trace for result in found]
 
     def _proven(self) -> str:

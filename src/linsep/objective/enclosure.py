@@ -46,6 +46,7 @@ __all__ = [
     "enclosed_bound",
     "enclosed_in_passes",
     "enclosed_primal",
+    "enclosed_value",
     "examined",
     "sharp_primal",
 ]
@@ -140,8 +141,20 @@ def enclosed_primal(problem: Objective, w: FloatArray, b: Any) -> Interval:
     return penalty_value(problem.penalty, w.ravel()) + head.losses(*head.scores(w, b))
 
 
+def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
+    """Enclose P(w, b) without a penalty, as sharply as need be; of examples in blocks, in one pass."""
+    if problem.examples.resident is not None:
+        return sharp_primal(problem, w, b)[0]
+    primal = Interval(0.0, 0.0)
+    for part in problem:
+        primal = primal + sharp_primal(part.problem, w, b)[0]
+    return primal
+
+
 def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:
     """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    if problem.examples.resident is None:
+        return enclosed_value(problem, w, b), _examined_in_passes(problem, w, b)
     primal, z, radius = sharp_primal(problem, w, b)
     return primal, _with_head(problem).look(z, radius)
 
@@ -156,21 +169,21 @@ def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
 
 def enclosed_in_passes(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
     """Enclose the same as `enclosed_bound` of examples in blocks, without a penalty: in a few passes."""
+    primal, look = examined(problem, w, b)
+    return primal, bound_below(problem, primal, look)
+
+
+def _examined_in_passes(problem: Objective, w: FloatArray, b: Any) -> Look:
     passes = _Passes(problem)
 
     def at(part: slice, X: Any) -> Any:
         head = _with_head(passes.on(part, X))
         return head.slopes(*head.scores(w, b))
 
-    primal = Interval(0.0, 0.0)
-    for part in problem:
-        primal = primal + enclosed_primal(part.problem, w, b)
     K, intercept = problem.head.planes, problem.fit_intercept
     if K is None:
-        look = examine_in_passes(problem.loss, passes.X, at, intercept=intercept)
-    else:
-        look = examine_softmax_in_passes(passes.X, K, at, intercept=intercept)
-    return primal, bound_below(problem, primal, look)
+        return examine_in_passes(problem.loss, passes.X, at, intercept=intercept)
+    return examine_softmax_in_passes(passes.X, K, at, intercept=intercept)
 
 
 class _Passes:

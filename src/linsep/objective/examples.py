@@ -207,10 +207,13 @@ class InBlocks(ABC):
         return total  # type: ignore[no-any-return]
 
     def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
-        """Return a sample of the size that is allowed; None if that is none."""
+        """Return a sample of the size that is allowed, the same one each time; None if that is none."""
         if not self.sample_size:
             return None
-        return gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
+        known: dict[tuple[int, bool], Block] = self.__dict__.setdefault("_samples", {})
+        if (seed, weighted) not in known:
+            known[seed, weighted] = gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
+        return known[seed, weighted]
 
 
 def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:

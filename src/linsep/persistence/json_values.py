@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import losses, penalties, schedules, solvers, stopping
+from .. import losses, penalties, schedules, stopping
 from ..losses import Loss
 from ..penalties import Penalty
 
@@ -97,8 +97,8 @@ def _random_state_to_json(state: np.random.RandomState) -> dict[str, Any]:
 
 
 def _object_to_json(value: Any) -> dict[str, Any]:
-    name = next((name for name, known in OBJECTS.items() if known is type(value)), None)
-    if name is None:
+    name = next((name for room in ROOMS for name, known in _known(room).items() if known is type(value)), None)
+    if name is None or (isinstance(value, Loss) and not losses.has_a_name(value)):
         raise ValueError(f"{value!r} is nothing that linsep knows by name, so a file cannot say what it is")
     return {"object": {"class": name, "settings": {key: to_json(part) for key, part in _settings(value).items()}}}
 
@@ -127,19 +127,24 @@ WRITERS: list[tuple[Any, Callable[[Any], Any]]] = [
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _known_objects() -> dict[str, type]:
-    """Return the classes that a file may name; nothing else is ever made."""
-    rooms: list[tuple[str, list[Any]]] = [
-        ("losses", list(losses.LOSSES.values())),
-        ("penalties", [getattr(penalties, name) for name in ("Penalty", "ElasticNet", "L1", "L2", "NoPenalty")]),
-        ("schedules", list(schedules.SCHEDULES.values())),
-        ("stopping", list(stopping.RULES.values())),
-        ("solvers", [*solvers.SOLVERS.values(), solvers.Start]),
-    ]
-    return {f"{room}.{known.__name__}": known for room, members in rooms for known in members}
+def _solvers() -> list[Any]:
+    from .. import solvers  # only where a file names one: whoever reads a model needs none
+
+    return [*solvers.SOLVERS.values(), solvers.Start]
 
 
-OBJECTS = _known_objects()
+#: The classes that a file may name, by the module they are of; nothing else is ever made.
+ROOMS: dict[str, Callable[[], list[Any]]] = {
+    "losses": lambda: list(losses.LOSSES.values()),
+    "penalties": lambda: [getattr(penalties, name) for name in ("Penalty", "ElasticNet", "L1", "L2", "NoPenalty")],
+    "schedules": lambda: list(schedules.SCHEDULES.values()),
+    "stopping": lambda: list(stopping.RULES.values()),
+    "solvers": _solvers,
+}
+
+
+def _known(room: str) -> dict[str, type]:
+    return {f"{room}.{known.__name__}": known for known in ROOMS[room]()} if room in ROOMS else {}
 
 
 def _float_from_json(text: Any) -> float:
@@ -174,11 +179,12 @@ def _sparse_from_json(data: Any) -> Any:
 def _object_from_json(data: Any) -> Any:
     _keys(data, "object", ("class", "settings"))
     name, settings = data["class"], data["settings"]
-    if name not in OBJECTS:
+    known = _known(str(name).partition(".")[0])
+    if name not in known:
         raise ValueError(f"the class {name!r} is not known")
     if not isinstance(settings, dict):
         raise ValueError(f"the settings of {name!r} are no object")
-    return OBJECTS[name](**{key: from_json(value) for key, value in settings.items()})
+    return known[name](**{key: from_json(value) for key, value in settings.items()})
 
 
 def _random_state_from_json(data: Any) -> np.random.RandomState:

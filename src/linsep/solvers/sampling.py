@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objective.examples import gather
+from ..objective.examples import Block, gather
 from ..objective.objective import Objective
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["both_classes", "draw", "gather", "sample", "sample_objective", "sample_size"]
+__all__ = ["both_classes", "draw", "gather", "on_sample", "sample", "sample_objective", "sample_size"]
 
 
 def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
@@ -52,9 +52,16 @@ def sample_objective(problem: Objective, seed: int, least: int = 0) -> Objective
     block = problem.examples.sample(seed, weighted=True)
     if block is None and least:
         block = gather(problem.examples, least, np.random.default_rng(seed), weighted=True)
-    if block is None or (np.bincount(block.codes, minlength=len(problem.examples.counts)) == 0).any():
+    return None if block is None else on_sample(problem, block)
+
+
+def on_sample(problem: Objective, block: Block) -> Objective | None:
+    """Return the objective on a sample, which counts as much as all examples; None where that lacks a class."""
+    found = np.bincount(block.codes, minlength=len(problem.examples.counts))
+    present = found.all() if problem.head.planes else 0 < found[problem.positive] < len(block.codes)
+    if not present:
         return None
-    return problem.on(block)
+    return problem.on(block, None if block.weight is not None else problem.C * problem.n / len(block.codes))
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Vector", "Workspace"]
+__all__ = ["InProcess", "Vector", "Workspace"]
 
 
 class Vector(Protocol):
@@ -43,3 +43,36 @@ class Workspace(Protocol):
     def passed(self, passes: int, gap: float) -> None:
         """Hear of a pass over the examples: how many there were, and the gap that is proven."""
         ...
+
+
+class InProcess:
+    """A workspace in memory, for a run that nobody wants to go on with."""
+
+    state: dict[str, Any] | None = None
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, _Held] = {}
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Nobody asks again."""
+
+    def vector(self, name: str) -> Vector:
+        """Return the vector of that name."""
+        return self._vectors.setdefault(name, _Held())
+
+    def passed(self, passes: int, gap: float) -> None:
+        """Nobody listens."""
+
+
+class _Held:
+    """The numbers of each block."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, FloatArray] = {}
+
+    def read(self, which: slice) -> FloatArray:
+        found = self._blocks.get(which.start)
+        return np.zeros(which.stop - which.start) if found is None else found.copy()
+
+    def write(self, which: slice, values: FloatArray) -> None:
+        self._blocks[which.start] = values.copy()

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +124,9 @@ class Unfinished:
         for path in self.folder.glob("vector-*.bin"):
             path.unlink()
 
-    def place(self, n: int) -> Place:
-        """Return the workspace of the next plane, for so many examples."""
-        return Place(self, n)
+    def place(self, n: int, passed: Callable[[int, float], None]) -> Place:
+        """Return the workspace of the next plane, for so many examples; `passed` hears of every pass over them."""
+        return Place(self, n, passed)
 
     def leave(self, error: BaseException) -> None:
         """Keep the folder where the same command would go on from it; else delete it, since it would stop the next one.
@@ -145,10 +145,10 @@ class Unfinished:
 
 
 class Place:
-    """The workspace of one plane: see `linsep.solvers.streamed.Workspace`."""
+    """The workspace of one plane: see `linsep.solvers.workspace`."""
 
-    def __init__(self, run: Unfinished, n: int) -> None:
-        self._run, self._n = run, n
+    def __init__(self, run: Unfinished, n: int, passed: Callable[[int, float], None]) -> None:
+        self._run, self._n, self.passed = run, n, passed
 
     @property
     def state(self) -> dict[str, Any] | None:

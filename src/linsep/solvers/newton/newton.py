@@ -131,6 +131,7 @@ class _Run(GapRun):
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
         self.sampled: Objective | None = None  # on a sample, where the examples are elsewhere
+        self.lower: Any = None  # a point that a line search has found, while it looks for a better one
         # What is asked of a point: the sums that its bound and its metric need.
         self.want = dict(split=problem.fit_intercept, curvature=self.resident)
         if not self.resident and problem.head.planes is None and problem.d <= FACTORED:
@@ -169,7 +170,7 @@ class _Run(GapRun):
     def _outcome(self, point: Any, w: FloatArray, b: Any, k: int) -> Result:
         if point is None and not self.resident:  # before the first pass was over nothing is known of the point
             return self.outcome(w, b, k, None)
-        self.ended = self._evaluate(w, b) if point is None else point
+        self.ended = self.lower or (self._evaluate(w, b) if point is None else point)
         proof = self.ended.bound if self.resident else self.last_proof(self.ended)
         converged = not self.interrupted and (self.converged or self.proves(proof))
         return self.outcome(self.ended.w, self.ended.b, k, proof, converged=converged)
@@ -255,8 +256,10 @@ class _Run(GapRun):
         new = self._afresh(new, step)
         left = dot(new.smooth_gradient, step.along)
         if t == 1.0 and slope < left < TUNED.steep * slope:
+            self.lower = new
             longer = self._along(point, step, min(slope / (slope - left), 10.0))
-            return self._afresh(longer, step) if longer.objective < new.objective else new
+            new = self._afresh(longer, step) if longer.objective < new.objective else new
+            self.lower = None
         return new
 
     def _nearer(self, point: Any, step: _Step) -> Any:

@@ -10,7 +10,7 @@ certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +18,36 @@ from numpy.typing import NDArray
 from ...arithmetic.enclosure import Interval
 from ...arithmetic.redundancy import Redundancy
 from ...objective.curvature import MANY_FEATURES, Look
-from ...objective.duality import Bound, penalised
-from ...objective.enclosure import bound_below, examined, sharp_primal
-from ...objective.problem import Problem
-from ...objective.softmax import SoftmaxProblem
+from ...objective.duality import Bound
+from ...objective.enclosure import bound_below, enclosed_value, examined
+from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
-from .softmax import SoftmaxResult, centred
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Landscape", "Reached", "can_be_proven", "descend", "goal_of", "polished", "polished_softmax"]
+__all__ = ["Landscape", "Reached", "can_be_proven", "descend", "goal_of", "polished"]
 
-#: Steps at the most, and halvings of one.
-STEPS, HALVINGS = 50, 40
-#: Of the fall that a step's slope promises, it must make this share.
-ARMIJO = 1e-4
-#: Columns that are told apart by less than this share of them are told apart by rounding: no use to follow that.
-LOST = 1e-13
-#: Problems with at most so much work in a step are solved until this share of the objective is left to gain.
-SMALL, FURTHER = 2e7, 1e-13
+
+@dataclass(frozen=True)
+class Tuning:
+    """The constants of these steps, with what each trades; `benchmarks/estimates.py` shows what they cost."""
+
+    #: Steps at the most, and halvings of one.
+    steps: int = 50
+    halvings: int = 40
+    #: Of the fall that a step's slope promises, it must make this share (Armijo).
+    armijo: float = 1e-4
+    #: Columns that are told apart by less than this share of them are told apart by rounding: no use to follow that.
+    lost: float = 1e-13
+    #: Of problems with little work in a step less is left to gain, down to this share of the objective: the goal falls
+    #: from `tol` with this power of the work's share in `little`.
+    furthest: float = 1e-13
+    little: float = 2e7
+    power: float = 4.0
+
+
+TUNED = Tuning()
 
 
 class Landscape(Protocol):
@@ -71,8 +81,8 @@ class Reached:
 
 
 def goal_of(tol: float, work: float) -> float:
-    """Return the gap to go for: small problems are solved far beyond tol, since it costs nothing."""
-    return min(tol, FURTHER) if work <= SMALL else tol
+    """Return the gap to go for: the less work, the further beyond tol, since it costs nothing."""
+    return min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power))
 
 
 def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reached:
@@ -82,9 +92,9 @@ def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reac
     not proven to `tol` is no better than the one to start with, which is then returned.
     """
     best = first = Reached(start, *land.look(start), 0)
-    if any(near.left < LOST for near in best.look.redundancy.nearly):
+    if any(near.left < TUNED.lost for near in best.look.redundancy.nearly):
         return first
-    while best.steps < STEPS and best.look.step is not None and best.look.gap > goal * best.primal.low:
+    while best.steps < TUNED.steps and best.look.step is not None and best.look.gap > goal * best.primal.low:
         new = _step(land, best, best.look.step)
         if new is None:
             break
@@ -99,14 +109,14 @@ def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reac
 def _step(land: Landscape, now: Reached, step: FloatArray) -> Reached | None:
     """Return the first point along a Newton step, halving it, that is better for sure; None if none is."""
     t = 1.0
-    for _ in range(HALVINGS):
+    for _ in range(TUNED.halvings):
         with np.errstate(over="ignore"):
             point, promised = land.move(now.point, step, t), t * now.look.decrement
         if not np.isfinite(point).all():
             t *= 0.5
             continue
         primal = land.height(point)
-        if primal.high <= now.primal.low - ARMIJO * promised:
+        if primal.high <= now.primal.low - TUNED.armijo * promised:
             return Reached(point, *land.look(point), now.steps + 1)
         # What is lost in the rounding of the objective is decided by the gap, which is sharper.
         if promised <= 4.0 * (primal.width + now.primal.width):
@@ -116,79 +126,68 @@ def _step(land: Landscape, now: Reached, step: FloatArray) -> Reached | None:
     return None
 
 
-class _OnePlane:
-    """The objective of one plane θ = [w, b]."""
+class _Unpenalised:
+    """The objective as a function of θ = [w, b]; of several classes, of their columns [wₖ, bₖ]."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.d = problem, problem.rows.d
+    def __init__(self, problem: Objective) -> None:
+        self.problem, self.d = problem, problem.d
 
-    def height(self, point: FloatArray) -> Interval:
-        """Enclose P(θ)."""
-        return sharp_primal(self.problem, point[: self.d], float(point[self.d]))[0]
-
-    def look(self, point: FloatArray) -> tuple[Interval, Look]:
-        """Enclose P(θ), and look at its derivatives."""
-        return examined(self.problem, point[: self.d], float(point[self.d]))
-
-    def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
-        """θ + t·step; without an intercept a step has no entry for it."""
-        moved = point.copy()
-        moved[: len(step)] += t * step
-        return moved
-
-    def shortest(self, point: FloatArray, redundancy: Redundancy) -> FloatArray:
-        """Return θ with the least ‖w‖."""
-        return redundancy.least_norm(point)
-
-
-class _Planes:
-    """The objective of a softmax model, as a function of its planes: one column [wₖ, bₖ] a class."""
-
-    def __init__(self, problem: SoftmaxProblem) -> None:
-        self.problem, self.d = problem, problem.rows.d
+    def split(self, point: FloatArray) -> tuple[FloatArray, Any]:
+        """Return w and b."""
+        return point[: self.d], float(point[self.d]) if point.ndim == 1 else point[self.d]
 
     def height(self, point: FloatArray) -> Interval:
         """Enclose P."""
-        return sharp_primal(self.problem, point[: self.d], point[self.d])[0]
+        return enclosed_value(self.problem, *self.split(point))
 
     def look(self, point: FloatArray) -> tuple[Interval, Look]:
         """Enclose P, and look at its derivatives."""
-        return examined(self.problem, point[: self.d], point[self.d])
+        return examined(self.problem, *self.split(point))
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
-        """Return the planes moved by t times a step, which holds the last class's still."""
+        """Return the point moved by t times a step: without an entry for b if that is not free, nor the last class."""
         moved = point.copy()
+        if point.ndim == 1:
+            moved[: len(step)] += t * step
+            return moved
         moved[: step.shape[1], :-1] += t * step.T
-        return np.vstack(centred(moved[: self.d], moved[self.d]))
+        return np.vstack(self.problem.head.canonical(*self.split(moved)))
 
     def shortest(self, point: FloatArray, redundancy: Redundancy) -> FloatArray:
-        """Return the planes of least norm, each."""
+        """Return the planes of least norm."""
+        if point.ndim == 1:
+            return redundancy.least_norm(point)
         return np.column_stack([redundancy.least_norm(plane) for plane in point.T])
 
 
-def can_be_proven(problem: Problem) -> bool:
+def can_be_proven(problem: Objective) -> bool:
     """Whether there is no penalty, and the curvature of the loss can prove an optimum all the same."""
-    finite = bool(np.isfinite(problem.loss.self_concordance))
-    return finite and not penalised(problem) and problem.rows.d <= MANY_FEATURES
+    finite = bool(np.isfinite(problem.head.self_concordance))
+    return finite and not problem.penalised and _size(problem) <= MANY_FEATURES
 
 
-def came_to_an_end(result: Result | SoftmaxResult, planes: FloatArray) -> bool:
+def _size(problem: Objective) -> int:
+    """Return how many coefficients are free: of several classes, all but the last one's."""
+    classes = problem.head.planes
+    return problem.d if classes is None else (classes - 1) * (problem.d + problem.fit_intercept)
+
+
+def came_to_an_end(result: Result) -> bool:
     """Whether a run ended by itself, at something like an optimum."""
     stopped = result.interrupted or result.message == STOPPED_BY_OBSERVER
     arrived = result.converged or AS_EXACT_AS_CAN_BE in result.message
-    return arrived and not stopped and bool(np.isfinite(planes).all())
+    return arrived and not stopped and bool(np.isfinite(result.w).all())
 
 
-def polished(result: Result, problem: Problem, tol: float) -> Result:
-    """Return a solver's result with the gap proven, after as many more steps as that takes.
+def polished(result: Result, problem: Objective, tol: float) -> Result:
+    """Return a solver's result with the gap proven, after as many more steps as that takes; itself, where none can be.
 
     Where columns are redundant the coefficients are those of least norm, the intercept not counted.
 
     Parameters
     ----------
     result : Result
-    problem : Problem
-        For which `can_be_proven` holds.
+    problem : Objective
     tol : float
         The relative gap that was asked for.
 
@@ -196,6 +195,7 @@ def polished(result: Result, problem: Problem, tol: float) -> Result:
     --------
     >>> from linsep._core import Rows
     >>> from linsep.losses import Logistic
+    >>> from linsep.objective.problem import Problem
     >>> from linsep.solvers import Newton
     >>> x = np.array([0.0, 1.0, 2.0, 3.0])
     >>> problem = Problem(Rows(np.c_[x, x]), np.array([-1.0, 1.0, -1.0, 1.0]), Logistic())
@@ -203,27 +203,14 @@ def polished(result: Result, problem: Problem, tol: float) -> Result:
     >>> found.w.round(6), found.proof.relative_gap < 1e-12
     (array([0.454092, 0.454092]), True)
     """
-    if not came_to_an_end(result, result.w):
+    if not (can_be_proven(problem) and came_to_an_end(result)):
         return result
-    d = problem.rows.d
-    goal = goal_of(tol, problem.rows.n * (d + 1.0) ** 2)
-    found = descend(_OnePlane(problem), np.append(result.w, result.b), tol, goal)
+    work = problem.n * (problem.head.planes or 1) * (_size(problem) + 1.0) ** 2
+    land = _Unpenalised(problem)
+    start = np.append(result.w, result.b) if result.w.ndim == 1 else np.vstack([result.w, result.b])
+    found = descend(land, start, tol, goal_of(tol, work))
     dual = bound_below(problem, found.primal, found.look)
-    w, b = found.point[:d].copy(), float(found.point[d])
+    w, b = land.split(found.point.copy())
     proof, last = Bound(found.primal.high, dual.low), replace(result.last, w=w, b=b)
     shared = dict(n_iter=result.n_iter + found.steps, redundancy=found.look.redundancy, z=None, alpha=None)
     return replace(result, w=w, b=b, last=last, proof=proof, enclosed=(found.primal, dual), **shared)  # type: ignore[arg-type]
-
-
-def polished_softmax(result: SoftmaxResult, problem: SoftmaxProblem, tol: float) -> SoftmaxResult:
-    """Return the same of a softmax model."""
-    d, K = problem.rows.d, problem.classes
-    size = (K - 1) * (d + problem.fit_intercept)
-    if penalised(problem) or size > MANY_FEATURES or not came_to_an_end(result, result.W):
-        return result
-    goal = goal_of(tol, problem.rows.n * K * float(size) ** 2)
-    found = descend(_Planes(problem), np.vstack([result.W, result.b]), tol, goal)
-    dual = bound_below(problem, found.primal, found.look)
-    W, b, n_iter = found.point[:d].copy(), found.point[d].copy(), result.n_iter + found.steps
-    proof, enclosed = Bound(found.primal.high, dual.low), (found.primal, dual)
-    return replace(result, W=W, b=b, n_iter=n_iter, proof=proof, enclosed=enclosed, redundancy=found.look.redundancy)

@@ -1,0 +1,137 @@
+"""One kind of proof: a model keeps a list of them, and a new kind is one class that everybody knows from then on."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from linsep import LinearSVC, load, save, verify
+from linsep.certificates.kinds import PROOFS
+from linsep.certificates.outcome import ClaimError, Verification
+from linsep.certificates.proof import Proof, check_kinds, proof_of
+from linsep.persistence.document import digest, in_one_line
+from linsep.persistence.model_file import ModelFileError
+from linsep.report.proofs import is_proven, sentences
+from linsep.workflows.checking_streams import is_long
+from proven_models import CASES, MODELS
+
+X = np.array([[0.0], [1.0], [3.0], [4.0]])
+y = np.array(["no", "no", "yes", "yes"])
+
+
+@pytest.fixture
+def longest():
+    """A kind of proof that only this test knows: what the longest row is."""
+
+    class LongestRow(Proof):
+        kind = "longest row"
+        of_any_model = True
+        exact = True
+
+        def __init__(self, square):
+            self.square = square
+
+        def to_dict(self):
+            return {"square": self.square}
+
+        @classmethod
+        def from_dict(cls, data, planes):
+            return cls(float(data["square"]))
+
+        def check(self, case):
+            found = float((case.examples.X**2).sum(axis=1).max())
+            if found != self.square:
+                raise ClaimError(f"the longest row has the square {found}, not {self.square}")
+            yield Verification(True, f"the longest row has the square {found}", proven=True, checked=("every row",))
+
+        def sentences(self, model):
+            return [f"No row is longer than {self.square**0.5:g}."]
+
+    yield LongestRow
+    del PROOFS[LongestRow.kind]
+
+
+def test_a_new_kind_is_stored_loaded_verified_and_reported(longest, tmp_path):
+    path, model = tmp_path / "model.json", LinearSVC().fit(X, y)
+    model._proofs = [*model._proofs, longest(16.0)]
+    save(model, path, data=(X, y))
+    again = load(path)
+    assert [proof.kind for proof in again._proofs] == ["gap", "longest row"]
+    for known in (model, again, path):
+        outcome = verify(known, X, y)
+        assert outcome.proven
+        assert outcome.reason.endswith("; the longest row has the square 16.0")
+        assert "every row" in outcome.checked
+    assert "No row is longer than 4." in sentences(again)
+    assert is_proven(again)
+    with pytest.raises(ValueError, match="no 64-bit float"):  # as is any number that an exact proof would have to round
+        verify(path, np.array([[0], [1], [3], [2**53 + 1]], dtype=object), y)
+
+
+def test_a_new_kind_that_does_not_hold_is_refused(longest, tmp_path):
+    model = LinearSVC().fit(X, y)
+    model._proofs = [*model._proofs, longest(15.0)]
+    assert "longest row has the square 16.0, not 15.0" in verify(model, X, y).reason
+    save(model, tmp_path / "model.json")
+    assert not verify(tmp_path / "model.json", X, y)
+
+
+def test_a_kind_says_whether_rows_may_come_in_blocks(longest, tmp_path, monkeypatch):
+    data, model = tmp_path / "data.csv", LinearSVC().fit(X, y)
+    data.write_text("x,y\n0,no\n")
+    monkeypatch.setattr("linsep.workflows.checking_streams.LONG", 0)
+    assert is_long(model, str(data))
+    model._proofs = [*model._proofs, longest(16.0)]
+    assert not is_long(model, str(data))
+
+
+def test_a_kind_that_is_not_of_any_model_is_of_those_that_name_it(longest, tmp_path):
+    longest.of_any_model = False
+    model = LinearSVC().fit(X, y)
+    model._proofs = [*model._proofs, longest(16.0)]
+    with pytest.raises(ClaimError, match="kind"):
+        check_kinds(model)
+    assert "kind" in verify(model, X, y).reason
+    save(model, tmp_path / "model.json")
+    with pytest.raises(ModelFileError, match="kind"):
+        load(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_of_its_proofs_or_none(name, tmp_path):
+    """A model with some of its proofs is refused; one with none claims nothing, and is not verified."""
+    path, model = tmp_path / "model.json", MODELS[name]
+    assert sorted(proof.kind for proof in model._proofs) == sorted(model._kinds_of_proof())
+    assert all(proof_of(model, kind) is not None for kind in model._kinds_of_proof())
+    for left_out in model._proofs:
+        save(model, path)
+        document = json.loads(path.read_text())
+        del document["certificate"][left_out.kind]
+        document["digest"] = digest({section: in_one_line(value) for section, value in document.items()})
+        path.write_text(json.dumps(document))
+        if len(model._proofs) > 1:
+            with pytest.raises(ModelFileError, match="kind"):
+                load(path)
+        else:
+            assert not verify(path, *CASES[name][1:])
+
+
+CODE = """
+import sys, numpy as np
+from linsep import exact, load, verify
+{body}
+print([name for name in sys.modules if name.startswith("linsep.solvers")])
+"""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_check_loads_no_solver(name, tmp_path):
+    path, data = str(tmp_path / "model.json"), str(tmp_path / "data.npz")
+    _, X, y = CASES[name]
+    save(MODELS[name], path)
+    np.savez(data, X=X, y=y)
+    body = f"data = np.load({data!r})\nload({path!r})\nassert verify({path!r}, data['X'], data['y'])"
+    done = subprocess.run([sys.executable, "-c", CODE.format(body=body)], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
