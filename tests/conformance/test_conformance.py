@@ -113,10 +113,10 @@ def cases(storages):
                         yield pytest.param(head, storage, name, solver, id=f"{head}-{storage}-{name}-{solver}")
 
 
-def solver_of(name, setting):
+def solver_of(name, setting, storage):
     """Return the solver, patient where that helps, and with the tolerance that is asked for, where it has such."""
-    hasty = name in FIRST_ORDER or (setting, name) in GIVES_UP
-    wanted = {"tol": SETTINGS[setting].tol, "max_iter": 200 if hasty else 20_000}
+    hasty = name in FIRST_ORDER or (setting, name) in GIVES_UP or storage in STREAMED
+    wanted = {"tol": SETTINGS[setting].tol, "max_iter": 300 if hasty else 20_000}
     known = {field.name for field in fields(solvers.SOLVERS[name])}
     return solvers.SOLVERS[name](**{key: value for key, value in wanted.items() if key in known})
 
@@ -129,7 +129,7 @@ def conforms(head, storage, name, solver, folder, n=60, d=4):
     examples = STORAGES[storage](X, codes, weight if setting.weighted else None, folder)
     objective = objective_of(head, setting, examples)
     workspace = Workspace(folder, n) if storage in STREAMED else None
-    result = solvers.minimise(objective, solver_of(solver, name), workspace=workspace)
+    result = solvers.minimise(objective, solver_of(solver, name, storage), workspace=workspace)
     value, small = formula.value(result.w, result.b), 1e-12 * formula.value(np.zeros(formula.shape))
 
     # the oracle found no worse, and nothing is below what the oracle found
