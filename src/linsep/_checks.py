@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_choice", "check_count"]
+__all__ = ["check_choice", "check_count", "check_seconds"]
 
 
 def check_choice(name: str, value: object, choices: tuple[Any, ...]) -> None:
@@ -18,3 +18,9 @@ def check_count(name: str, value: object, least: int = 1) -> None:
     """Raise unless the setting is a whole number that is large enough."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+
+
+def check_seconds(name: str, value: object) -> None:
+    """Raise unless the value is a positive number, or None for no limit."""
+    if value is not None and (not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0):
+        raise ValueError(f"{name}={value!r} must be a positive number of seconds, or None for no limit")

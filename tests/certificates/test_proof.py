@@ -119,24 +119,19 @@ def test_all_of_its_proofs_or_none(name, tmp_path):
 
 
 CODE = """
-import sys
+import sys, numpy as np
+from linsep import exact, load, verify
 {body}
 print([name for name in sys.modules if name.startswith("linsep.solvers")])
 """
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "import linsep.exact",
-        "import linsep.certificates.verify",
-        "from linsep import load; load({path!r})",
-        "from linsep import verify; assert verify({path!r}, [[0.0], [1.0], [3.0], [4.0]], ['no', 'no', 'yes', 'yes'])",
-    ],
-)
-def test_a_check_loads_no_solver(body, tmp_path):
-    path = str(tmp_path / "model.json")
-    save(LinearSVC().fit(X, y), path)
-    code = CODE.format(body=body.format(path=path))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("name", CASES)
+def test_a_check_loads_no_solver(name, tmp_path):
+    path, data = str(tmp_path / "model.json"), str(tmp_path / "data.npz")
+    _, X, y = CASES[name]
+    save(MODELS[name], path)
+    np.savez(data, X=X, y=y)
+    body = f"data = np.load({data!r})\nload({path!r})\nassert verify({path!r}, data['X'], data['y'])"
+    done = subprocess.run([sys.executable, "-c", CODE.format(body=body)], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from html import escape
@@ -15,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
+from .._complaints import complaints
 from .._types import FloatArray
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
+from ..history import histories_of
 from ..losses import Loss
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -156,7 +157,7 @@ def compare(
     y: ArrayLike,
     *,
     C: float | None = 1.0,
-    losses: Sequence[str | Loss] = ("perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"),
+    losses: Sequence[str | Loss] | None = None,
     penalty: str | None = "l2",
     X_test: Any = None,
     y_test: ArrayLike | None = None,
@@ -181,7 +182,8 @@ def compare(
         Labels, any two or more values.
     C : float or None, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
-    losses : sequence of str or Loss, default=all
+    losses : sequence of str or Loss, optional
+        By default all that `linsep.losses` knows by name.
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
     X_test, y_test : optional
         Data to count further errors on.
@@ -216,9 +218,10 @@ def compare(
         fit_intercept=fit_intercept, class_weight=class_weight, random_state=random_state, n_jobs=n_jobs
     )
     table = _Table(X, np.asarray(y), sample_weight, X_test, None if y_test is None else np.asarray(y_test))
-    chosen = [known_losses.get(loss) for loss in losses]
+    known = sorted(known_losses.LOSSES, key=lambda name: not known_losses.LOSSES[name].convex)  # the yardstick last
+    chosen = [known_losses.get(loss) for loss in (known if losses is None else losses)]
     if not chosen:
-        raise ValueError(f"losses is empty; name some of {', '.join(known_losses.LOSSES)}")
+        raise ValueError(f"losses is empty; name some of {', '.join(known)}")
     for loss in chosen:
         if isinstance(loss, known_losses.ZeroOne):
             continue
@@ -256,18 +259,13 @@ class _Table:
 
     def _fit(self, model: Any) -> str:
         """Fit; return what it warned of not having converged, and pass other warnings on."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with complaints(ConvergenceWarning) as said:
             model.fit(self.X, self.y, sample_weight=self.weight)
-        for one in caught:
-            if not issubclass(one.category, ConvergenceWarning):
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return "; ".join(str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning))
+        return "; ".join(said)
 
     def _row(self, loss: Loss, model: Any, seconds: float, note: str) -> Row:
         scores = np.atleast_2d(np.asarray(model.decision_function(self.X)).T)
         certificate = getattr(model, "certificate_", None)
-        history = model.history_[0] if isinstance(model.history_, list) else model.history_
         return Row(
             label(loss),
             self._risk(loss, scores, model.classes_),
@@ -277,7 +275,7 @@ class _Table:
             np.inf if certificate is None else certificate.relative_gap,
             False if certificate is None else certificate.proven,
             seconds,
-            history.solver,
+            histories_of(model)[0].solver,
             note,
         )
 

@@ -69,10 +69,10 @@ class CertifiedEstimator(LinearEstimator):
         return check_C(self.C)
 
     def _solver(self) -> Solver | None:
-        from ..solvers import SOLVERS, get
-
         if isinstance(self.solver, str) and self.solver in ("auto", *SCIKIT_LEARN_SOLVERS):
             return None
+        from ..solvers import SOLVERS, get
+
         if isinstance(self.solver, str) and self.solver not in SOLVERS:
             raise ValueError(
                 f"solver={self.solver!r} is not known; use 'auto', one of {', '.join(SOLVERS)}, one of scikit-learn's "

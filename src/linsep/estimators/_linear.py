@@ -134,10 +134,10 @@ class LinearClassifier(PenalisedEstimator):
         self._solver()
 
     def _solver(self) -> Solver | None:
-        from ..solvers import get
-
         if isinstance(self.solver, str) and self.solver == "auto":
             return None
+        from ..solvers import get
+
         solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
         if getattr(solver, "keep", "") == "vote":
             raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
-from .._checks import check_choice
+from .._checks import check_choice, check_seconds
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
 from ..certificates.mistakes.bound import MistakeBound
@@ -116,9 +116,7 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("verbose", self.verbose, (None, True, False))
-        from ..solvers import ZeroOne
-
-        ZeroOne(self.time_limit)
+        check_seconds("time_limit", self.time_limit)
 
     def _loss(self) -> Loss:
         return losses.ZeroOne()

@@ -98,7 +98,7 @@ def _random_state_to_json(state: np.random.RandomState) -> dict[str, Any]:
 
 def _object_to_json(value: Any) -> dict[str, Any]:
     name = next((name for room in ROOMS for name, known in _known(room).items() if known is type(value)), None)
-    if name is None:
+    if name is None or (isinstance(value, Loss) and not losses.has_a_name(value)):
         raise ValueError(f"{value!r} is nothing that linsep knows by name, so a file cannot say what it is")
     return {"object": {"class": name, "settings": {key: to_json(part) for key, part in _settings(value).items()}}}
 

@@ -130,8 +130,7 @@ class GapCheck:
     def _trusted(self) -> tuple[str, ...]:
         """Return what is taken on trust: also the formulas of a loss of the user's own."""
         loss = self.statement.loss
-        known = losses.LOSSES.get(loss.name) is type(loss)
-        own = () if known else (f"the formulas of {loss!r}, its conjugate among them",)
+        own = () if losses.is_ours(loss) else (f"the formulas of {loss!r}, its conjugate among them",)
         return "IEEE arithmetic", f"exp and log to within {ULPS // 2} units in the last place", *own
 
     def _numbers(self, problem: Objective, n: int) -> str:

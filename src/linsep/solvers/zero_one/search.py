@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Real
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._checks import check_seconds
 from ..._core import Rows
 from ...arithmetic.exact import sides
 from ...arithmetic.whole_weights import WholeWeights, two_claims
@@ -112,9 +112,7 @@ class ZeroOne:
     needs = frozenset({"one_plane", "rows"})
 
     def __post_init__(self) -> None:
-        limit = self.time_limit
-        if limit is not None and (not isinstance(limit, Real) or isinstance(limit, bool) or not float(limit) > 0):
-            raise ValueError(f"time_limit={limit!r} must be a positive number of seconds, or None for no limit")
+        check_seconds("time_limit", self.time_limit)
 
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
