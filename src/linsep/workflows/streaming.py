@@ -130,7 +130,8 @@ class _Fit:
             self.folder.finish(_written_result(result, claim))
         if len(found) < len(problems):
             raise KeyboardInterrupt
-        model._store_planes(problems, [result for result, _ in found])
+        model._no_optimum = None
+        model._store(problems, [result for result, _ in found])
         model._proofs = [Gap([claim for _, claim in found])]
         model.dual_gap_ = float(model.certificate_.relative_gap)
         model._believe_the_proof()
@@ -154,7 +155,9 @@ class _Fit:
             raise KeyboardInterrupt
         found.history.solver, found.history.reason = solver.name, "the data are larger than memory"
         found = polished(found, problem, self.request.tol)
-        self.model._store_softmax(problem, found)
+        self.model._no_optimum = None
+        self.model._store([problem], [found])
+        self.model._certify([problem], [found])
         self.model._believe_the_proof()
         return found.interrupted
 
