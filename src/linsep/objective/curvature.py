@@ -60,12 +60,13 @@ class Derivatives:
     h: FloatArray
     u: FloatArray
     off: FloatArray
-    p: FloatArray | None = None
-    doubt: FloatArray | None = None
+    p: Any = None
+    doubt: Any = None
 
     def part(self, part: slice) -> Derivatives:
         """Return those of some of the examples."""
-        return Derivatives(*(None if one is None else one[part] for one in vars(self).values()))  # type: ignore[arg-type]
+        some: Any = (None if one is None else one[part] for one in vars(self).values())
+        return Derivatives(*some)
 
 
 #: The derivatives at the rows of a block: given which these are, and the block.
@@ -264,7 +265,7 @@ class _PlaneRows:
         return self.rows.terms
 
     def full(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients of these rows as those of all columns; of a softmax, a row for each class but the last."""
+        """Return coefficients of these rows as those of all columns; of a softmax, one row for each class but one."""
         return self.rows.full(theta)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -302,7 +303,6 @@ class _SoftmaxRows(_PlaneRows):
             found = self.at(part, block)
             for first in range(0, len(dense), some):
                 x, here = dense[first : first + some], found.part(slice(first, first + some))
-                assert here.p is not None and here.doubt is not None
                 e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
                 z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
                 doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))

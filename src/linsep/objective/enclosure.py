@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -144,11 +145,9 @@ def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]
         return enclosed_value(problem, w, b), examine(M, passes.X, at, intercept=intercept, K=K)
     primal, z, radius = sharp_primal(problem, w, b)
     head = _with_head(problem)
-    found = head.slopes(z, radius)
-    counted = head.c > 0
-    return primal, examine(
-        M, problem.rows.X, lambda part, _: found.part(part), intercept=intercept, counted=counted, K=K
-    )
+    found = cache(lambda: head.slopes(z, radius))  # only where they say anything
+    known: Any = dict(intercept=intercept, counted=head.c > 0, K=K)
+    return primal, examine(M, problem.rows.X, lambda part, _: found().part(part), **known)
 
 
 def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
