@@ -38,7 +38,7 @@ def on_disk(X, codes, folder, cuts):
 
 
 def _many(n):
-    return range(7, n, 7)
+    return range(n // 4, n, n // 4)
 
 
 #: Examples from rows, classes, weights (or None) and a folder. Examples on disk have no weights of their own.
