@@ -1,4 +1,4 @@
-"""Where examples can be, for tests: in memory, dense or sparse; on disk, in one block, in many, or in empty ones too."""
+"""Where examples can be, for tests: in memory, dense or sparse; on disk, in one block, in many, or with empty ones."""
 
 import numpy as np
 from scipy import sparse
