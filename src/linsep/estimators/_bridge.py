@@ -25,7 +25,10 @@ def polish(result: Any, objective: Objective, tol: float) -> Any:
 
 
 def minimise_in_blocks(objective: Objective, solver: Any, seed: int, workspace: Any) -> Any:
+    from ..solvers.contract import check_needs
+
     method, reason = solver.choose(objective)
+    check_needs(method, objective)
     result = method.solve(objective, seed=seed, workspace=workspace)
     result.history.solver, result.history.reason = method.name, reason
     return result

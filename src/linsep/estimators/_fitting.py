@@ -30,7 +30,7 @@ from ._resuming import Run, read, written
 from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
-    from ..solvers import Result, Start
+    from ..solvers import Result, Solver, Start
 
 FloatArray = NDArray[np.float64]
 

@@ -11,6 +11,7 @@ minimiser:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -86,11 +87,15 @@ class Objective:
     class_weight: FloatArray | None = None
     fit_intercept: bool = True
 
+    #: What multiplies the sum of losses in P: C, or 1 where there is no penalty.
+    weight_of_loss: float = field(init=False, repr=False)
+
     def __post_init__(self) -> None:
         if not self.C > 0:
             raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             object.__setattr__(self, "penalty", NoPenalty())
+        object.__setattr__(self, "weight_of_loss", 1.0 if math.isinf(self.C) else self.C)
 
     # -- what is weighed, and how ------------------------------------------------------------------------------------
 
@@ -110,14 +115,9 @@ class Objective:
         return self.penalty.l2 > 0 or self.penalty.l1 > 0
 
     @property
-    def weight_of_loss(self) -> float:
-        """What multiplies the sum of losses in P: C, or 1 where there is no penalty."""
-        return 1.0 if np.isinf(self.C) else self.C
-
-    @property
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
-        if np.isinf(self.C):
+        if math.isinf(self.C):
             return 0.0
         return min(1.0 / self.C / self.total_weight, 1e300)  # the product may fall below the range of floats
 

@@ -127,8 +127,10 @@ class MarginPoint(Point):
         A class that is scaled by p ≤ 1 adds no more than p times its own conjugates, because ℓ* is convex and
         ℓ*(0) = 0; what the class has of Σ s ℓ(z) is at most all of it.
         """
+        if self.problem.examples.resident is not None:
+            return self.exact_bound()
         _, positive, negative = self.dual
-        if self.problem.examples.resident is not None or positive == negative == 1.0:
+        if positive == negative == 1.0:
             return self.exact_bound()
         sums = self.sums
         gradients = (sums.positive, sums.negative) if self.split else (sums.positive,)
