@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from linsep import LogisticRegression
 from linsep._core import Rows
-from linsep.objective.curvature import softmax_gap_below
+from linsep.objective.curvature import examine, softmax_slopes
 from linsep.objective.enclosure import enclosed_primal
 from linsep.objective.softmax import SoftmaxProblem
 from linsep.objective.softmax_dual import _balance, enclosed_dual
@@ -103,7 +103,8 @@ def test_no_optimum_lies_further_below_than_the_curvature_says(seed, K, intercep
     W = best.w + away * rng.standard_normal((2, K))
     b = best.b + away * rng.standard_normal(K) * intercept
     point = problem.evaluate(W, b)
-    below = softmax_gap_below(X, codes, c, point.scores, np.full(60, 1e-14), intercept=intercept)
+    slopes = softmax_slopes(codes, c, point.scores, np.full(60, 1e-14))
+    below = examine(2.0, X, lambda part, _: slopes.part(part), intercept=intercept, counted=c > 0, K=K).gap
     truth = point.objective - best.proof.primal
     assert below >= truth * (1 - 1e-6) - 1e-12
     if away == 1e-4:

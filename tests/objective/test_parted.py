@@ -12,6 +12,7 @@ from linsep import LinearClassifier, LogisticRegression, losses, penalties
 from linsep._core import Rows
 from linsep.certificates.gap.certificate import Certificate
 from linsep.certificates.gap.certify import certify
+from linsep.certificates.kinds.gap import Gap
 from linsep.objective.duality import bound
 from linsep.objective.examples import Block, InBlocks
 from linsep.objective.heads import Softmax
@@ -186,8 +187,8 @@ def test_m24_softmax_in_passes(balanced):
     found = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert found.converged
     assert found.proof.primal == pytest.approx(best, rel=1e-4)
-    model._store([problem], [found])
-    model._certify([problem], [found])
+    model.coef_, model.intercept_ = found.w.T, found.b
+    model._proofs = [Gap.of([certify(problem, found, model._statement(), model.classes_, 1e-4)])]
     assert model.certificate_.verify(X, codes)
     assert model.certificate_.proven
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from .. import _core
 from ..certificates.gap.certify import certify
-from ..certificates.kinds.gap import Gap, SoftmaxGap
+from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
 from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
@@ -231,7 +231,7 @@ class Fitting(Input, Warnings):
     def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[Any]) -> None:
         """Keep what is proven; the certificate joins it with the planes as they are when it is asked for."""
         if claims[0] is not None:
-            self._proofs = [Gap(claims) if objectives[0].head.planes is None else SoftmaxGap(claims)]
+            self._proofs = [Gap.of(claims)]
             self.dual_gap_ = self.certificate_.relative_gap
 
     # -- storing ------------------------------------------------------------------------------------------------------
