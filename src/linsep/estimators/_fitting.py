@@ -186,7 +186,7 @@ class Fitting(Input, Warnings):
         """Return the solver that was asked for, or one that chooses by the objective."""
         from ..solvers import Automatic
 
-        limits = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        limits: dict[str, Any] = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
         if most_features is not None:
             limits["most_features"] = min(most_features, Automatic.most_features)
         return self._solver() or Automatic(**limits)

@@ -36,7 +36,7 @@ def minimise(
 
     Parameters
     ----------
-    objective : Problem
+    objective : Objective
     solver : Solver
     start : Start or None
     seed : int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Centre(Reduction):
         """Return the objective on the rows without the middle."""
         return objective.with_rows(self.rows)
 
-    def shift(self, w: FloatArray) -> Objective:
+    def shift(self, w: FloatArray) -> Any:
         """w·m, of one plane or (w a matrix with one in each column) of several."""
         shift = self.middle @ w
         return float(shift) if shift.ndim == 0 else shift
