@@ -46,7 +46,7 @@ def minimise(
 
     Parameters
     ----------
-    objective : Problem
+    objective : Objective
     solver : Solver
     start : Start or None
     seed : int

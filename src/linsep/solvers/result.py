@@ -60,7 +60,7 @@ class Result:
     Attributes
     ----------
     w, b : array, float
-        The point that is reported.
+        The point that is reported; of several classes, a column of w and an entry of b for each.
     n_iter : int
         Iterations (of a stochastic method: passes over the data).
     converged : bool
