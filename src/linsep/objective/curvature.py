@@ -37,19 +37,7 @@ from ..losses import Loss
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = [
-    "MANY_FEATURES",
-    "Look",
-    "SoftmaxDerivatives",
-    "examine",
-    "examine_in_passes",
-    "examine_softmax",
-    "examine_softmax_in_passes",
-    "gap_below",
-    "slopes",
-    "softmax_gap_below",
-    "softmax_slopes",
-]
+__all__ = ["MANY_FEATURES", "Derivatives", "Look", "examine", "slopes", "softmax_slopes"]
 
 #: A pivot of the scaled Hessian below this asks for a closer look: are columns redundant, or nearly so?
 SMALL_PIVOT = 1e-8
@@ -61,10 +49,28 @@ ROUNDS = 6
 BLURRED = 1e-8
 
 
+@dataclass(frozen=True)
+class Derivatives:
+    """What some scores say: h that the curvature is no less than, the slopes u, and how far each of these may be off.
+
+    Of a softmax they have one column a class, of the rows zᵢₖ, and there are the probabilities and by what share each
+    may be off.
+    """
+
+    h: FloatArray
+    u: FloatArray
+    off: FloatArray
+    p: Any = None
+    doubt: Any = None
+
+    def part(self, part: slice) -> Derivatives:
+        """Return those of some of the examples."""
+        some: Any = (None if one is None else one[part] for one in vars(self).values())
+        return Derivatives(*some)
+
+
 #: The derivatives at the rows of a block: given which these are, and the block.
-Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 Slopes = Callable[[slice, Any], Derivatives]
-SoftmaxSlopes = Callable[[slice, Any], "SoftmaxDerivatives"]
 
 
 @dataclass(frozen=True)
@@ -101,49 +107,39 @@ class _Sizes:
     longest: float  # max ‖bᵢ‖
 
 
-def gap_below(
-    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
-) -> float:
-    """Return a number that P(θ) − P* does not exceed, every rounding accounted for; infinite if none can be shown.
+def examine(
+    M: float, X: Any, at: Slopes, *, intercept: bool, counted: NDArray[np.bool_] | None = None, K: int | None = None
+) -> Look:
+    """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
     Parameters
     ----------
-    loss : Loss
-        One with a finite `self_concordance`.
-    X, y, c : arrays
-        The examples, their labels ±1 and weights.
-    z, radius : arrays
-        The agreements at θ and how far each may be off.
+    M : float
+        The loss's `self_concordance`.
+    X : array, or rows that are read block by block
+    at : callable
+        Returns the derivatives at some rows, given which these are, and the block.
     intercept : bool
         Whether θ has an intercept.
+    counted : array of bool, optional
+        Which examples have weight; all, if not given.
+    K : int, optional
+        How many classes there are, of a softmax.
 
     Examples
     --------
     >>> from linsep.losses import Square
     >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
-    >>> z = y * (X[:, 0] * 0.5 - 0.25)  # P = 1.1875, P* = 8/7
-    >>> gap_below(Square(), X, y, np.ones(3), z, np.zeros(3), intercept=True)
+    >>> found = slopes(Square(), y, np.ones(3), y * (X[:, 0] * 0.5 - 0.25), np.zeros(3))  # P = 1.1875, P* = 8/7
+    >>> examine(0.0, X, lambda part, _: found.part(part), intercept=True).gap
     0.044642857142...
     """
-    return examine(loss, X, y, c, z, radius, intercept=intercept).gap
-
-
-def examine(
-    loss: Loss, X: Any, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray, *, intercept: bool
-) -> Look:
-    """Return the bound of `gap_below`, and the Newton step; the parameters are the same."""
-    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
-        return _nothing(X.shape[1])
-    h, u, off = slopes(loss, y, c, z, radius)
-    rows = _PlaneRows(_Rows(X, intercept, c > 0), lambda part, _: (h[part], u[part], off[part]))
-    return _look(loss.self_concordance, rows)
-
-
-def examine_in_passes(loss: Loss, X: Any, at: Slopes, *, intercept: bool) -> Look:
-    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
-    if not math.isfinite(loss.self_concordance) or X.shape[1] > MANY_FEATURES:
-        return _nothing(X.shape[1])
-    return _look(loss.self_concordance, _PlaneRows(_Rows(X, intercept, None), at))
+    d = X.shape[1]
+    if not math.isfinite(M) or (d if K is None else (K - 1) * (d + intercept)) > MANY_FEATURES:
+        return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
+    columns = _Rows(X, intercept, counted)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _looked(M, _PlaneRows(columns, at) if K is None else _SoftmaxRows(columns, at, K), columns)
 
 
 def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
@@ -153,67 +149,10 @@ def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: Floa
         slope = loss.slope(z)
         # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
         off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
-        return np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U)
+        return Derivatives(np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U))
 
 
-def softmax_gap_below(
-    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
-) -> float:
-    """Return what `gap_below` does, for the softmax of several classes.
-
-    Parameters
-    ----------
-    X, codes, c : arrays
-        The examples, the numbers of their classes, and their weights.
-    scores, radius : arrays
-        One column of scores a class, and how far those of each example may be off.
-    intercept : bool
-        Whether each class has an intercept.
-
-    Examples
-    --------
-    >>> X, codes = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]), np.array([0, 1, 2, 0, 1, 2])
-    >>> scores = np.array([[0.1, 0.0, 0.0]] * 6)  # P − P* = 6 (log((e^0.1 + 2)/3) − 0.1/3)
-    >>> 0.0067 < softmax_gap_below(X, codes, np.ones(6), scores, np.zeros(6), intercept=True) < 0.0085
-    True
-    """
-    return examine_softmax(X, codes, c, scores, radius, intercept=intercept).gap
-
-
-def examine_softmax(
-    X: Any, codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray, *, intercept: bool
-) -> Look:
-    """Return the bound of `softmax_gap_below`, and the Newton step; the parameters are the same."""
-    K = scores.shape[1]
-    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
-        return _nothing(X.shape[1])
-    found = softmax_slopes(codes, c, scores, radius)
-    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, c > 0), K, lambda part, _: found.part(part)))
-
-
-def examine_softmax_in_passes(X: Any, K: int, at: SoftmaxSlopes, *, intercept: bool) -> Look:
-    """Return the same of rows that are elsewhere, of which `at` says the derivatives, block by block; all count."""
-    if (K - 1) * (X.shape[1] + intercept) > MANY_FEATURES:
-        return _nothing(X.shape[1])
-    return _look(2.0, _SoftmaxRows(_Rows(X, intercept, None), K, at))
-
-
-@dataclass(frozen=True)
-class SoftmaxDerivatives:
-    """Of some examples: probabilities, by what share each may be off, and h, u and its error of the rows zᵢₖ."""
-
-    p: FloatArray
-    doubt: FloatArray
-    h: FloatArray
-    u: FloatArray
-    off: FloatArray
-
-    def part(self, part: slice) -> SoftmaxDerivatives:
-        """Return those of some of the examples."""
-        return SoftmaxDerivatives(*(field[part] for field in (self.p, self.doubt, self.h, self.u, self.off)))
-
-
-def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray) -> SoftmaxDerivatives:
+def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray) -> Derivatives:
     """Return what the scores say, with the errors that follow from theirs."""
     n, K = scores.shape
     with np.errstate(over="ignore", invalid="ignore"):
@@ -224,20 +163,11 @@ def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: F
         h = np.maximum(c[:, None] * p * (1.0 - doubt[:, None]), 0.0) * (1.0 - ULPS * U)
         u = np.zeros((n, K))
         u[np.arange(n), codes] = -c
-        return SoftmaxDerivatives(p, doubt, h, u, ULPS * U * np.abs(u))
+        return Derivatives(h, u, ULPS * U * np.abs(u), p, doubt)
 
 
-def _nothing(d: int) -> Look:
-    return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
-
-
-def _look(M: float, rows: _PlaneRows | _SoftmaxRows) -> Look:
+def _looked(M: float, rows: _PlaneRows, columns: _Rows) -> Look:
     """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than is said with it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _looked(M, rows, rows.rows)
-
-
-def _looked(M: float, rows: _PlaneRows | _SoftmaxRows, columns: _Rows) -> Look:
     if rows.size == 0:  # no column says anything: all planes have the same objective
         return Look(0.0, None, 0.0, columns.redundancy)
     R, sure = _whitening(rows)
@@ -322,31 +252,37 @@ class _PlaneRows:
     """The rows [x, 1] with their derivatives."""
 
     def __init__(self, rows: _Rows, at: Slopes) -> None:
-        self.rows, self.at, self.n, self.terms = rows, at, rows.n, rows.terms
+        self.rows, self.at, self.n = rows, at, rows.n
 
     @property
     def size(self) -> int:
         """How long a row is."""
         return self.rows.size
 
+    @property
+    def terms(self) -> int:
+        """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
+        return self.rows.terms
+
     def full(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients of these rows as those of all columns."""
+        """Return coefficients of these rows as those of all columns; of a softmax, one row for each class but one."""
         return self.rows.full(theta)
 
     def __iter__(self) -> Iterator[Piece]:
         for part, dense, block in self.rows:
-            yield dense, np.zeros(len(dense)), *self.at(part, block)
+            found = self.at(part, block)
+            yield dense, np.zeros(len(dense)), found.h, found.u, found.off
 
 
-class _SoftmaxRows:
+class _SoftmaxRows(_PlaneRows):
     """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
 
-    def __init__(self, rows: _Rows, K: int, at: SoftmaxSlopes) -> None:
-        self.rows, self.K, self.at, self.n = rows, K, at, rows.n * K
+    def __init__(self, rows: _Rows, at: Slopes, K: int) -> None:
+        super().__init__(rows, at)
+        self.K, self.n = K, rows.n * K
 
     @property
     def size(self) -> int:
-        """How long a row is."""
         return (self.K - 1) * self.rows.size
 
     @property
@@ -354,8 +290,11 @@ class _SoftmaxRows:
         """How many examples are looked at in one go."""
         return max(1, 2**20 // max(1, self.K * self.size))
 
+    @property
+    def terms(self) -> int:
+        return int(self.some * self.K + self.rows.n // self.some + self.rows.terms + 16)
+
     def full(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients of these rows as those of all columns, one row for each class but the last."""
         return np.array([self.rows.full(one) for one in theta.reshape(-1, self.rows.size)])
 
     def __iter__(self) -> Iterator[Piece]:
@@ -369,13 +308,8 @@ class _SoftmaxRows:
                 doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
                 yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel()
 
-    @property
-    def terms(self) -> int:
-        """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
-        return int(self.some * self.K + self.rows.n // self.some + self.rows.terms + 16)
 
-
-def _whitening(rows: _PlaneRows | _SoftmaxRows) -> tuple[FloatArray | None, bool]:
+def _whitening(rows: _PlaneRows) -> tuple[FloatArray | None, bool]:
     """Return R with RᵀHR near the identity, and whether it is likely to be; None where a column says nothing.
 
     How near it is gets measured afterwards.
@@ -413,7 +347,7 @@ def _inverse_factor(matrix: FloatArray) -> tuple[FloatArray | None, float]:
     return np.asarray(inverse), 0.0 if shift else float(np.diag(factor).min()) ** 2
 
 
-def _measure(rows: _PlaneRows | _SoftmaxRows, R: FloatArray) -> _Sizes:
+def _measure(rows: _PlaneRows, R: FloatArray) -> _Sizes:
     """Return the gradient and the Hessian in the coordinates in which θ = R times them: rows are bᵢ = Rᵀzᵢ."""
     size, length = len(R), float(np.linalg.norm(R))
     gram, gradient = np.zeros((size, size)), np.zeros(size)

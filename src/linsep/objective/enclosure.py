@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,7 @@ from ..arithmetic.enclosure import (
     penalty_value,
     sharp_agreements,
 )
-from .curvature import (
-    MANY_FEATURES,
-    Look,
-    examine,
-    examine_in_passes,
-    examine_softmax,
-    examine_softmax_in_passes,
-    slopes,
-    softmax_slopes,
-)
+from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softmax_slopes
 from .dual_point import DualPoint, feasible_dual
 from .duality import weights
 from .examples import Block, in_one
@@ -44,7 +36,7 @@ FloatArray = NDArray[np.float64]
 __all__ = [
     "bound_below",
     "enclosed_bound",
-    "enclosed_in_passes",
+    "enclosed_by_curvature",
     "enclosed_primal",
     "enclosed_value",
     "examined",
@@ -71,13 +63,7 @@ class _OnePlane:
         """Enclose Σ cᵢ ℓᵢ."""
         return loss_sum(self.problem.loss, z, radius, self.c)
 
-    def look(self, z: FloatArray, radius: FloatArray) -> Look:
-        """Return what the derivatives say of the optimum."""
-        problem = self.problem
-        known = problem.loss, problem.rows.X, problem.y, self.c, z, radius
-        return examine(*known, intercept=problem.fit_intercept)
-
-    def slopes(self, z: FloatArray, radius: FloatArray) -> Any:
+    def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         """Return the derivatives of some examples."""
         return slopes(self.problem.loss, self.problem.y, self.c, z, radius)
 
@@ -102,12 +88,7 @@ class _AllClasses(_OnePlane):
     def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
         return softmax_losses(self.problem, z, radius, self.c)
 
-    def look(self, z: FloatArray, radius: FloatArray) -> Look:
-        problem = self.problem
-        known = problem.rows.X, problem.codes, self.c, z, radius.max(axis=1)
-        return examine_softmax(*known, intercept=problem.fit_intercept)
-
-    def slopes(self, z: FloatArray, radius: FloatArray) -> Any:
+    def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         return softmax_slopes(self.problem.codes, self.c, z, radius.max(axis=1))
 
     def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint) -> Interval:
@@ -153,10 +134,20 @@ def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
 
 def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:
     """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
+    M, intercept, K = problem.head.self_concordance, problem.fit_intercept, problem.head.planes
     if problem.examples.resident is None:
-        return enclosed_value(problem, w, b), _examined_in_passes(problem, w, b)
+        passes = _Passes(problem)
+
+        def at(part: slice, X: Any) -> Derivatives:
+            head = _with_head(passes.on(part, X))
+            return head.slopes(*head.scores(w, b))
+
+        return enclosed_value(problem, w, b), examine(M, passes.X, at, intercept=intercept, K=K)
     primal, z, radius = sharp_primal(problem, w, b)
-    return primal, _with_head(problem).look(z, radius)
+    head = _with_head(problem)
+    found = cache(lambda: head.slopes(z, radius))  # only where they say anything
+    known: Any = dict(intercept=intercept, counted=head.c > 0, K=K)
+    return primal, examine(M, problem.rows.X, lambda part, _: found().part(part), **known)
 
 
 def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
@@ -167,23 +158,10 @@ def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
     return zero if zero.low >= low else Interval(low, low)
 
 
-def enclosed_in_passes(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
-    """Enclose the same as `enclosed_bound` of examples in blocks, without a penalty: in a few passes."""
+def enclosed_by_curvature(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
+    """Enclose P(w, b) and the best bound without a penalty; of examples in blocks, in a few passes."""
     primal, look = examined(problem, w, b)
     return primal, bound_below(problem, primal, look)
-
-
-def _examined_in_passes(problem: Objective, w: FloatArray, b: Any) -> Look:
-    passes = _Passes(problem)
-
-    def at(part: slice, X: Any) -> Any:
-        head = _with_head(passes.on(part, X))
-        return head.slopes(*head.scores(w, b))
-
-    K, intercept = problem.head.planes, problem.fit_intercept
-    if K is None:
-        return examine_in_passes(problem.loss, passes.X, at, intercept=intercept)
-    return examine_softmax_in_passes(passes.X, K, at, intercept=intercept)
 
 
 class _Passes:
@@ -229,8 +207,7 @@ def enclosed_bound(
 
 def _enclosed(problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint) -> tuple[Interval, Interval]:
     if not problem.penalised:
-        primal, look = examined(problem, w, b)
-        return primal, bound_below(problem, primal, look)
+        return enclosed_by_curvature(problem, w, b)
     primal, z, _ = sharp_primal(problem, w, b)
     return primal, _with_head(problem).dual(z, w, b, dual_point)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arithmetic.enclosure import SLIGHT, Interval
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
-from ...objective.enclosure import enclosed_bound, enclosed_in_passes
+from ...objective.enclosure import enclosed_bound, enclosed_by_curvature
 from ...objective.examples import Block, in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
@@ -114,7 +114,7 @@ def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any) -> tupl
 
 
 def _enclosed(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
-    enclose = enclosed_in_passes if problem.examples.resident is None else enclosed_bound
+    enclose = enclosed_by_curvature if problem.examples.resident is None else enclosed_bound
     return enclose(problem, w, b)
 
 
