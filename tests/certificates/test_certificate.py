@@ -30,7 +30,7 @@ from linsep.certificates.gap.certificate import Certificate, Certificates
 from linsep.certificates.gap.certify import certify
 from linsep.losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
 from linsep.objective.dual_point import DualPoint, feasible_dual
-from linsep.objective.duality import Bound, balanced, bound, dual_bound, weights
+from linsep.objective.duality import Bound, balanced, dual_bound, weights
 from linsep.objective.enclosure import enclosed_bound
 from linsep.objective.examples import InMemory
 from linsep.objective.problem import Problem
@@ -61,7 +61,7 @@ def test_the_dual_value_of_any_point_is_below_the_optimum(loss, penalty, interce
     rng = np.random.default_rng(2)
     for scale in (0.0, 0.3, 1.0, 3.0):
         w, b = scale * rng.standard_normal(3), scale * rng.standard_normal() * intercept
-        found = bound(problem.evaluate(w, b, split=True))
+        found = problem.evaluate(w, b, split=True).bound
         assert found.dual <= best + 1e-7 * abs(best)
         assert found.primal == pytest.approx(written_out(problem).value(w, b))
 
@@ -84,7 +84,7 @@ def test_the_bound_of_a_point_is_that_of_its_own_dual_variables(seed, loss, weig
     s = np.ones(25) if problem.sample_weight is None else problem.sample_weight
     w = 2.0 * np.random.default_rng(seed).standard_normal(3)
     alpha = -problem.C * s * loss.slope(problem.agreements(w, 0.0))
-    assert bound(problem.evaluate(w, 0.0)).dual == pytest.approx(dual_bound(problem, alpha), rel=1e-11, abs=1e-11)
+    assert problem.evaluate(w, 0.0).bound.dual == pytest.approx(dual_bound(problem, alpha), rel=1e-11, abs=1e-11)
 
 
 def test_one_class_without_weight_leaves_the_trivial_bound():
@@ -95,7 +95,7 @@ def test_one_class_without_weight_leaves_the_trivial_bound():
 def test_a_bound_with_an_intercept_needs_sums_by_class():
     problem = random_problem(4, Logistic())
     with pytest.raises(ValueError, match="split=True"):
-        bound(problem.evaluate(np.zeros(3), 0.0))
+        problem.evaluate(np.zeros(3), 0.0).exact_bound()
 
 
 def test_the_relative_gap_is_a_share_of_the_primal_value():

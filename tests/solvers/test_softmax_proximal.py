@@ -13,9 +13,9 @@ from sklearn.preprocessing import scale
 from hard_data import hard_classes
 from linsep import LogisticRegression
 from linsep._core import Rows
-from linsep.objective.softmax import SoftmaxProblem
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import ProximalNewton
+from objectives import softmax_objective
 from oracles import optimum
 
 
@@ -24,7 +24,7 @@ def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarra
     codes = np.append(np.arange(K), rng.integers(0, K, n - K))
     X = (rng.standard_normal((n, d)) + np.eye(K, d)[codes]).astype(np.float32).astype(np.float64)
     weight = rng.uniform(0.1, 3.0, n) if weighted else None
-    return SoftmaxProblem(Rows(form(X)), codes, K, C=C, sample_weight=weight, **({"penalty": L1()} | options))
+    return softmax_objective(Rows(form(X)), codes, K, C=C, sample_weight=weight, **({"penalty": L1()} | options))
 
 
 @given(
@@ -76,13 +76,15 @@ def test_of_many_features_most_are_left_out(form):
     rng = np.random.default_rng(0)
     X = sparse.random_array((400, 3000), density=0.02, rng=rng, format="csr") * 10
     codes = np.asarray(X[:, :300].toarray().reshape(400, 3, 100).sum(axis=2).argmax(axis=1))
-    problem = SoftmaxProblem(Rows(form(X)), codes, 3, penalty=L1(), C=0.05)
+    problem = softmax_objective(Rows(form(X)), codes, 3, penalty=L1(), C=0.05)
     result = ProximalNewton(tol=1e-6).solve(problem)
     assert result.converged
     assert 0 < np.count_nonzero(result.w.any(axis=1)) < 300
     smaller = np.flatnonzero(result.w.any(axis=1))
     part = SoftmaxProblem(Rows(X[:, smaller].toarray()), codes, 3, penalty=L1(), C=0.05)
     assert optimum(part) == pytest.approx(result.proof.primal, rel=2e-6)
+    part = softmax_objective(Rows(X[:, smaller].toarray()), codes, 3, penalty=L1(), C=0.05)
+    assert oracle(part) == pytest.approx(result.proof.primal, rel=2e-6)
 
 
 def test_a_strong_penalty_leaves_the_intercepts_alone():

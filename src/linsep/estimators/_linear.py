@@ -208,8 +208,3 @@ class LeastSquaresClassifier(LinearEstimator):
 
     def _C(self) -> float:
         return check_C(self.C)
-
-    def _solver(self) -> Solver:
-        from ..solvers import LeastSquares
-
-        return LeastSquares()

@@ -174,11 +174,11 @@ class _Shown:
     meter: _Meter | None
     name = "zero_one"
 
-    def solve(self, objective: Objective, **run: Any) -> Result:
+    def solve(self, problem: Objective, **run: Any) -> Result:
         """Search, in a part of the meter of its own."""
         from ..solvers import ZeroOne
 
-        return ZeroOne(self.time_limit, None if self.meter is None else self.meter.part()).solve(objective, **run)
+        return ZeroOne(self.time_limit, None if self.meter is None else self.meter.part()).solve(problem, **run)
 
 
 class _Meter:

@@ -175,7 +175,8 @@ class InMemory:
 
     def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> InMemory:
         """Return some of them, with these weights, and rows that may be known."""
-        given, signs = (None if one is None else one[which] for one in (self.given, self.signs))
+        given = None if self.given is None else self.given[which]
+        signs = None if self.signs is None else self.signs[which]
         return InMemory(Rows(self.rows.X[which]) if rows is None else rows, given, weight, signs)
 
 

@@ -207,7 +207,8 @@ class Objective:
 
     def at(self, theta: FloatArray, **want: bool) -> Any:
         """Return what one pass over the examples says of θ."""
-        return self.evaluate(*self.split(theta), **want)
+        w, b = self.split(theta)
+        return self.evaluate(w, b, **want)
 
     def bending(self, point: Point) -> Callable[[FloatArray], tuple[FloatArray, FloatArray | None]]:
         """Return what multiplies a vector with ∇²P at a point, a pass each; also the change of the scores, if known."""

@@ -153,7 +153,7 @@ class MarginPoint(Point):
 
         def again(part: Objective) -> float:
             point = part.evaluate(self.w, self.b, gradient=False)
-            return point._conjugates(positive, negative)  # type: ignore[attr-defined, no-any-return]
+            return point._conjugates(positive, negative)  # type: ignore[no-any-return]
 
         return Bound(self.objective, self._dual_value(self.problem.sum(again)))
 
@@ -163,18 +163,6 @@ class MarginPoint(Point):
 
     def _dual_value(self, conjugates: float) -> float:
         return -self.problem.penalty.conjugate(self.dual[0]) - self.problem.weight_of_loss * conjugates
-
-
-def add_sums(one: Sums, other: Sums) -> Sums:
-    """Return the sums over two blocks, without what belongs to single examples."""
-    nothing = np.empty(0)
-    totals = (
-        one.positive_total + other.positive_total,
-        one.negative_total + other.negative_total,
-        one.value + other.value,
-        one.mistakes + other.mistakes,
-    )
-    return Sums(*totals, one.positive + other.positive, one.negative + other.negative, nothing, nothing)
 
 
 class SoftmaxPoint(Point):
@@ -275,7 +263,7 @@ class SoftmaxPoint(Point):
             return Bound(self.objective, self._dual_value(self._entropy(t, q, shrink)))
 
         def again(part: Objective) -> float:
-            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[attr-defined, no-any-return]
+            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[no-any-return]
 
         return Bound(self.objective, self._dual_value(self.problem.sum(again)))
 

@@ -94,7 +94,7 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
 
     Parameters
     ----------
-    problem : Problem or SoftmaxProblem
+    problem : Problem or Objective
     W : array
         Its plane or planes.
 

@@ -86,7 +86,7 @@ def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str,
 
     Parameters
     ----------
-    objective : Problem
+    objective : Objective
     most_features : int
         With more of them no Hessian is to be factored.
 

@@ -28,7 +28,7 @@ class Solver(Protocol):
         ...
 
     def solve(
-        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, objective: Objective, /, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise. The observer hears of every iteration and may stop the run by returning True."""
         ...

@@ -191,7 +191,7 @@ class GapRun(Run):
         proof: Bound | None,
         *,
         converged: bool | None = None,
-        alpha: FloatArray | None = None,
+        alpha: Any = None,
         z: FloatArray | None = None,
     ) -> Result:
         """Return what is reported: a point after k iterations; unless told, it has converged if that is proven."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._core import Rows
 from ...arithmetic.exact import check_plane
 from ...objective.duality import Bound
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...separation.nearest import Nearest, nearest_points
 from ...separation.verdict import NotSeparableError, separability
 from .._checks import check_count
@@ -52,7 +52,7 @@ class HardMargin:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Find the plane; raise `NotSeparableError` where there is none. A start is of no use to it."""
         weight = problem.sample_weight
@@ -74,7 +74,7 @@ class _Run(GapRun):
         rows: Rows,
         y: FloatArray,
         kept: IntArray,
-        problem: Problem,
+        problem: Objective,
         observer: Observer | None,
         seed: int,
     ) -> None:

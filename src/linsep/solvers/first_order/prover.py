@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.exact import Clock
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...separation.verdict import ProofTimeoutError, Separability, decided
 
 FloatArray = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Prover:
     first, since a search copies them. Work is counted, not timed: what is found does not depend on the machine.
     """
 
-    def __init__(self, problem: Problem, settled: float = 0.0) -> None:
+    def __init__(self, problem: Objective, settled: float = 0.0) -> None:
         self.problem, self.settled = problem, settled
         self.fewest, self.since, self.next = np.inf, 0.0, 1.0
         self.found: Separability | None = None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ... import schedules
 from ..._core import interleaved, whole_packs
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...schedules import InverseSqrt, InverseTime, Schedule
 from ..result import Start
 from . import visits
@@ -125,7 +125,7 @@ class Walk:
     def __init__(
         self,
         method: StochasticDescent,
-        problems: Sequence[Problem],
+        problems: Sequence[Objective],
         planes: Sequence[int],
         starts: Sequence[Start],
         seed: int,
@@ -266,7 +266,7 @@ def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray
     return out
 
 
-def automatic_schedule(problem: Problem) -> Schedule:
+def automatic_schedule(problem: Objective) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
     eta = 1.0 / problem.mean_square_length
     decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow

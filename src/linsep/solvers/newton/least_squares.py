@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from ...objective.duality import Bound
-from ...objective.problem import MeanObjective, Problem
+from ...objective.objective import Objective
+from ...objective.problem import MeanObjective
 from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
@@ -40,7 +41,7 @@ class LeastSquares:
     helped_by = frozenset({"merging", "scaling", "polishing"})
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; there is nothing to start from, to draw or to observe."""
         check_needs(self, problem)
@@ -62,7 +63,7 @@ class LeastSquares:
 class _System:
     """min_w Σ sᵢ (tᵢ − w·(xᵢ − x̄))² + μ‖w‖², where t are the centred labels."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Objective) -> None:
         self.problem, self.rows = problem, problem.rows
         # With constant curvature c the loss is c/2 (z − t)² and a constant, where t = −ℓ'(0)/c.
         zero = np.zeros(1)

@@ -82,7 +82,7 @@ class Reached:
 
 def goal_of(tol: float, work: float) -> float:
     """Return the gap to go for: the less work, the further beyond tol, since it costs nothing."""
-    return min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power))
+    return float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
 
 
 def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reached:

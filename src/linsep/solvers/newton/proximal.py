@@ -301,7 +301,7 @@ def _at(problem: Objective, w: FloatArray, b: Any) -> Any:
 def _best_intercept(problem: Objective, w: FloatArray) -> Any:
     """Return the best intercepts where all weights are zero: of several classes these are known."""
     if problem.head.planes is None:
-        shift = balancing_shift(problem, w, 0.0)  # type: ignore[arg-type]
+        shift = balancing_shift(problem, w, 0.0)
         return shift if np.isfinite(shift) else 0.0
     b = np.log(np.maximum(problem.class_totals / problem.total_weight, 1e-300))
     return np.maximum(b, -30.0) - b.max()

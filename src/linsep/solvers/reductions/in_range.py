@@ -42,6 +42,7 @@ class MiddleOfRange(Reduction):
     scaled: Scaled
     d: int
     help = "scaling"
+    needs = frozenset({"rows"})
 
     @classmethod
     def find(cls, objectives: Sequence[Objective]) -> Self | None:

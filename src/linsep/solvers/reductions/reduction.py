@@ -67,7 +67,7 @@ class _Translated:
         return self._observer(iteration, self._reduction.plane(theta) if theta.size else theta, objective)
 
 
-def noted(result: Any, note: str) -> Objective:
+def noted(result: Result, note: str) -> Result:
     """Return the result, with a note added to why it was found as it was."""
     result.history.reason = "; ".join(filter(None, [result.history.reason, note]))
     return result

@@ -83,10 +83,9 @@ class Repeats(Reduction):
 
     def _shares(self, alpha: FloatArray, objective: Objective, reduced: Objective) -> FloatArray:
         # α/c first: at a bound that is exactly one, and stays one.
-        c = reduced.weight_of_loss * reduced.sample_weight
+        c = reduced.weight_of_loss * reduced.s
         share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
-        s = 1.0 if objective.sample_weight is None else objective.sample_weight
-        return np.asarray(share * objective.weight_of_loss * s, dtype=np.float64)
+        return share * objective.weight_of_loss * objective.s
 
 
 def _codes(objectives: Sequence[Objective]) -> IntArray:

@@ -24,6 +24,7 @@ from ...certificates.mistakes.bound import MistakeBound
 from ...certificates.mistakes.climbing import VertexWalk, centre, climb
 from ...losses import Logistic, Square
 from ...objective.duality import Bound
+from ...objective.objective import Objective
 from ...objective.problem import MeanObjective, Problem
 from ...penalties import L2
 from ..history import Record
@@ -115,7 +116,7 @@ class ZeroOne:
         check_seconds("time_limit", self.time_limit)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> ZeroOneResult:
         """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
         search = _Search(self, problem, seed, observer)
@@ -127,7 +128,7 @@ class ZeroOne:
 class _Search(Run):
     """The state of one search: the best plane, the lower bound, and the time."""
 
-    def __init__(self, method: ZeroOne, problem: Problem, seed: int, observer: Observer | None) -> None:
+    def __init__(self, method: ZeroOne, problem: Objective, seed: int, observer: Observer | None) -> None:
         self.begun = perf_counter()
         super().__init__("the search ended", observer)
         self.method, self.problem = method, problem
@@ -429,7 +430,7 @@ class _Points:
         Rows of X on which every plane errs, x = 0 without intercept, and their weight.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Objective) -> None:
         rows, self.intercept = problem.rows, problem.fit_intercept
         if rows.n * rows.d > LARGEST:
             raise ValueError(
@@ -474,7 +475,7 @@ class _Points:
         rows = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
         return np.ascontiguousarray(rows * self.y[:, None])
 
-    def surrogates(self) -> list[tuple[Problem, LeastSquares | Newton]]:
+    def surrogates(self) -> list[tuple[Objective, LeastSquares | Newton]]:
         """Return problems whose solutions are good planes to begin with, and what solves them."""
         rows = Rows((self.X - self.mean) / self.size)
         shared = dict(sample_weight=self.s, fit_intercept=self.intercept)
