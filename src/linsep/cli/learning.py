@@ -11,8 +11,6 @@ from cyclopts import Parameter
 from .options import COLUMNS, READING, Columns, Json, Output, Reading, Seed, Source, Target, Tolerance, Training, ready
 from .speech import Waiting, note, show
 
-__all__ = ["compare", "fit", "replay", "separable"]
-
 
 def fit(
     data: Source,

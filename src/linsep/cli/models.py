@@ -8,8 +8,6 @@ from typing import Any, Literal
 from .options import READING, Json, Labels, Model, Output, Reading, Seed, Source, ready
 from .speech import Waiting, print_json, show
 
-__all__ = ["evaluate", "explain", "export", "predict", "report", "verify"]
-
 
 def predict(
     model: Model,

@@ -20,8 +20,6 @@ from ..objective.problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
 from ..solvers.result import Observer
 
-__all__ = ["Recording", "record_fit"]
-
 #: Every step is measured on all examples, so data with many numbers get fewer steps, unless the user says how many.
 STEPS, FEWEST_STEPS, WORK = 5000, 200, 2_000_000_000
 

@@ -14,8 +14,6 @@ from ..certificates.mistakes.check import in_words
 from ..certificates.verification import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 
-__all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
-
 #: Of more classes than this, only so many are asked whether a plane separates them from the rest.
 ASKED = 20
 

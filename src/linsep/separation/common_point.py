@@ -17,8 +17,6 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from ..arithmetic.exact import Clock
 
-__all__ = ["common_point", "fewest", "most_likely"]
-
 NEWTON = 30  # steps at the most; a maximum that is not reached by then is probably none
 STATIONARY = 1e-10  # Σ αᵢ uᵢ of rows that are orthonormal in their columns
 LONGEST = 8.0  # the largest change of any aᵢ·θ in one step

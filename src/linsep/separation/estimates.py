@@ -21,8 +21,6 @@ from ._limit import NEAR
 from ._words import read_fraction, weights_read, weights_written, written_fraction
 from .proof import Separability
 
-__all__ = ["Estimates"]
-
 
 @dataclass(frozen=True, eq=False)
 class Estimates:

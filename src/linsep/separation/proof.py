@@ -19,8 +19,6 @@ from ._aliases import involved
 from ._checks import verify
 from ._words import read_fraction, short_fraction, weights_read, weights_written, written_fraction
 
-__all__ = ["Separability"]
-
 #: How a file says that no coefficient has a finite estimate.
 ALL = "all"
 

@@ -21,22 +21,6 @@ from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError, blame
 
-__all__ = [
-    "Encoding",
-    "Examples",
-    "check_labels",
-    "check_two",
-    "check_width",
-    "encoded",
-    "hints_of",
-    "labels",
-    "needs",
-    "prepare",
-    "target_column",
-    "types_said",
-    "with_label",
-]
-
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: A target with more different values than this is a measurement or an identifier.

@@ -16,8 +16,6 @@ from ..report import Content, compute
 from .preparation import Examples, check_labels, encoded
 from .summaries import finite
 
-__all__ = ["report_model", "report_record", "report_text"]
-
 
 def report_model(
     found: ModelFile,
