@@ -1,6 +1,7 @@
 """Data that several test files share, and how hypothesis draws: the same examples every time, unless told otherwise."""
 
 import os
+import signal
 import sys
 
 # Two processes test on two processors: a thread each, but where a test asks for more. Before NumPy looks.
@@ -14,8 +15,14 @@ from hypothesis import settings  # noqa: E402
 # Pictures are drawn on no screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# A shell that is no terminal's starts what it leaves in the background deaf to Ctrl-C; tests, and the programs that
+# they start, hear it wherever they run.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # The same examples every time, and few, so that all tests take minutes; HYPOTHESIS_PROFILE=thorough searches anew.
-settings.register_profile("steady", derandomize=True, max_examples=50)
+# None has a deadline: how long an example takes is the machine's affair.
+settings.register_profile("steady", derandomize=True, max_examples=50, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 

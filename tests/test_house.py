@@ -33,6 +33,15 @@ def test_python_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeyp
         exec(block, names)
 
 
+def test_every_requirement_has_a_test_and_every_test_a_requirement():
+    required = re.findall(r"^\| (M\d+) \|", (ROOT / "docs" / "requirements.md").read_text(), re.MULTILINE)
+    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py")]
+    prefixes = re.findall(r"^\s*def test_((?:m\d+_)+)", "\n".join(sources), re.MULTILINE)
+    tested = {row.upper() for prefix in prefixes for row in re.findall(r"m\d+", prefix)}
+    assert len(required) == len(set(required))
+    assert set(required) == tested
+
+
 def test_the_readme_fits_on_one_screen():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 45
 

@@ -7,12 +7,13 @@ point exactly on the edge still pushes (a perceptron that starts at w = 0 moves)
 ``conjugate`` is ℓ*(a) = sup_z (a z − ℓ(z)), infinite where a is no slope of ℓ; Fenchel and Young say
 ℓ(z) + ℓ*(a) ≥ a z, with equality exactly where a is a slope at z.
 
-A loss of your own is a subclass of `Loss` with these four functions in NumPy.
+A loss of your own is a subclass of `Loss` with these four functions in NumPy. `register` makes its name known to all
+that knows losses by name, and is how those below are made known: a loss has no other list to be entered into.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,7 @@ from scipy.special import expit, xlog1py, xlogy
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Hinge", "Logistic", "Loss", "Perceptron", "Square", "SquaredHinge", "ZeroOne", "get"]
+__all__ = ["Hinge", "Logistic", "Loss", "Perceptron", "Square", "SquaredHinge", "ZeroOne", "get", "register"]
 
 
 class Loss:
@@ -32,6 +33,8 @@ class Loss:
         What users call it.
     formula : str
         ℓ(z) in one line, for reports.
+    words : str
+        What it asks of each row, in words, for reports.
     convex, smooth : bool
         Whether ℓ is convex; whether ℓ' is Lipschitz.
     max_curvature : float
@@ -46,6 +49,11 @@ class Loss:
         Whether ℓ'' is constant, so that one linear system gives the minimum.
     margin : bool
         Whether ℓ vanishes from z = 1 on, so that the points up to the margin alone hold the plane.
+    edge, power, cut : float, int or None, bool
+        ℓ(z) = (edge − z)^power, cut off at zero or not, for computing without rounding; without such a form power
+        is None.
+    kernel : str or None
+        The name of its compiled twin, a struct in ``_core/losses.hpp``. Not inherited: a subclass has other formulas.
 
     Examples
     --------
@@ -60,6 +68,7 @@ class Loss:
 
     name: ClassVar[str] = ""
     formula: ClassVar[str] = ""
+    words: ClassVar[str] = "what the loss makes of each row's score"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     max_curvature: ClassVar[float] = np.inf
@@ -68,7 +77,10 @@ class Loss:
     slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     self_concordance: ClassVar[float] = np.inf
     margin: ClassVar[bool] = False
-    kernel: ClassVar[str | None] = None  # its compiled twin in _core/losses.hpp
+    edge: ClassVar[float] = 1.0
+    power: ClassVar[int | None] = None
+    cut: ClassVar[bool] = True
+    kernel: ClassVar[str | None] = None
 
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
         """Return argmin_a ½ q (a − α)² + z (a − α) + c ℓ*(−a/c): the optimum of one dual variable."""
@@ -98,10 +110,59 @@ class Loss:
         return f"{type(self).__name__}()"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash(type(self))
+
+
+LOSSES: dict[str, type[Loss]] = {}
+
+L = TypeVar("L", bound=type[Loss])
+
+
+def register(loss: L) -> L:
+    """Make a loss known by its name, to everything in linsep that knows losses by name; a decorator of its class.
+
+    That is: estimators and solvers, ``linsep fit --loss``, `linsep.compare`, displays, reports, and model files, which
+    can be loaded wherever the loss has been registered before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @register
+    ... class Cubic(Loss):
+    ...     name, formula = "cubic", "max(0, 1 − z)³"
+    ...     def value(self, z): return np.maximum(0, 1 - z) ** 3
+    ...     def slope(self, z): return -3 * np.maximum(0, 1 - z) ** 2
+    >>> get("cubic")
+    Cubic()
+    >>> del LOSSES["cubic"]
+    """
+    if not (isinstance(loss, type) and issubclass(loss, Loss) and loss().defines("value", "slope")):
+        raise ValueError(f"{loss!r} is no subclass of Loss with a value and a slope, so it cannot be registered")
+    if not (loss.name.isidentifier() and loss.formula):
+        raise ValueError(
+            f"{loss.__name__} needs a name without blanks and a formula; it has {loss.name!r}, {loss.formula!r}"
+        )
+    for known in LOSSES.values():
+        again = (known.__module__, known.__qualname__) == (loss.__module__, loss.__qualname__)  # a cell run twice
+        if not again and (known.name == loss.name or known.__name__ == loss.__name__):
+            raise ValueError(
+                f"{loss.__name__} ({loss.name!r}) would hide {known.__module__}.{known.__name__}; rename it"
+            )
+    LOSSES[loss.name] = loss
+    return loss
+
+
+def has_a_name(loss: Loss) -> bool:
+    """Whether its name alone says what a loss is: it is registered, and has no settings."""
+    return LOSSES.get(loss.name) is type(loss) and not vars(loss)
+
+
+def is_ours(loss: Loss) -> bool:
+    """Whether a loss is one of this file, whose formulas nobody has to take on trust."""
+    return type(loss).__module__ == __name__
 
 
 def _within(a: ArrayLike, low: float, high: float, value: FloatArray) -> FloatArray:
@@ -110,10 +171,12 @@ def _within(a: ArrayLike, low: float, high: float, value: FloatArray) -> FloatAr
     return np.where((a >= low) & (a <= high), value, np.inf)
 
 
+@register
 class ZeroOne(Loss):
     """1 if z ≤ 0, else 0: its mean is the error rate. Flat almost everywhere, so no slope leads downhill."""
 
     name, formula, convex = "zero_one", "[z ≤ 0]", False
+    words = "one for each row that is not on its own side"
     slopes = (0.0, 0.0)
 
     def value(self, z: FloatArray) -> FloatArray:
@@ -134,11 +197,13 @@ class ZeroOne(Loss):
         return _within(a, 0.0, 0.0, np.zeros_like(a, dtype=np.float64))
 
 
+@register
 class Perceptron(Loss):
     """max(0, −z): zero for every correct answer."""
 
     name, formula, kernel = "perceptron", "max(0, −z)", "perceptron"
-    slopes = (-1.0, 0.0)
+    words = "how far each row's score is on the wrong side"
+    slopes, edge, power = (-1.0, 0.0), 0.0, 1
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, −z)."""
@@ -157,11 +222,13 @@ class Perceptron(Loss):
         return _within(a, -1.0, 0.0, np.zeros_like(a, dtype=np.float64))
 
 
+@register
 class Hinge(Loss):
     """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
 
     name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
-    slopes, margin = (-1.0, 0.0), True
+    words = "what each row lacks to be on its own side with a score of 1"
+    slopes, margin, power = (-1.0, 0.0), True, 1
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)."""
@@ -184,11 +251,13 @@ class Hinge(Loss):
         return min(c, max(0.0, alpha - (z - 1.0) / q))
 
 
+@register
 class SquaredHinge(Loss):
     """max(0, 1 − z)²: the hinge made smooth."""
 
     name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
-    smooth, max_curvature, slopes, margin = True, 2.0, (-np.inf, 0.0), True
+    words = "the square of what each row lacks to be on its own side with a score of 1"
+    smooth, max_curvature, slopes, margin, power = True, 2.0, (-np.inf, 0.0), True, 2
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""
@@ -211,10 +280,12 @@ class SquaredHinge(Loss):
         return max(0.0, Square().dual_step(alpha, z, q, c))
 
 
+@register
 class Logistic(Loss):
     """log(1 + e^(−z)): the negative log-likelihood of P(y|x) = σ(z)."""
 
     name, formula, kernel = "logistic", "log(1 + e^(−z))", "logistic"
+    words = "how unlikely each row's own class is to the model"
     smooth, max_curvature, is_likelihood = True, 0.25, True
     slopes, self_concordance = (-1.0, 0.0), 1.0
 
@@ -244,11 +315,13 @@ class Logistic(Loss):
         return float(c * expit(t))
 
 
+@register
 class Square(Loss):
     """(1 − z)² = (y − g(x))²: least squares on the labels. It punishes answers that are too correct as well."""
 
     name, formula, kernel = "square", "(1 − z)²", "square"
-    smooth, max_curvature, quadratic, self_concordance = True, 2.0, True, 0.0
+    words = "the squared difference of each row's score from its label, −1 or +1"
+    smooth, max_curvature, quadratic, self_concordance, power, cut = True, 2.0, True, 0.0, 2, False
 
     def value(self, z: FloatArray) -> FloatArray:
         """(1 − z)²."""
@@ -272,11 +345,6 @@ class Square(Loss):
         return (q * alpha + 1.0 - z) / (q + 0.5 / c)
 
 
-LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (ZeroOne, Perceptron, Hinge, SquaredHinge, Logistic, Square)
-}
-
-
 def get(loss: str | Loss) -> Loss:
     """Return the loss of that name, or the loss itself.
 
@@ -289,4 +357,5 @@ def get(loss: str | Loss) -> Loss:
         return loss
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]()
-    raise ValueError(f"loss={loss!r} is not known; use one of {', '.join(LOSSES)}, or an object of a subclass of Loss")
+    known = f"use one of {', '.join(LOSSES)}, or an object of a subclass of Loss"
+    raise ValueError(f"loss={loss!r} is not known; {known} (linsep.losses.register gives such a class a name)")

@@ -20,7 +20,8 @@ from linsep.certificates.parted_claim import certify_parts
 from linsep.certificates.softmax_certificate import SoftmaxCertificate
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge
 from linsep.objective.duality import share
-from linsep.objective.parted import Block, PartedProblem
+from linsep.objective.examples import Block, InBlocks
+from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
 from linsep.objective.scaling import middle_of_range, ordinary
 from linsep.objective.softmax import SoftmaxProblem
@@ -472,7 +473,7 @@ def test_m13_a_softmax_claim_with_a_small_C_and_no_penalty_is_not_believed():
 # --- parts
 
 
-class Parts:
+class Parts(InBlocks):
     """Examples in two blocks."""
 
     def __init__(self, X, codes):

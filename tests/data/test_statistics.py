@@ -47,7 +47,7 @@ COLUMNS = st.one_of(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=60)
 @given(columns=st.lists(COLUMNS, min_size=1, max_size=4), size=st.integers(1, 45))
 def test_in_blocks_as_at_once(columns, size):
     names = ["x", "row_id", "town", "other"]

@@ -6,10 +6,20 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+import linsep
+from linsep import (
+    HardMarginSVC,
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    SGDClassifier,
+    ZeroOneClassifier,
+)
 from linsep.solvers import GradientDescent
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -26,10 +36,29 @@ MODELS = {
     "ridge": LeastSquaresClassifier(C=1.0),
     "linear": LinearClassifier(random_state=0),
     "gradient descent": LinearClassifier("logistic", solver=GradientDescent()),
+    "logistic": LogisticRegression(),
+    "logistic l1": LogisticRegression(l1_ratio=1.0),
+    "svm": LinearSVC(),
+    "svm, squared": LinearSVC(loss="squared_hinge"),
+    "hard margin": HardMarginSVC(on_overlap="soft"),
+    "zero-one": ZeroOneClassifier(),
 }
 every_model = pytest.mark.parametrize("model", [pytest.param(clone(m), id=name) for name, m in MODELS.items()])
+WEIGHTED = {name: m for name, m in MODELS.items() if "class_weight" in m.get_params()}
+every_weighted = pytest.mark.parametrize("model", [pytest.param(clone(m), id=name) for name, m in WEIGHTED.items()])
 STREAMING = {name: m for name, m in MODELS.items() if hasattr(m, "partial_fit") and "voted" not in name}
 every_stream = pytest.mark.parametrize("model", [pytest.param(clone(m), id=name) for name, m in STREAMING.items()])
+
+
+def test_every_estimator_is_here():
+    public = [getattr(linsep, name) for name in linsep.__all__]
+    estimators = {it for it in public if isinstance(it, type) and issubclass(it, ClassifierMixin)}
+    assert {type(model) for model in MODELS.values()} == estimators
+
+
+def weighing(model, class_weight):
+    """Return an unfitted copy that weighs the classes, if it can."""
+    return clone(model).set_params(**({"class_weight": class_weight} if "class_weight" in model.get_params() else {}))
 
 
 def with_entry(X, value):
@@ -122,14 +151,14 @@ BAD_CLASS_WEIGHTS = {
 }
 
 
-@every_model
+@every_weighted
 @pytest.mark.parametrize(("class_weight", "words"), BAD_CLASS_WEIGHTS.values(), ids=BAD_CLASS_WEIGHTS)
 def test_class_weights_that_make_no_sense_are_an_error(model, class_weight, words, overlapping):
     with pytest.raises(ValueError, match=words):
         clone(model).set_params(class_weight=class_weight).fit(*overlapping)
 
 
-@every_model
+@every_weighted
 def test_weights_that_are_zero_together_are_an_error(model, overlapping):
     X, y = overlapping
     with pytest.raises(ValueError, match=r"(?i)zero"):
@@ -218,7 +247,7 @@ def test_arrays_that_may_not_be_written_are_read_and_left_as_they_were(model, dt
     copies = [array.copy() for array in arrays]
     for array in arrays:
         array.flags.writeable = False
-    fitted = clone(model).set_params(class_weight={1: 2.0}).fit(X, y, sample_weight=weight)
+    fitted = weighing(model, {1: 2.0}).fit(X, y, sample_weight=weight)
     fitted.predict(X)
     if model in STREAMING.values():
         fitted.partial_fit(X, y, sample_weight=weight)
@@ -232,7 +261,7 @@ def test_writable_arrays_are_left_as_they_were(model, to, overlapping):
     X, y, weight = to(overlapping[0]), overlapping[1].copy(), np.linspace(0.5, 2, len(overlapping[1]))
     arrays = [*([X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]), y, weight]
     copies = [array.copy() for array in arrays]
-    clone(model).set_params(class_weight="balanced").fit(X, y, sample_weight=weight).decision_function(X)
+    weighing(model, "balanced").fit(X, y, sample_weight=weight).decision_function(X)
     for array, copy in zip(arrays, copies, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -385,6 +414,18 @@ BAD_PARAMETERS = [
     (LinearClassifier(solver="simplex"), "solver='simplex'"),
     (LinearClassifier("hinge", solver="least_squares"), "quadratic"),
     (LeastSquaresClassifier(C=0.0), "C=0.0"),
+    (LogisticRegression(C=0.0), "C=0.0"),
+    (LogisticRegression(l1_ratio=2.0), "l1_ratio=2"),
+    (LogisticRegression(solver="simplex"), "solver='simplex'"),
+    (LogisticRegression(tol=-1.0), "tol=-1"),
+    (LogisticRegression(multi_class="some"), "multi_class='some'"),
+    (LinearSVC(loss="huber"), "loss='huber'"),
+    (LinearSVC(C=-1.0), "C=-1.0"),
+    (LinearSVC(tol=0.0), "tol=0"),
+    (HardMarginSVC(on_overlap="cry"), "on_overlap='cry'"),
+    (HardMarginSVC(tol=0.0), "tol=0"),
+    (HardMarginSVC(max_iter=0), "max_iter=0"),
+    (ZeroOneClassifier(time_limit=0.0), "time_limit=0"),
 ]
 
 

@@ -11,7 +11,8 @@ from linsep._core import Rows
 from linsep.certificates.certificate import Certificate
 from linsep.certificates.parted_claim import certify_parts
 from linsep.objective.duality import bound
-from linsep.objective.parted import Block, PartedProblem
+from linsep.objective.examples import Block, InBlocks
+from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
 from linsep.solvers.dual.streamed_dual import StreamedDual
 from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
@@ -22,7 +23,7 @@ from linsep.solvers.sampling import gather
 SMOOTH = ("logistic", "squared_hinge", "square")
 
 
-class MemoryBlocks:
+class MemoryBlocks(InBlocks):
     """The rows of a matrix, some at a time."""
 
     def __init__(self, X, codes, size):
@@ -83,10 +84,10 @@ def test_sums_are_those_of_the_whole_and_bounds_hold(loss, intercept, seed, size
     parted = PartedProblem(MemoryBlocks(X, codes, size), 1, class_weight=np.array([1.0, 2.5]), **shared)
     weight = np.where(codes == 1, 2.5, 1.0)
     whole = Problem(Rows(X), np.where(codes == 1, 1.0, -1.0), sample_weight=weight, **shared)
-    point, expected = parted.evaluate(w, b, hessian=True), whole.evaluate(w, b, split=True, curvature=True)
+    point, expected = parted.evaluate(w, b, gram=True), whole.evaluate(w, b, split=True, curvature=True)
     assert point.objective == pytest.approx(expected.objective, rel=1e-12)
     assert point.smooth_gradient == pytest.approx(expected.smooth_gradient, rel=1e-9, abs=1e-9)
-    assert np.tril(point.hessian) == pytest.approx(np.tril(whole.rows.gram(expected.sums.h, np.arange(80))), rel=1e-9)
+    assert np.tril(point.gram) == pytest.approx(np.tril(whole.rows.gram(expected.sums.h, np.arange(80))), rel=1e-9)
     exact = bound(expected)
     assert point.exact_bound().dual == pytest.approx(exact.dual, rel=1e-9, abs=1e-9 * exact.primal)
     # without another pass no more is claimed than with one; nor more than zero loss where that is no proof

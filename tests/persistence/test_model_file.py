@@ -67,7 +67,7 @@ MODELS = [
     LogisticRegression(multi_class="ovr", tol=1e-8),
     LinearSVC(),
     LinearSVC(loss="squared_hinge", C=np.float64(0.5)),
-    ZeroOneClassifier(time_limit=5.0),
+    ZeroOneClassifier(),
     HardMarginSVC(on_overlap="soft"),
 ]
 

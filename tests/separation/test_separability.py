@@ -17,6 +17,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import linsep
+from clock import stepped_time
 from linsep import LinearClassifier, LogisticRegression, NotSeparableError, Separability, SGDClassifier, separability
 from linsep.exact import Clock, ProofTimeoutError
 from linsep.separation import search as separation
@@ -276,9 +277,10 @@ def test_bad_input_is_a_clear_error(X, y, message):
         separability(X, y)
 
 
-def test_a_question_too_large_for_its_time_says_that_it_is_undecided():
+def test_a_question_too_large_for_its_time_says_that_it_is_undecided(monkeypatch):
     rng = np.random.default_rng(7)
     X, y = rng.standard_normal((900, 300)), rng.integers(0, 2, 900)
+    stepped_time(monkeypatch, 0.01)
     with pytest.raises(ProofTimeoutError, match=r"undecided within time_limit=0.3 s, while working on"):
         separability(X, y, time_limit=0.3)
 

@@ -44,7 +44,7 @@ CASES = {
     "logistic, one against the rest": (LogisticRegression(multi_class="ovr"), X, three),
     "hinge, one against the rest": (LinearSVC(), X, three),
     "margin, one against the rest": (HardMarginSVC(), corners, thirds),
-    "mistakes, one against the rest": (ZeroOneClassifier(time_limit=5.0), corners, thirds[[0, 1, 2, 3, 4, 0]]),
+    "mistakes, one against the rest": (ZeroOneClassifier(), corners, thirds[[0, 1, 2, 3, 4, 0]]),
     "separable, one against the rest": (Perceptron(random_state=0), corners, thirds),
 }
 

@@ -89,11 +89,11 @@ def test_a_limit_of_the_users_own_is_kept():
 
 def test_what_it_cannot_do_it_says():
     X, y = data("overlapping")
-    with pytest.raises(ValueError, match="hinge and squared hinge"):
+    with pytest.raises(ValueError, match="hinge or squared hinge"):
         InteriorPoint().solve(Problem(Rows(X), y, Logistic(), C=1.0))
     with pytest.raises(ValueError, match="alone"):
         InteriorPoint().solve(Problem(Rows(X), y, Hinge(), L1(), 1.0))
-    with pytest.raises(ValueError, match="hinge and squared hinge"):
+    with pytest.raises(ValueError, match="hinge or squared hinge"):
         LogisticRegression(solver="interior_point").fit(X, y)
 
 

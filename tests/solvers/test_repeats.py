@@ -8,7 +8,7 @@ from scipy import sparse
 
 from linsep import LinearSVC, LogisticRegression
 from linsep._core import Rows, reference
-from linsep.estimators import _certified
+from linsep.solvers.reductions import repeats
 from linsep.solvers.reductions.repeats import find_repeats
 
 
@@ -88,7 +88,7 @@ def test_m10_the_same_optimum_and_proof_as_without_merging(monkeypatch, form, mo
     weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float) if weighted else None
     model.set_params(tol=1e-7, random_state=0)
     plain = model.fit(X, y, sample_weight=weight).certificate_
-    monkeypatch.setattr(_certified, "find_repeats", lambda rows, codes: find_repeats(rows, codes, worth=0))
+    monkeypatch.setattr(repeats, "WORTH", 0)
     model.fit(X, y, sample_weight=weight)
     assert "300 rows merged into 60 different ones" in model.summary()
     certificate = model.certificate_
@@ -105,7 +105,7 @@ def test_more_classes_and_stochastic_solvers(monkeypatch):
     X, y = repeated()
     groups = y + 2 * (np.asarray(X.sum(axis=1)).ravel() > 0)
     plain = LogisticRegression(multi_class="ovr", tol=1e-7).fit(X, groups)
-    monkeypatch.setattr(_certified, "find_repeats", lambda rows, codes: find_repeats(rows, codes, worth=0))
+    monkeypatch.setattr(repeats, "WORTH", 0)
     merged = LogisticRegression(multi_class="ovr", tol=1e-7).fit(X, groups)
     assert all("merged" in history.reason for history in merged.history_)
     np.testing.assert_allclose(merged.coef_, plain.coef_, atol=1e-3)

@@ -113,7 +113,7 @@ def test_a_strong_penalty_leaves_the_intercepts_alone():
     problem = random_problem(1, C=1e-4, weighted=True)
     result = SoftmaxProximalNewton().solve(problem)
     assert not result.W.any()
-    np.testing.assert_allclose(softmax(result.b), problem.class_weight / problem.total_weight)
+    np.testing.assert_allclose(softmax(result.b), problem.class_totals / problem.total_weight)
 
 
 def test_a_warm_start_needs_fewer_steps():

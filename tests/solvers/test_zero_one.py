@@ -5,7 +5,6 @@ import itertools
 import json
 import subprocess
 import sys
-import time
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +18,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
+from clock import stepped_time
 from linsep import ZeroOneClassifier, verify
 from linsep._core import Rows
 from linsep.arithmetic.integers import IntegerRows, is_conflict
@@ -262,7 +262,8 @@ def test_m18_a_plane_that_is_worse_by_the_lightest_point_is_not_optimal():
         check.bound(MistakeBound(1.0, "cells"), 1.0)
 
 
-def test_m18_an_unproven_bound_is_never_told_as_the_count(by_conflicts_only):
+def test_m18_an_unproven_bound_is_never_told_as_the_count(by_conflicts_only, monkeypatch):
+    stepped_time(monkeypatch, 0.001)
     rng = np.random.default_rng(0)
     X, y, s = rng.standard_normal((60, 8)), rng.integers(0, 2, 60), 10.0 ** rng.uniform(-16, 0, 60)
     with warnings.catch_warnings():
@@ -356,7 +357,7 @@ def test_m18_points_as_good_as_on_a_line_are_told_from_points_on_one(bend):
     assert search.run(np.array([1.0, 0.3, 0.1])) == (1 if bend == 0 else 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = ZeroOneClassifier(time_limit=5).fit(X, [1, 1, -1])
+        model = ZeroOneClassifier(time_limit=60).fit(X, [1, 1, -1])
     assert model.lower_bound_ <= model.n_mistakes_
     assert np.count_nonzero([1, 1, -1] * model.decision_function(X) <= 0) == model.n_mistakes_
 
@@ -436,12 +437,12 @@ def test_more_than_two_classes_are_one_against_the_rest():
 # -- real data and proofs ---------------------------------------------------------------------------------------------
 
 
-def test_m18_iris_versicolor_against_virginica_is_proven():
+def test_m18_iris_versicolor_against_virginica_is_proven(monkeypatch):
     X, y = load_iris(return_X_y=True)
     X, y = X[y > 0], y[y > 0]
-    begun = time.perf_counter()
+    clock = stepped_time(monkeypatch, 4e-4)
     model = ZeroOneClassifier().fit(X, y)
-    assert time.perf_counter() - begun < 10
+    assert clock.looks < 5000
     assert (model.n_mistakes_, model.lower_bound_, model.proven_) == (1, 1, True)
     assert model.score(X, y) == 0.99
     assert "no plane makes fewer mistakes than 1" in model.summary()
@@ -575,12 +576,12 @@ def hard_problem():
     return rng.standard_normal((300, 15)), rng.integers(0, 2, 300)
 
 
-def test_m18_the_time_limit_is_kept_and_the_interval_is_honest():
+def test_m18_the_time_limit_is_kept_and_the_interval_is_honest(monkeypatch):
     X, y = hard_problem()
-    begun = time.perf_counter()
+    clock = stepped_time(monkeypatch, 4e-4)
     with pytest.warns(ConvergenceWarning, match="raise time_limit"):
         model = ZeroOneClassifier(time_limit=1.5).fit(X, y)
-    assert time.perf_counter() - begun < 2.5
+    assert clock.looks < 1.5 / clock.step + 30  # with the limit behind it, the search does not go on
     assert 0 < model.lower_bound_ < model.n_mistakes_ == np.count_nonzero(model.predict(X) != y)
     assert not model.proven_
     assert model.lower_bound_proof_.bound == model.lower_bound_
@@ -591,36 +592,47 @@ def test_m18_the_time_limit_is_kept_and_the_interval_is_honest():
     assert f"no plane makes fewer than {model.lower_bound_}" in model.summary()
 
 
+#: Ctrl-C as soon as there is something to keep: a bound above zero.
 INTERRUPT = """
-import json, os, signal, sys, threading, time
+import dataclasses, json, os, signal
 import numpy as np
 from linsep import ZeroOneClassifier
+from linsep.solvers import ZeroOne
+
+solve, sent = ZeroOne.solve, []
+
+def watched(self, problem, **options):
+    def progress(found, lower, seconds):
+        if self.progress is not None:
+            self.progress(found, lower, seconds)
+        if lower > 0 and not sent:
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return solve(dataclasses.replace(self, progress=progress), problem, **options)
+
+ZeroOne.solve = watched
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((300, 15)), rng.integers(0, {classes}, 300)
 model = ZeroOneClassifier(time_limit=None, verbose={verbose})
-sent = []
-def interrupt():
-    sent.append(time.perf_counter())
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(3.0, interrupt).start()
 try:
     model.fit(X, y)
     raised = False
 except KeyboardInterrupt:
     raised = True
 lower, found = np.sum(model.lower_bound_), np.sum(model.n_mistakes_)
-print(json.dumps(dict(raised=raised, took=time.perf_counter() - sent[0], lower=int(lower), found=int(found))))
+print(json.dumps(dict(raised=raised, lower=int(lower), found=int(found))))
 """
 
 
 @pytest.mark.parametrize(("classes", "verbose"), [(2, True), (3, None)])
 def test_m18_ctrl_c_keeps_the_best(classes, verbose):
+    # The search takes longer than anybody waits: that it ends at all, it does because of Ctrl-C.
     script = INTERRUPT.format(classes=classes, verbose=verbose)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["raised"]
-    assert outcome["took"] < 5  # on a machine that may be busy with other tests
     assert 0 < outcome["lower"] < outcome["found"] < 300, (
         "no worse than one class for all, of which there are 300 / classes"
     )

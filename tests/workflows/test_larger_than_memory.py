@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from command import COMMAND, run
+from command import COMMAND, run, spawn
 from linsep import verify
 from linsep.persistence.model_file import read
 from linsep.workflows import memory
@@ -124,42 +123,65 @@ def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path)
     assert peak < 600 * 10**6  # blocks of a hundred thousand rows, however many there are
 
 
-def test_a_run_that_is_killed_goes_on(folder, tmp_path):
-    loss = "hinge"  # the method that keeps the most between passes
-    model, data = tmp_path / "model.json", folder / "some.parquet"
-    words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--loss", loss, "-o", model]
-    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    state = tmp_path / "model.json.partial" / "state.json"
-    while not state.exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+#: The command, which sends itself a signal when it is about to write its state for the second time.
+SIGNALLED = """
+import os, sys
+from linsep import cli
+
+states = []
+
+def hook(event, arguments):
+    if event == "os.rename" and str(arguments[1]).endswith("state.json"):
+        states.append(arguments[1])
+        if len(states) == 2:
+            os.kill(os.getpid(), {signal})
+
+sys.addaudithook(hook)
+sys.exit(cli.main())
+"""
+
+
+def signalled(number, *words):
+    """Run a command that gets that signal in the midst of its passes; return its exit code and what it said."""
+    program = [sys.executable, "-c", SIGNALLED.format(signal=int(number)), *map(str, words)]
+    done = subprocess.run(program, capture_output=True, check=False, timeout=600)
+    return done.returncode, done.stderr
+
+
+#: The file of a run that is cut short, and its loss: the method of the hinge keeps the most between passes.
+CUT_SHORT = [("some", "hinge"), *(pytest.param("many", loss, marks=pytest.mark.slow) for loss in ("logistic", "hinge"))]
+
+
+@pytest.mark.parametrize(("file", "loss"), CUT_SHORT)
+def test_a_run_that_is_killed_goes_on(folder, tmp_path, file, loss):
+    model, data = tmp_path / "model.json", folder / f"{file}.parquet"
+    words = ["fit", data, "--target", "bought", "--max-memory", LIMIT, "--loss", loss, "-o", model]
+    code, _ = signalled(signal.SIGKILL, *words)
+    assert code == -signal.SIGKILL
     assert not model.exists()
+    state = tmp_path / "model.json.partial" / "state.json"
     before = json.loads(state.read_bytes())
     # other settings are refused, and nothing is lost by asking
-    other = subprocess.run([*map(str, words), "--C", "7"], capture_output=True, check=False, timeout=300)
-    assert other.returncode == 2
-    assert b"other settings: C was 1.0 and is now 7.0" in other.stderr
+    other = spawn(*words, "--C", "7")
+    assert other.code == 2
+    assert b"other settings: C was 1.0 and is now 7.0" in other.err
     assert json.loads(state.read_bytes()) == before
-    again = subprocess.run([*map(str, words), "--json"], capture_output=True, check=False, timeout=300)
-    assert again.returncode == 0, again.stderr
-    assert b"counting rows" not in again.stderr
+    again = spawn(*words, "--json")
+    assert again.code == 0, again.err
+    assert b"counting rows" not in again.err
     assert os.listdir(tmp_path) == ["model.json"]
     examples = prepare(data, "bought")
     best = estimator(loss).fit(examples.X, examples.y).certificate_
-    primal = json.loads(again.stdout)["certificate"]["primal"]
+    primal = json.loads(again.out)["certificate"]["primal"]
     assert primal == pytest.approx(best.primal, rel=1e-4)
 
 
-def test_ctrl_c_writes_the_best_so_far(folder, tmp_path):
-    model, data = tmp_path / "model.json", folder / "some.parquet"
-    words = [COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "--tol", "1e-13", "-o", model]
-    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not (tmp_path / "model.json.partial" / "state.json").exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 1, err
+@pytest.mark.parametrize("file", ["some", pytest.param("many", marks=pytest.mark.slow)])
+def test_ctrl_c_writes_the_best_so_far(folder, tmp_path, file):
+    model, data = tmp_path / "model.json", folder / f"{file}.parquet"
+    words = ["fit", data, "--target", "bought", "--max-memory", LIMIT, "--tol", "1e-13", "-o", model]
+    code, err = signalled(signal.SIGINT, *words)
+    assert code == 1, err
     assert b"this is the best so far" in err
     found = read(model)
     examples = prepare(data, "bought")

@@ -5,3 +5,6 @@
 // many callers (a loop over agreements, which does not know of rows, in kernels for each kind of rows) or needs the
 // registers for itself (a product with a sparse row).
 #define LINSEP_APART __attribute__((noinline))
+
+// Compiled into every caller, however large that has become: a step of a loop that takes a few nanoseconds.
+#define LINSEP_WITHIN __attribute__((always_inline)) inline

@@ -16,50 +16,6 @@
 
 namespace linsep {
 
-// The new α: argmin ½ q (a − α)² + z (a − α) + c ℓ*(−a/c).
-inline double dual_step(const Hinge &, double alpha, double z, double q, double c) {
-    return std::min(c, std::max(0.0, alpha - (z - 1.0) / q));
-}
-inline double dual_step(const SquaredHinge &, double alpha, double z, double q, double c) {
-    return std::max(0.0, (q * alpha + 1.0 - z) / (q + 0.5 / c));
-}
-inline double dual_step(const Square &, double alpha, double z, double q, double c) {
-    return (q * alpha + 1.0 - z) / (q + 0.5 / c);
-}
-// a = c σ(t), where t solves t + z + q (c σ(t) − α) = 0. The left side rises with t and is bent by σ only, so Newton's
-// method converges; its first step is from α itself, whose σ is α/c, or else from the undamped guess t = −z. A step that
-// would leave the bracket is replaced by its middle. The last step is taken to first order: its error is the square of
-// something below a thousandth.
-inline double dual_step(const Logistic &, double alpha, double z, double q, double c) {
-    double low = -z - q * (c - alpha), high = -z + q * alpha, t = -z, a = 0;
-    if (alpha > 0 && alpha < c) {
-        t = std::log(alpha / (c - alpha));
-        t -= (t + z) / (1.0 + q * alpha * (1.0 - alpha / c));
-    }
-    t = std::min(high, std::max(low, t));
-    for (int k = 0; k < 50; ++k) {
-        const double sigma = 1.0 / (1.0 + std::exp(-t)), bend = c * sigma * (1.0 - sigma);
-        a = c * sigma;
-        const double f = t + z + q * (a - alpha), step = f / (1.0 + q * bend);
-        if (std::fabs(step) <= 1e-3) return std::min(c, std::max(0.0, a - bend * step));
-        (f > 0 ? high : low) = t;
-        t = t - step > low && t - step < high ? t - step : 0.5 * (low + high);
-    }
-    return a;
-}
-
-// Whether αᵢ sits on a bound that it will not leave soon: its slope points outward by more than what has been seen.
-inline bool settled(const Hinge &, double alpha, double z, double c, double low, double high) {
-    return (alpha == 0 && z - 1.0 > high) || (alpha == c && z - 1.0 < low);
-}
-inline bool settled(const SquaredHinge &, double alpha, double z, double, double, double high) {
-    return alpha == 0 && z - 1.0 > high;
-}
-template <class Loss>
-bool settled(const Loss &, double, double, double, double, double) {
-    return false;
-}
-
 // xorshift128+: the order of visits must be cheap to draw and the same everywhere.
 class Random {
    public:
@@ -83,7 +39,6 @@ template <class Loss, class Rows>
 struct Dual {
     const Rows &X;
     const double *y, *c;
-    const Loss &loss;
     const double *q;
     double constant;
     double *b, *alpha, *w;
@@ -100,7 +55,7 @@ struct Dual {
     }
     // Moves αᵢ to its own optimum; returns by how much.
     LINSEP_APART double step(std::size_t i, double z) const {
-        const double a = c[i] > 0 ? dual_step(loss, alpha[i], z, bend(i), c[i]) : alpha[i];
+        const double a = c[i] > 0 ? Loss::dual_step(alpha[i], z, bend(i), c[i]) : alpha[i];
         const double change = a - alpha[i];
         if (change != 0) {
             X.row(i).add_to(w, change * y[i]);
@@ -169,7 +124,7 @@ std::size_t dual_pass(const Dual<Loss, Rows> &dual, std::int32_t *order, std::si
         const auto i = static_cast<std::size_t>(order[k]);
         dual.fetch(static_cast<std::size_t>(order[std::min(k + 6, active - 1)]));
         const double z = dual.agreement(i, static_cast<std::size_t>(order[std::min(k + 2, active - 1)]));
-        if (settled(dual.loss, alpha[i], z, c[i], low, high)) {
+        if (Loss::settled(alpha[i], z, c[i], low, high)) {
             std::swap(order[k], order[--active]);
             continue;
         }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "dual.hpp"
 #include "losses.hpp"
@@ -41,7 +40,7 @@ Half dual_half(const Rows &X, const double *y, const double *c, const Loss &loss
         const auto row = X.row(i);
         const double z = y[i] * (row.dot(w, X.row(next)) + b), bend = 2.0 * (q[i] + constant);
         if (!(bend > 0 && c[i] > 0)) continue;
-        const double a = dual_step(loss, alpha[i], z, bend, c[i]), move = 2.0 * (a - alpha[i]) * y[i];
+        const double a = Loss::dual_step(alpha[i], z, bend, c[i]), move = 2.0 * (a - alpha[i]) * y[i];
         gap += gap_met(loss, alpha[i], a, z, bend, c[i]);
         if (move == 0) continue;
         row.add_to(w, move);
@@ -58,7 +57,7 @@ double dual_halves(const Rows &X, const double *y, const double *c, const Loss &
                    double *b, std::int32_t *order, std::size_t count, std::uint64_t seed, double *alpha, double *w,
                    double *other, std::size_t threads) {
     Random random(seed);
-    for (std::size_t k = 0; k + 1 < count; ++k) std::swap(order[k], order[k + random.below(count - k)]);
+    shuffle(order, count, random);
     std::copy_n(w, X.d, other);
     double *own[2] = {w, other};
     Half half[2];

@@ -15,7 +15,7 @@
 
 namespace linsep {
 
-// What is wrong with a line; reference.py has the same numbers, and data/libsvm.py the words.
+// What is wrong with a line; reference/libsvm.py has the same numbers, and data/libsvm.py the words.
 enum class LibsvmFault : int { none, label, index, colon, value, order, range };
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }

@@ -1,42 +1,66 @@
 // The losses of linsep/losses.py, one struct each, for use inside the loops.
 //
 // z is the agreement y g(x). `slope` is ℓ'(z), at a kink the one-sided value that losses.py takes; `conjugate` is ℓ*(a)
-// for a that is a slope of the loss. tests/test_core.py ties every struct to its Python
-// twin.
+// for a that is a slope of the loss. A loss that dual descent can use has a `dual_step`, the new α:
+// argmin ½ q (a − α)² + z (a − α) + c ℓ*(−a/c); it may say that α is `settled`: on a bound that it will not leave soon,
+// since its slope points outward by more than what has been seen. A new loss is a struct here, a class in losses.py that
+// names it, and a place in the table at the end of this file; tests tie every struct to its Python twin.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "elementary.hpp"
 
 namespace linsep {
 
-struct Perceptron {
+// What holds of a loss unless it says otherwise.
+struct Plain {
+    static constexpr bool has_dual_step = false, straight = false;  // straight: made of straight pieces
+    static bool settled(double, double, double, double, double) { return false; }
+};
+
+struct Perceptron : Plain {
     static constexpr const char *name = "perceptron";
+    static constexpr bool straight = true;
     static double value(double z) { return z >= 0 ? 0.0 : -z; }  // not max: NaN must stay NaN
     static double slope(double z) { return z <= 0 ? -1.0 : 0.0; }
     static double curvature(double) { return 0.0; }
     static double conjugate(double) { return 0.0; }
 };
 
-struct Hinge {
+struct Hinge : Plain {
     static constexpr const char *name = "hinge";
+    static constexpr bool has_dual_step = true, straight = true;
     static double value(double z) { return z >= 1 ? 0.0 : 1.0 - z; }
     static double slope(double z) { return z <= 1 ? -1.0 : 0.0; }
     static double curvature(double) { return 0.0; }
     static double conjugate(double a) { return a; }
+    static double dual_step(double alpha, double z, double q, double c) {
+        return std::min(c, std::max(0.0, alpha - (z - 1.0) / q));
+    }
+    static bool settled(double alpha, double z, double c, double low, double high) {
+        return (alpha == 0 && z - 1.0 > high) || (alpha == c && z - 1.0 < low);
+    }
 };
 
-struct SquaredHinge {
+struct SquaredHinge : Plain {
     static constexpr const char *name = "squared_hinge";
+    static constexpr bool has_dual_step = true;
     static double value(double z) { return z >= 1 ? 0.0 : (1.0 - z) * (1.0 - z); }
     static double slope(double z) { return z < 1 ? -2.0 * (1.0 - z) : 0.0; }
     static double curvature(double z) { return z < 1 ? 2.0 : 0.0; }
     static double conjugate(double a) { return a + 0.25 * a * a; }
+    static double dual_step(double alpha, double z, double q, double c) {
+        return std::max(0.0, (q * alpha + 1.0 - z) / (q + 0.5 / c));
+    }
+    static bool settled(double alpha, double z, double, double, double high) { return alpha == 0 && z - 1.0 > high; }
 };
 
-struct Logistic {
+struct Logistic : Plain {
     static constexpr const char *name = "logistic";
+    static constexpr bool has_dual_step = true;
     static double value(double z) {
         return (z < 0 ? -z : 0.0) + log_of_one_and(exp_of_negative(-std::fabs(z)));  // not max: NaN must stay NaN
     }
@@ -52,14 +76,65 @@ struct Logistic {
         const double p = -a, q = 1.0 + a;
         return (p > 0 ? p * std::log(p) : 0.0) + (q > 0 ? q * std::log(q) : 0.0);
     }
+    // a = c σ(t), where t solves t + z + q (c σ(t) − α) = 0. The left side rises with t and is bent by σ only, so Newton's
+    // method converges; its first step is from α itself, whose σ is α/c, or else from the undamped guess t = −z. A step
+    // that would leave the bracket is replaced by its middle. The last step is taken to first order: its error is the
+    // square of something below a thousandth.
+    static double dual_step(double alpha, double z, double q, double c) {
+        double low = -z - q * (c - alpha), high = -z + q * alpha, t = -z, a = 0;
+        if (alpha > 0 && alpha < c) {
+            t = std::log(alpha / (c - alpha));
+            t -= (t + z) / (1.0 + q * alpha * (1.0 - alpha / c));
+        }
+        t = std::min(high, std::max(low, t));
+        for (int k = 0; k < 50; ++k) {
+            const double sigma = 1.0 / (1.0 + std::exp(-t)), bend = c * sigma * (1.0 - sigma);
+            a = c * sigma;
+            const double f = t + z + q * (a - alpha), step = f / (1.0 + q * bend);
+            if (std::fabs(step) <= 1e-3) return std::min(c, std::max(0.0, a - bend * step));
+            (f > 0 ? high : low) = t;
+            t = t - step > low && t - step < high ? t - step : 0.5 * (low + high);
+        }
+        return a;
+    }
 };
 
-struct Square {
+struct Square : Plain {
     static constexpr const char *name = "square";
+    static constexpr bool has_dual_step = true;
     static double value(double z) { return (1.0 - z) * (1.0 - z); }
     static double slope(double z) { return -2.0 * (1.0 - z); }
     static double curvature(double) { return 2.0; }
     static double conjugate(double a) { return a + 0.25 * a * a; }
+    static double dual_step(double alpha, double z, double q, double c) {
+        return (q * alpha + 1.0 - z) / (q + 0.5 / c);
+    }
 };
+
+// Every compiled loss, once.
+template <class... Loss>
+struct LossTable {};
+using Losses = LossTable<Perceptron, Hinge, SquaredHinge, Logistic, Square>;
+
+// What a loop needs of a loss beside its formulas.
+enum class Needs { nothing, dual_step, dual_step_and_straight_pieces };
+
+template <class Loss>
+constexpr bool offers(Needs needs) {
+    return needs == Needs::nothing || (Loss::has_dual_step && (needs == Needs::dual_step || Loss::straight));
+}
+
+// Calls f with the loss of that name, if it offers what the loop needs.
+template <Needs needs = Needs::nothing, class F, class First, class... Rest>
+auto with_loss(const std::string &name, F f, LossTable<First, Rest...>) -> decltype(f(Hinge{})) {
+    if constexpr (offers<First>(needs))
+        if (name == First::name) return f(First{});
+    if constexpr (sizeof...(Rest) > 0) return with_loss<needs>(name, f, LossTable<Rest...>{});
+    else throw std::invalid_argument("no compiled loss that can be used here is called '" + name + "'");
+}
+template <Needs needs = Needs::nothing, class F>
+auto with_loss(const std::string &name, F f) {
+    return with_loss<needs>(name, f, Losses{});
+}
 
 }  // namespace linsep

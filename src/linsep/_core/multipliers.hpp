@@ -15,16 +15,17 @@
 namespace linsep {
 
 template <class Loss>
-double sprung(const Loss &loss, double centre, double z, double width, double c) {
-    return c > 0 ? dual_step(loss, centre, z, width / c, c) : 0.0;
+double sprung(const Loss &, double centre, double z, double width, double c) {
+    return c > 0 ? Loss::dual_step(centre, z, width / c, c) : 0.0;
 }
 inline double sprung(const Hinge &, double centre, double z, double width, double c) {  // the same without c > 0
     return std::min(c, std::max(0.0, centre - (z - 1.0) * (c * (1.0 / width))));
 }
 
 // Replaces `a` by the dual variables at z and sets h = −da/dz. In `sums`: Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ c over the
-// mistakes (z ≤ 0), Σ a over the positive and over the negative class, then what Σ a y x gains over the positive class and, if `split`, over the negative class; without
-// `split` everything counts as positive. Only examples whose variable changed are read.
+// mistakes (z ≤ 0), Σ a over the positive and over the negative class, then what Σ a y x gains over the positive class
+// and, if `split`, over the negative class; without `split` everything counts as positive. Only examples whose variable
+// changed are read.
 template <class Loss, class Rows>
 void sprung_duals(const Rows &X, const double *y, const double *c, const Loss &loss, const double *centre,
                   const double *z, double width, bool split, double *a, double *h, double *sums, std::size_t threads) {

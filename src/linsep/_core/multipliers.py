@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .formats import FloatArray
-from .loading import kernels_for
+from .loading import kernels, kernels_for
 from .storage import StoredRows
 from .workers import IN_ONE_PIECE, threads_for
 
@@ -87,7 +87,7 @@ class MultiplierRows(StoredRows):
         loops, rows, chosen = self._loop(loss)
         loops.sprung_newton(rows, y, c, chosen, *settings, *arrays, log, ended, self._threads())
         why, steps, notes, settled = ended.tolist()
-        return Ending(("proven", "tired", "stuck", "full")[why], steps, log[:notes], bool(settled))
+        return Ending(kernels.ENDS[why], steps, log[:notes], bool(settled))
 
 
 def sprung_line_search(

@@ -1,4 +1,4 @@
-// The sum of losses over all examples, its gradient, and products with its Hessian, each in one pass over the data.
+// The sum of losses over all examples with its gradient, and the sum of their conjugates, each in one pass over the data.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -68,7 +68,7 @@ void evaluate(const Rows &X, const double *y, const double *weight, const double
 template <class Loss>
 double conjugate_sum(const double *y, const double *weight, const double *u, const double *scale,
                      std::size_t n, std::size_t threads) {
-    const std::size_t blocks = std::min<std::size_t>(8, n / 20'000 + 1);
+    const std::size_t blocks = std::min<std::size_t>(8, n / in_one_piece + 1);
     std::vector<double> parts(blocks, 0.0);
     parallel_for(blocks, threads, [&](std::size_t block) {
         double sum = 0;
@@ -80,25 +80,6 @@ double conjugate_sum(const double *y, const double *weight, const double *u, con
     });
     add_blocks(parts.data(), blocks, 1);
     return parts[0];
-}
-
-// out[0…d) = Σ h (x·v + c) x and out[d] = Σ h (x·v + c): the Hessian of the sum of losses times (v, c).
-template <class Rows>
-void hessian_product(const Rows &X, const double *h, const double *v, double c, double *out, std::size_t threads) {
-    const std::size_t size = X.d + 1, blocks = block_count(X, size);
-    std::vector<double> parts(blocks * size, 0.0);
-    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
-        double *sum = parts.data() + block * size;
-        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
-            if (h[i] == 0) continue;
-            const auto row = X.row(i);
-            const double t = h[i] * (row.dot(v) + c);
-            row.add_to(sum, t);
-            sum[X.d] += t;
-        }
-    });
-    add_blocks(parts.data(), blocks, size);
-    std::copy(parts.begin(), parts.begin() + size, out);
 }
 
 }  // namespace linsep

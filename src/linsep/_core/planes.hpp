@@ -62,30 +62,35 @@ struct Planes {
 
     // x W; `later` is a row that will be asked for soon.
     template <class Row>
-    void dot(const Row &row, const Row &later, double *out) const {
+    LINSEP_WITHIN void dot(const Row &row, const Row &later, double *out) const {
         if (width == 1) {
             *out = row.dot(W, later);
             return;
         }
         later.fetch();
-        dot(row, out);
+        dot_packs(row, out);
     }
     template <class Row>
-    void dot(const Row &row, double *out) const {
-        if (width == 1) {
-            *out = row.dot(W);
-            return;
-        }
-        each_sweep([&](auto N, std::size_t from) { pack_products<N>(row, W + from, width, out + from); });
+    LINSEP_WITHIN void dot(const Row &row, double *out) const {
+        if (width == 1) *out = row.dot(W);
+        else dot_packs(row, out);
     }
     // W += x cᵀ
     template <class Row>
-    void add(const Row &row, const double *c) const {
-        if (width == 1) return row.add_to(W, *c);
-        each_sweep([&](auto N, std::size_t from) { pack_spread<N>(row, W + from, width, c + from); });
+    LINSEP_WITHIN void add(const Row &row, const double *c) const {
+        if (width == 1) row.add_to(W, *c);
+        else add_packs(row, c);
     }
 
    private:
+    template <class Row>
+    LINSEP_APART void dot_packs(const Row &row, double *out) const {
+        each_sweep([&](auto N, std::size_t from) { pack_products<N>(row, W + from, width, out + from); });
+    }
+    template <class Row>
+    LINSEP_APART void add_packs(const Row &row, const double *c) const {
+        each_sweep([&](auto N, std::size_t from) { pack_spread<N>(row, W + from, width, c + from); });
+    }
     template <class F>
     void each_sweep(F f) const {
         for (std::size_t from = 0; from < width; from += step_packs * lane)

@@ -1,4 +1,4 @@
-// Rows that occur more than once: found by hashing, then compared entry by entry.
+// What occurs more than once: rows, found by hashing and then compared entry by entry, and columns within a row.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "rows.hpp"
 
 namespace linsep {
 
@@ -76,6 +77,53 @@ std::size_t group_rows(const Rows &X, const std::int64_t *codes, std::int64_t *g
         different[k] |= codes[i] != codes[one] || !X.row(i).same(X.row(one));
     });
     return std::any_of(different.begin(), different.end(), [](char found) { return found != 0; }) ? 0 : numbers.count;
+}
+
+// Whether every row names its columns in increasing order, as most matrices do: then none is named twice. Columns fall
+// from one entry to the next only where a row ends, so that it takes no more than to count.
+template <class T, class I>
+bool columns_increase(const Csr<T, I> &rows, std::size_t threads) {
+    std::vector<std::size_t> within(threads, 0);
+    parallel_for(threads, threads, [&](std::size_t part) {
+        const std::size_t first = rows.n * part / threads, last = rows.n * (part + 1) / threads;
+        const auto begin = static_cast<std::size_t>(rows.start[first]), end = static_cast<std::size_t>(rows.start[last]);
+        std::size_t falls = 0, between = 0;
+#pragma omp simd reduction(+ : falls)
+        for (std::size_t k = begin + 1; k < end; ++k) falls += rows.j[k] <= rows.j[k - 1];
+        for (std::size_t i = first; i < last; ++i) {
+            const auto k = static_cast<std::size_t>(rows.start[i]);
+            between += k > begin && rows.start[i] < rows.start[i + 1] && rows.j[k] <= rows.j[k - 1];
+        }
+        within[part] = falls - between;
+    });
+    return std::all_of(within.begin(), within.end(), [](std::size_t falls) { return falls == 0; });
+}
+template <class T>
+bool columns_increase(const Dense<T> &, std::size_t) {
+    return true;
+}
+
+// Whether some row names a column twice: its entries would have to be added before they are squared.
+template <class Rows>
+bool has_repeated_entries(const Rows &X, std::size_t threads) {
+    threads = useful_threads(X.stored(), threads);
+    if (columns_increase(X, threads)) return false;
+    std::vector<char> found(threads, 0);
+    parallel_for(threads, threads, [&](std::size_t part) {
+        std::vector<std::uint32_t> last(X.d, 0);
+        const std::size_t first = X.n * part / threads, end = X.n * (part + 1) / threads;
+        for (std::size_t i = first; i < end && !found[part]; ++i) {
+            if (X.row(i).columns_increase()) continue;
+            const auto mark = static_cast<std::uint32_t>(i - first + 1);
+            bool repeated = false;
+            X.row(i).each_column([&](std::size_t j) {
+                repeated |= last[j] == mark;
+                last[j] = mark;
+            });
+            found[part] = repeated;
+        }
+    });
+    return std::any_of(found.begin(), found.end(), [](char one) { return one != 0; });
 }
 
 }  // namespace linsep

@@ -1,5 +1,5 @@
-// The method of multipliers from beginning to end, for problems of few features: solvers/multipliers.py says how it
-// works, and takes its steps one by one where a Hessian is a matter for a BLAS.
+// The method of multipliers from beginning to end, for problems of few features: solvers/newton/augmented_lagrangian.py says how
+// it works, and takes its steps one by one where a Hessian is a matter for a BLAS.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cholesky.hpp"
-#include "gram.hpp"
+#include "hessian.hpp"
 #include "multipliers.hpp"
 #include "products.hpp"
 
@@ -22,6 +22,7 @@ struct Patience {
 };
 
 enum Ended : std::int64_t { proven, tired, stuck, full };
+constexpr const char *ends[] = {"proven", "tired", "stuck", "full"};
 
 // What a run changes: the point [w, b], its agreements z, the dual variables a, how they bend, their centres, the
 // width; then the best point with its objective, and the best dual point with its bound. A row of the log for each

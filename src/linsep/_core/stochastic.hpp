@@ -1,4 +1,4 @@
-// Stochastic (sub)gradient descent, one example a step: the loop of reference.py, made fast.
+// Stochastic (sub)gradient descent, one example a step: the loop of reference/stochastic.py, made fast.
 //
 //     w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 //
@@ -31,13 +31,13 @@ class LazyIterate {
 
     // w·x of every plane.
     template <class Row>
-    void dot(const Row &row, const Row &later, double *out) {
+    LINSEP_WITHIN void dot(const Row &row, const Row &later, double *out) {
         if (l1_ > 0) row.each_column([&](std::size_t j) { pay(j); });
         v_.dot(row, later, out);
         for (std::size_t k = 0; k < v_.width; ++k) out[k] *= scale_;
     }
     // The penalty's half of a step, before the loss's half.
-    void shrink(double eta) {
+    LINSEP_WITHIN void shrink(double eta) {
         if (l2_ == 0) return;
         scale_ *= std::max(0.0, 1.0 - eta * l2_);
         if (scale_ < 1e-9) settle();
@@ -102,7 +102,7 @@ struct Notes {
 // What an example makes of the planes: b moves, c is what each plane adds of the row, and what was asked for is noted.
 // Returns how many planes move.
 template <class Loss>
-inline std::size_t turn(std::size_t width, const double *label, const double *g, double length, bool intercept, double *b,
+LINSEP_WITHIN std::size_t turn(std::size_t width, const double *label, const double *g, double length, bool intercept, double *b,
                         double *c, std::int64_t *counts, std::uint8_t *noted) {
     std::size_t moves = 0;
     for (std::size_t k = 0; k < width; ++k) {

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .formats import FloatArray, IntArray
+from .loading import kernels
 from .storage import StoredRows
 
 #: How many planes the kernels step at a time.
-PACK = 4
+PACK: int = kernels.PACK
 
 
 class StochasticRows(StoredRows):

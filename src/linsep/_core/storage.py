@@ -16,8 +16,8 @@ from .workers import WORTH_A_THREAD, threads
 MOSTLY_ZERO = 0.3
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
-#: Up to so many columns a Hessian is as cheap as a few products with it (as in `hessian.hpp`).
-NARROW = 64
+#: Up to so many columns a Hessian is as cheap as a few products with it.
+NARROW: int = kernels.NARROW
 
 
 class StoredRows:

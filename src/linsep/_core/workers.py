@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-#: Below this many stored numbers a second thread costs more than it brings (as in `parallel.hpp`).
-WORTH_A_THREAD = 400_000
-#: Below this many examples sums over them are taken in one piece (as in `multipliers.hpp` and `objective.hpp`).
-IN_ONE_PIECE = 20_000
+from .loading import kernels
+
+#: Below this many stored numbers a second thread costs more than it brings.
+WORTH_A_THREAD: int = kernels.WORTH_A_THREAD
+#: Below this many examples a sum of one number each is taken in one piece.
+IN_ONE_PIECE: int = kernels.IN_ONE_PIECE
 
 
 class _Alone(threading.local):

@@ -17,7 +17,7 @@ from .. import losses as known_losses
 from .._complaints import complaints
 from .._types import FloatArray
 from ..estimators import LinearClassifier, Perceptron
-from ..estimators._base import check_C
+from ..estimators._specification import check_C
 from ..history import histories_of
 from ..losses import Loss
 
@@ -155,7 +155,7 @@ def compare(
     y: ArrayLike,
     *,
     C: float | None = 1.0,
-    losses: Sequence[str | Loss] = ("perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"),
+    losses: Sequence[str | Loss] | None = None,
     penalty: str | None = "l2",
     X_test: Any = None,
     y_test: ArrayLike | None = None,
@@ -180,7 +180,8 @@ def compare(
         Labels, any two or more values.
     C : float or None, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
-    losses : sequence of str or Loss, default=all
+    losses : sequence of str or Loss, optional
+        By default all that `linsep.losses` knows by name.
     penalty : {"l2", "l1", "elasticnet", None}, default="l2"
     X_test, y_test : optional
         Data to count further errors on.
@@ -215,9 +216,10 @@ def compare(
         fit_intercept=fit_intercept, class_weight=class_weight, random_state=random_state, n_jobs=n_jobs
     )
     table = _Table(X, np.asarray(y), sample_weight, X_test, None if y_test is None else np.asarray(y_test))
-    chosen = [known_losses.get(loss) for loss in losses]
+    known = sorted(known_losses.LOSSES, key=lambda name: not known_losses.LOSSES[name].convex)  # the yardstick last
+    chosen = [known_losses.get(loss) for loss in (known if losses is None else losses)]
     if not chosen:
-        raise ValueError(f"losses is empty; name some of {', '.join(known_losses.LOSSES)}")
+        raise ValueError(f"losses is empty; name some of {', '.join(known)}")
     for loss in chosen:
         if isinstance(loss, known_losses.ZeroOne):
             continue

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._core import is_sparse
 from .._types import FloatArray
-from ..losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
+from ..losses import Loss, is_ours
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
 from .enclosure import Interval
@@ -239,8 +239,8 @@ def few_numbers(X: Any, planes: int = 1) -> bool:
 
 
 def knows(loss: Loss) -> bool:
-    """Whether a loss is one whose formulas are written down here."""
-    return type(loss) in (Perceptron, Hinge, SquaredHinge, Square, Logistic)
+    """Whether a loss can be computed without rounding: as a power, or as the logarithm of a likelihood."""
+    return is_ours(loss) and (loss.is_likelihood or loss.power is not None)
 
 
 def penalty_value(penalty: Penalty, w: Sequence[Decimal]) -> Span:
@@ -273,12 +273,12 @@ def loss_sum(loss: Loss, z: Sequence[Decimal], c: Sequence[Decimal]) -> Span:
 
 def _value(loss: Loss, z: Decimal) -> Span:
     """ℓ(z)."""
-    if isinstance(loss, Logistic):
+    if loss.is_likelihood:
         return log_sum_exp([z.copy_negate()])
     with localcontext(EXACT):
-        short = (ZERO if isinstance(loss, Perceptron) else ONE) - z
-        short = short if isinstance(loss, Square) else max(short, ZERO)
-        return point(short * short if isinstance(loss, Square | SquaredHinge) else short)
+        short = Decimal(loss.edge) - z
+        short = max(short, ZERO) if loss.cut else short
+        return point(short * short if loss.power == 2 else short)
 
 
 def conjugate_sum(loss: Loss, alpha: Sequence[Decimal], c: Sequence[Decimal]) -> Span:
@@ -291,13 +291,10 @@ def conjugate_sum(loss: Loss, alpha: Sequence[Decimal], c: Sequence[Decimal]) ->
 
 
 def _conjugate(loss: Loss, a: Decimal, c: Decimal) -> Span:
-    if isinstance(loss, Logistic):
+    if loss.is_likelihood:
         return times(point(c), negative_entropy([quotient(a, c)]))
-    if isinstance(loss, Perceptron):
-        return NOTHING
-    linear = point(a.copy_negate())
-    if isinstance(loss, Hinge):
-        return linear
     with localcontext(EXACT):
-        square, divisor = a * a, 4 * c
+        linear, square, divisor = point(-Decimal(loss.edge) * a), a * a, 4 * c
+    if loss.power == 1:
+        return linear
     return add(linear, quotient(square, divisor))

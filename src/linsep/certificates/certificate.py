@@ -253,11 +253,7 @@ class _Check(GapCheck[Problem]):
     def trusted(self) -> tuple[str, ...]:
         """Return what is taken on trust: also the formulas of a loss of the user's own."""
         loss = self.claim.statement.loss
-        own = (
-            ()
-            if losses.LOSSES.get(loss.name) is type(loss)
-            else (f"the formulas of {loss!r}, its conjugate among them",)
-        )
+        own = () if losses.is_ours(loss) else (f"the formulas of {loss!r}, its conjugate among them",)
         return super().trusted() + own
 
     def same_planes(self, d: int) -> None:

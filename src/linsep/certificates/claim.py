@@ -189,7 +189,7 @@ def rounding(problem: Problem | PartedProblem, w: FloatArray, b: float, found: B
     Sizes that are out of the ordinary are brought into the middle of the range of floats first, for which the data are
     looked at; where that cannot be done, nothing is known.
     """
-    if isinstance(problem, PartedProblem):
+    if problem.examples.resident is None:
         usual = ordinary_in_parts(problem, problem.class_weight, w, b)
         return _rounding(problem, w, b, found) if usual else np.inf
     if ordinary(problem, w, b):

@@ -59,7 +59,7 @@ def certify_parts(
             found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
     if not ordinary_in_parts(problem, problem.class_weight, w, b) or abs(found.primal) < SLIGHT:
         # The solver's sums are not to be used: every example is looked at, with a number kept for each.
-        found, error = as_enclosed(*enclosed_bound(problem.on(*in_one(problem.rows)), w, b, dual_point))
+        found, error = as_enclosed(*enclosed_bound(problem.on(Block(0, *in_one(problem.examples))), w, b, dual_point))
     elif penalised(problem) or (problem.loss.quadratic and found.dual > 0):
         error = rounding(problem, w, b, found)
     else:

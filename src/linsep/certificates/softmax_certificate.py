@@ -47,7 +47,7 @@ from ..arithmetic.enclosure import (
 from ..objective.curvature import MANY_FEATURES, Look, examine_softmax
 from ..objective.dual_point import BLURRED
 from ..objective.duality import Bound, penalised, weighed
-from ..objective.parted import in_one
+from ..objective.examples import Block, in_one
 from ..objective.scaling import middle_of_range, ordinary, ordinary_in_parts, tightest
 from ..objective.softmax import SoftmaxPoint, SoftmaxProblem, repaired
 from ..objective.statement import Statement, plain
@@ -145,7 +145,7 @@ def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound
     """Return what rounding may have added to P − D, from the sizes of things: see `claim.rounding`."""
     if _usual(problem, W, b):
         return _rounding(problem, W, b, found)
-    if not isinstance(problem, SoftmaxProblem):
+    if problem.examples.resident is None:
         return np.inf
     scaled = middle_of_range(problem, W)
     if not scaled.exact:
@@ -158,7 +158,7 @@ def rounding(problem: SoftmaxProblem, W: FloatArray, b: FloatArray, found: Bound
 
 def _usual(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> bool:
     """Whether sizes are ordinary, of a problem in memory or in parts."""
-    if isinstance(problem, SoftmaxProblem):
+    if problem.examples.resident is not None:
         return ordinary(problem, W, b)
     return ordinary_in_parts(problem, problem.by_class, W, b)
 
@@ -342,15 +342,13 @@ def enclosed_bound(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tup
 
     Where sizes are out of the ordinary, the problem is looked at in the middle of the range of floats.
     """
-    whole = problem if isinstance(problem, SoftmaxProblem) else _in_one(problem)
+    whole = problem if problem.examples.resident is not None else _in_one(problem)
     return tightest(whole, W, b, lambda scaled, V, _: _enclosed(scaled, V, b))
 
 
 def _in_one(problem: Any) -> SoftmaxProblem:
     """Return a problem in parts as one whose rows are read block by block."""
-    rows, codes = in_one(problem.rows)
-    s = None if problem.by_class is None else problem.by_class[codes]
-    return SoftmaxProblem(rows, codes, problem.classes, problem.penalty, problem.C, s, problem.fit_intercept)
+    return problem.on(Block(0, *in_one(problem.examples)))  # type: ignore[no-any-return]
 
 
 def _enclosed(problem: SoftmaxProblem, W: FloatArray, b: FloatArray) -> tuple[Interval, Interval]:

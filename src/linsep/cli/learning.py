@@ -39,7 +39,7 @@ def fit(
     output
         Where to write the model, a JSON file.
     loss
-        logistic (has probabilities), hinge, squared_hinge, square or perceptron.
+        logistic (has probabilities), hinge, squared_hinge, square, perceptron or another that linsep.losses knows.
     C
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
@@ -219,7 +219,7 @@ def replay(
     output
         Where to: .html, .gif or .mp4.
     loss
-        perceptron, hinge, squared_hinge, logistic or square.
+        perceptron, hinge, squared_hinge, logistic, square or another that linsep.losses knows.
     solver
         auto (the perceptron, or stochastic descent for other losses), perceptron, sgd, gradient_descent, newton, dual.
     order

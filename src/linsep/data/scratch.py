@@ -18,7 +18,7 @@ from scipy import sparse
 from .._atomic_file import write_atomically
 from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
-from ..objective.parted import Block
+from ..objective.examples import Block, InBlocks
 from .sources import DataError
 
 #: Of the files in a folder: the rows, the classes, and what they are.
@@ -112,7 +112,7 @@ def _added(sums: Any, more: Any) -> Any:
     return np.pad(sums, (0, size - len(sums))) + np.pad(more, (0, size - len(more)))
 
 
-class Scratch:
+class Scratch(InBlocks):
     """The blocks that a `ScratchWriter` wrote; the next one is read while one works on the last."""
 
     def __init__(self, folder: Path) -> None:

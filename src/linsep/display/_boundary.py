@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import palette
+from .. import losses, palette
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..palette import Theme
@@ -308,7 +308,7 @@ def _has_margin(estimator: Any) -> bool:
     loss = getattr(estimator, "loss", None)
     if isinstance(loss, Loss):
         return loss.margin
-    return hasattr(estimator, "support_") or loss in ("hinge", "squared_hinge")
+    return hasattr(estimator, "support_") or (loss in losses.LOSSES and losses.get(loss).margin)
 
 
 def _support(model: LinearModel, k: int, X: Any, z: FloatArray) -> IntArray:

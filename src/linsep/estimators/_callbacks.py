@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers.result import Observer
+if TYPE_CHECKING:
+    from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["CallbackSupport", "Observer", "report_progress", "stop_when", "with_callbacks"]
+__all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -27,27 +27,6 @@ except ImportError:  # before scikit-learn 1.9
     def with_callbacks(method: Any) -> Any:
         """Return the method as it is."""
         return method
-
-
-def stop_when(event: Event, observer: Observer | None) -> Observer:
-    """Return an observer that also stops the run once the event is set."""
-    return StoppableObserver(event, observer)
-
-
-class StoppableObserver:
-    """An observer that stops the run when an event says so; a solver may also ask it between observations.
-
-    Where nobody else listens (`needs_point` is false) it does not look at θ, which may then be empty.
-    """
-
-    def __init__(self, event: Event, observer: Observer | None) -> None:
-        self.stop_requested = event.is_set
-        self._observer = observer
-        self.needs_point = observer is not None
-
-    def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
-        stop = self._observer is not None and self._observer(iteration, theta, objective)
-        return stop or self.stop_requested()
 
 
 @contextmanager

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import check_count
 from .._core import Rows
-from ..objective.problem import Problem
-from ..solvers import SOLVERS, Result, Solver, Start, check_count, get
-from ..solvers.reductions.repeats import find_repeats
-from ._base import LinearEstimator, check_C
-from ._margin import codes_of
+from ._base import LinearEstimator
+from ._specification import check_C
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -22,9 +23,6 @@ __all__ = ["CertifiedEstimator", "check_number"]
 
 #: scikit-learn's solvers: the optimum is the same, and which way leads to it is ours to choose.
 SCIKIT_LEARN_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
-
-#: Solvers that look at all rows together, or at each as often as at any other: they gain where rows are merged.
-MERGING = ("newton", "proximal_newton", "dual", "multipliers", "least_squares")
 
 
 def check_number(name: str, value: object, least: float, most: float = np.inf) -> float:
@@ -71,6 +69,8 @@ class CertifiedEstimator(LinearEstimator):
         return check_C(self.C)
 
     def _solver(self) -> Solver | None:
+        from ..solvers import SOLVERS, get
+
         if isinstance(self.solver, str) and self.solver in ("auto", *SCIKIT_LEARN_SOLVERS):
             return None
         if isinstance(self.solver, str) and self.solver not in SOLVERS:
@@ -96,19 +96,6 @@ class CertifiedEstimator(LinearEstimator):
         results = super()._learn(rows, codes, weight, starts, seed, X, y)
         self._say(results)
         return results
-
-    def _solve_all(
-        self, problems: list[Problem], starts: list[Start | None], seed: int, X: Any, y: Any
-    ) -> list[Result]:
-        solver = self._solver()
-        repeats = None
-        if solver is None or solver.name in MERGING:
-            repeats = find_repeats(problems[0].rows, codes_of(problems))
-        if repeats is None:
-            return super()._solve_all(problems, starts, seed, X, y)
-        merged = [repeats.merged(problem) for problem in problems]
-        results = super()._solve_all(merged, starts, seed, X, y)
-        return [repeats.spread(*each) for each in zip(results, problems, merged, strict=True)]
 
     def _say(self, results: list[Result]) -> None:
         """Print how the fit ended, if asked to."""

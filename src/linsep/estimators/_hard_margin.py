@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, penalties
+from .._checks import check_choice, check_count
 from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.claim import Seal
 from ..certificates.margin import MarginCertificate, formula
 from ..losses import Loss
 from ..objective.problem import Problem
 from ..separation.verdict import NotSeparableError, Separability
-from ..solvers import DualDescent, Result, Solver, check_choice, check_count
-from ..solvers.dual.hard_margin import HardMargin
 from ._exact import ExactEstimator
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver
+    from ..solvers.dual.hard_margin import HardMargin
 
 FloatArray = NDArray[np.float64]
 
@@ -37,6 +40,8 @@ class _HardElseSoft:
 
     def solve(self, problem: Problem, **run: Any) -> Result:
         """Solve one or the other."""
+        from ..solvers import DualDescent
+
         try:
             return self.hard.solve(problem, **run)
         except NotSeparableError as error:
@@ -122,6 +127,8 @@ class HardMarginSVC(ExactEstimator):
         return losses.Hinge()
 
     def _solver(self) -> Solver:
+        from ..solvers.dual.hard_margin import HardMargin
+
         hard = HardMargin(self.tol, self.max_iter)
         return hard if self.on_overlap == "raise" else _HardElseSoft(hard)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses, penalties
+from .._checks import check_count
 from ..losses import Loss
 from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..solvers import LeastSquares, Result, Solver, Start, StochasticDescent, check_count, get
-from ._base import LinearEstimator, check_C
+from ._base import LinearEstimator
 from ._margin import SUPPORT, dual_starts, store_support
+from ._specification import check_C
 from ._streaming import PenalisedEstimator, StreamingEstimator
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +28,8 @@ __all__ = ["LeastSquaresClassifier", "LinearClassifier"]
 
 
 def _is_stochastic(estimator: Any) -> bool:
+    from ..solvers import StochasticDescent
+
     if isinstance(estimator._solver(), StochasticDescent):
         return True
     raise AttributeError(f"partial_fit needs a stochastic solver such as solver='sgd', not {estimator.solver!r}")
@@ -128,6 +134,8 @@ class LinearClassifier(PenalisedEstimator):
         self._solver()
 
     def _solver(self) -> Solver | None:
+        from ..solvers import get
+
         if isinstance(self.solver, str) and self.solver == "auto":
             return None
         solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
@@ -205,4 +213,6 @@ class LeastSquaresClassifier(LinearEstimator):
         return check_C(self.C)
 
     def _solver(self) -> Solver:
+        from ..solvers import LeastSquares
+
         return LeastSquares()

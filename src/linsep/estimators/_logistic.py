@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
+from .._checks import check_choice
 from .._core import Rows
 from ..certificates.certificate import Certificate, Certificates
 from ..certificates.softmax_certificate import SoftmaxCertificate, SoftmaxClaim, certify_softmax
@@ -20,17 +21,16 @@ from ..objective.softmax import SoftmaxProblem
 from ..penalties import Penalty
 from ..separation.no_optimum import explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
-from ..solvers import Newton, ProximalNewton, Result, Solver, Start, check_choice
-from ..solvers.first_order.prover import MOST_WORK
-from ..solvers.newton.polishing import polished_softmax
-from ..solvers.newton.softmax import SoftmaxNewton, SoftmaxResult
-from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
-from ..solvers.reductions.centring import find_centre
-from ..solvers.reductions.in_range import find_middle
-from ._base import ASKED_FOR, check_C
-from ._callbacks import Observer, report_progress
+from ._callbacks import report_progress
 from ._certified import CertifiedEstimator, check_number
+from ._specification import check_C
 from ._streaming import log_probabilities
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
+    from ..solvers.newton.softmax import SoftmaxNewton, SoftmaxResult
+    from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
+    from ..solvers.result import Observer
 
 FloatArray = NDArray[np.float64]
 
@@ -178,6 +178,8 @@ class LogisticRegression(CertifiedEstimator):
         X: Any,
         y: Any,
     ) -> list[Result]:
+        from ..solvers.newton.polishing import polished_softmax
+
         self.__dict__.pop("_claim", None)
         if not self._at_once():
             return super()._learn(rows, codes, weight, starts, seed, X, y)
@@ -205,14 +207,17 @@ class LogisticRegression(CertifiedEstimator):
         observer: Observer | None,
     ) -> SoftmaxResult:
         """Solve the problem of all classes, in the middle of the range of floats."""
-        middle = find_middle(problem, solver.name)
+        from ..solvers.reductions.in_range import MiddleOfRange
+        from ..solvers.reductions.reduction import noted
+
+        middle = MiddleOfRange.find([problem])
         if middle is None:
             return self._solve_centred(solver, problem, start, observer)
         start = None if start is None else (np.ldexp(start[0], -middle.scaled.k), start[1])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
             found = self._solve_centred(solver, middle.scaled.problem, start, middle.observer(observer))
-        found.history.reason = middle.reason(found.history.reason)
-        return replace(found, W=middle.plane(found.W), proof=middle.proof(found.proof))
+        noted(found, "numbers at the ends of the range of floats are scaled inside")
+        return replace(found, W=middle._weights(found.W), proof=middle._proof(found.proof))
 
     def _solve_centred(
         self,
@@ -222,12 +227,14 @@ class LogisticRegression(CertifiedEstimator):
         observer: Observer | None,
     ) -> SoftmaxResult:
         """Solve the problem of all classes, with columns that are far from zero centred."""
-        centre = find_centre(problem.rows, fit_intercept=problem.fit_intercept)
+        from ..solvers.reductions.centring import Centre
+
+        centre = Centre.find([problem])
         if centre is None:
             return solver.solve(problem, start=start, observer=observer)
         if start is not None:
             start = start[0], start[1] + centre.shift(start[0])
-        moved = replace(problem, rows=centre.rows)
+        moved = problem.with_rows(centre.rows)
         found = solver.solve(moved, start=start, observer=centre.observer(observer))
         b = found.b - centre.shift(found.W)
         found.history.reason = f"{np.count_nonzero(centre.middle)} columns far from zero are centred inside"
@@ -236,6 +243,10 @@ class LogisticRegression(CertifiedEstimator):
 
     def _softmax_solver(self, penalty: Penalty) -> tuple[SoftmaxNewton | SoftmaxProximalNewton, str]:
         """Return the solver of all classes at once, and why it is that one."""
+        from ..solvers import ASKED_FOR, Newton, ProximalNewton
+        from ..solvers.newton.softmax import SoftmaxNewton
+        from ..solvers.newton.softmax_proximal import SoftmaxProximalNewton
+
         method, wanted = (SoftmaxProximalNewton, ProximalNewton) if penalty.l1 > 0 else (SoftmaxNewton, Newton)
         solver = self._solver()
         if solver is None:
@@ -249,6 +260,8 @@ class LogisticRegression(CertifiedEstimator):
         )
 
     def _why_no_optimum(self, X: Any, codes: NDArray[np.int64], weight: FloatArray | None) -> str | None:
+        from ..solvers.first_order.prover import MOST_WORK
+
         why = super()._why_no_optimum(X, codes, weight)
         if why is not None or not (np.isinf(self._C()) and self._at_once()):
             return why
@@ -323,6 +336,8 @@ class LogisticRegression(CertifiedEstimator):
 
 def _result(w: FloatArray, b: float, found: SoftmaxResult) -> Result:
     """Return one plane of a softmax model as a solver's result."""
+    from ..solvers import Result, Start
+
     ended = found.n_iter, found.converged, found.message, found.history
     proven = dict(proof=found.proof, redundancy=found.redundancy)
     return Result(w, b, *ended, last=Start(w, b), interrupted=found.interrupted, **proven)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from ..certificates.claim import Fingerprint
 from ..objective.duality import weights
 from ..objective.problem import Problem
-from ..solvers import Result, Start
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 

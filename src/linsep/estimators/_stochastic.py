@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, schedules, stopping
+from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
 from ..geometry import augment
 from ..losses import Loss
@@ -18,12 +19,12 @@ from ..penalties import Penalty
 from ..schedules import Schedule
 from ..separation.nearest import nearest_points
 from ..separation.verdict import NotSeparableError, Separability, of_plane
-from ..solvers import PerceptronRule, Result, Solver, StochasticDescent, Votes, check_choice, check_count
-from ..solvers.first_order.prover import Prover
-from ..solvers.first_order.walk import LARGE
 from ..stopping import Rule
 from ._exact import ExactEstimator
 from ._streaming import PenalisedEstimator, StreamingEstimator
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Votes
 
 FloatArray = NDArray[np.float64]
 
@@ -129,6 +130,8 @@ class SGDClassifier(PenalisedEstimator):
         check_count("max_iter", self.max_iter)
 
     def _solver(self) -> Solver:
+        from ..solvers import StochasticDescent
+
         schedule = None if self.schedule is None else schedules.get(self.schedule)
         rules = stopping.get(self.stopping)
         return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
@@ -243,6 +246,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         return losses.Perceptron()
 
     def _solver(self) -> Solver:
+        from ..solvers import PerceptronRule
+
         settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
         return PerceptronRule(prove=bool(self.prove), **settings)
 
@@ -291,6 +296,9 @@ class Perceptron(ExactEstimator, StreamingEstimator):
 
     def _verdict(self, problem: Problem, result: Result) -> Separability | None:
         """Return what the run proved, by its last plane or on its way; on small data, ask for what it left open."""
+        from ..solvers.first_order.prover import Prover
+        from ..solvers.first_order.walk import LARGE
+
         if not self.prove:
             return None
         if result.converged and problem.sample_weight is None:
@@ -342,6 +350,8 @@ def _augmented_margin(problem: Problem, result: Result) -> float:
 
 def _largest_margin(problem: Problem) -> float:
     """Return γ of the best plane through the origin of the (augmented) space, from below; NaN on large data."""
+    from ..solvers.first_order.walk import LARGE
+
     if problem.rows.stored > LARGE or problem.sample_weight is not None:
         return np.nan
     rows = Rows(augment(problem.rows.X)) if problem.fit_intercept else problem.rows

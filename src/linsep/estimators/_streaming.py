@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,12 @@ from .. import _core, losses, penalties
 from ..losses import Loss
 from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..solvers import Result, Start, StochasticDescent, stream
-from ._base import LinearEstimator, check_batch_labels, check_C
+from ._base import LinearEstimator
+from ._input import check_batch_labels
+from ._specification import check_C
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Start
 
 FloatArray = NDArray[np.float64]
 
@@ -55,6 +59,8 @@ class StreamingEstimator(LinearEstimator):
         -------
         self
         """
+        from ..solvers import StochasticDescent, stream
+
         _core.warn_if_slow()
         self._check_parameters()
         if getattr(self, "keep", "best") == "vote":
@@ -94,6 +100,8 @@ class StreamingEstimator(LinearEstimator):
         return self._encode(np.asarray(classes))[0]
 
     def _begin_stream(self) -> None:
+        from ..solvers import Start
+
         if hasattr(self, "coef_"):  # fitted before: go on from there
             planes = zip(self._planes(), self.intercept_, strict=True)
             self._stream = [Start(w.copy(), float(b)) for w, b in planes]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, penalties
+from .._checks import check_choice
 from ..losses import Loss
 from ..objective.problem import Problem
 from ..penalties import Penalty
-from ..solvers import Result, Solver, Start, check_choice
 from ._certified import CertifiedEstimator
 from ._margin import dual_starts, store_support
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver, Start
 
 FloatArray = NDArray[np.float64]
 

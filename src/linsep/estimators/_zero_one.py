@@ -7,19 +7,22 @@ from collections.abc import Mapping
 from math import ceil
 from threading import Lock
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import losses
+from .._checks import check_choice
 from ..certificates.claim import Seal
 from ..losses import Loss
 from ..objective.problem import Problem
-from ..solvers import Result, Solver, ZeroOne, ZeroOneResult, check_choice
-from ..solvers.zero_one.search import Progress
-from ._base import thread_count
 from ._exact import ExactEstimator
+from ._fitting import thread_count
+
+if TYPE_CHECKING:
+    from ..solvers import Result, Solver
+    from ..solvers.zero_one.search import Progress
 
 FloatArray = NDArray[np.float64]
 
@@ -107,7 +110,13 @@ class ZeroOneClassifier(ExactEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("verbose", self.verbose, (None, True, False))
-        ZeroOne(self.time_limit)
+        self._search()
+
+    def _search(self, *settings: Any) -> Solver:
+        """Return the search, within the whole time limit unless told otherwise."""
+        from ..solvers import ZeroOne
+
+        return ZeroOne(*(settings or [self.time_limit]))
 
     def _loss(self) -> Loss:
         return losses.ZeroOne()
@@ -117,7 +126,7 @@ class ZeroOneClassifier(ExactEstimator):
         turns = ceil(problems / min(problems, thread_count(self.n_jobs)))
         limit = None if self.time_limit is None else float(self.time_limit) / turns
         meter: _Meter | None = self.__dict__.get("_meter")
-        return ZeroOne(limit, None if meter is None else meter.part())
+        return self._search(limit, None if meter is None else meter.part())
 
     def _learn(self, *data: Any) -> list[Result]:
         if self.verbose is not False:
@@ -140,7 +149,7 @@ class ZeroOneClassifier(ExactEstimator):
         return s
 
     def _after_fit(self, problems: list[Problem], results: list[Result]) -> None:
-        found = [result for result in results if isinstance(result, ZeroOneResult)]
+        found: list[Any] = list(results)  # of `ZeroOne`: with the mistakes, and how few there can be
         s = problems[0].sample_weight  # the same for all classes
         number: Any = int if s is None or ((s % 1 == 0).all() and s.sum() <= 2**53) else float
         mistakes = np.array([number(result.mistakes) for result in found])

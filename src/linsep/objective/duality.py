@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from .._core import conjugate_sum
 from ..arithmetic.enclosure import SMALLEST
 from ..penalties import Penalty
-from .problem import Point, Problem
+
+if TYPE_CHECKING:
+    from .objective import Objective as Problem
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +67,7 @@ class Bound:
         return signed_share(self.gap, self.primal)
 
 
-def bound(point: Point) -> Bound:
+def bound(point: Any) -> Bound:
     """Return the bound that a point's own dual gives.
 
     Examples
@@ -77,33 +79,14 @@ def bound(point: Point) -> Bound:
     >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
     True
     """
-    problem, sums, v, positive, negative = point.problem, point.sums, *scaled_dual(point)
-    if positive == negative == 1.0:
-        # Fenchel and Young: ℓ*(a) = a z − ℓ(z) where a is the slope at z; and Σ s a z = w·(Σ u x) + b Σ u.
-        totals = sums.positive_total + sums.negative_total
-        conjugates = float(np.einsum("j,j->", point.w, sums.gradient)) + point.b * totals - sums.value
-    else:
-        conjugates = conjugate_sum(problem.y, problem.sample_weight, problem.loss, sums.u, positive, negative)
-    return Bound(point.objective, -problem.penalty.conjugate(v) - problem.weight_of_loss * conjugates)
+    found: Bound = point.bound
+    return found
 
 
-def scaled_dual(point: Point) -> tuple[FloatArray, float, float]:
+def scaled_dual(point: Any) -> tuple[FloatArray, float, float]:
     """Return −Σ αᵢ yᵢ xᵢ of the feasible α that a point gives, and the scales of the two classes that made it so."""
-    problem, sums = point.problem, point.sums
-    if problem.fit_intercept and not point.split:
-        raise ValueError("a bound with a free intercept needs the sums by class: evaluate(w, b, split=True)")
-    positive, negative = (
-        class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
-    )
-    C = problem.weight_of_loss
-    v = C * positive * sums.positive
-    if point.split:
-        v += C * negative * sums.negative
-    shrink = 1.0
-    if problem.penalty.l2 == 0:  # only a box of v has a finite conjugate: scale α until v fits
-        longest = float(np.abs(v).max(initial=0.0))
-        shrink = min(1.0, problem.penalty.l1 / longest) if longest > 0 else 1.0
-    return shrink * v, shrink * positive, shrink * negative
+    found: tuple[FloatArray, float, float] = point.dual
+    return found
 
 
 def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:

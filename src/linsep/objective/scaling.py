@@ -125,11 +125,9 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
     # A penalty that left the range counts as one next to it: what is inexact serves for guesses only.
     floats = [min(float(value), np.finfo(float).max) for value in (l2, l1, new_C)]
     changed = replace(
-        problem,
-        rows=rows,
+        problem.weighed(rows, weights),
         penalty=Penalty(floats[0], floats[1]),
         C=C if math.isinf(C) else max(floats[2], np.finfo(float).tiny),
-        sample_weight=weights,
     )
     return Scaled(changed, w, k, m, exact)
 

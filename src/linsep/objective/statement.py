@@ -61,9 +61,11 @@ class Statement:
         return np.array([float(given.get(label, 1.0)) for label in classes])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in terms of JSON; only losses that have a name in `linsep.losses` can be written down."""
-        if losses.LOSSES.get(self.loss.name) is not type(self.loss):
-            raise ValueError(f"{self.loss!r} is no loss of linsep.losses, so a file cannot say what it is")
+        """Return it in terms of JSON; only losses that `linsep.losses` knows by name can be written down."""
+        if not losses.has_a_name(self.loss):
+            raise ValueError(
+                f"{self.loss!r} is no loss of linsep.losses, so a file cannot say what it is; register its class there"
+            )
         weights = self.class_weight
         return {
             "loss": self.loss.name,

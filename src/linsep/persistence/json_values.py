@@ -97,8 +97,8 @@ def _random_state_to_json(state: np.random.RandomState) -> dict[str, Any]:
 
 
 def _object_to_json(value: Any) -> dict[str, Any]:
-    name = next((name for name, known in OBJECTS.items() if known is type(value)), None)
-    if name is None:
+    name = next((name for name, known in _known_objects().items() if known is type(value)), None)
+    if name is None or (isinstance(value, Loss) and not losses.has_a_name(value)):
         raise ValueError(f"{value!r} is nothing that linsep knows by name, so a file cannot say what it is")
     return {"object": {"class": name, "settings": {key: to_json(part) for key, part in _settings(value).items()}}}
 
@@ -139,9 +139,6 @@ def _known_objects() -> dict[str, type]:
     return {f"{room}.{known.__name__}": known for room, members in rooms for known in members}
 
 
-OBJECTS = _known_objects()
-
-
 def _float_from_json(text: Any) -> float:
     if text not in ("inf", "-inf", "nan"):
         raise ValueError(f"{text!r} is no float that JSON does not know")
@@ -174,11 +171,12 @@ def _sparse_from_json(data: Any) -> Any:
 def _object_from_json(data: Any) -> Any:
     _keys(data, "object", ("class", "settings"))
     name, settings = data["class"], data["settings"]
-    if name not in OBJECTS:
+    known = _known_objects()
+    if name not in known:
         raise ValueError(f"the class {name!r} is not known")
     if not isinstance(settings, dict):
         raise ValueError(f"the settings of {name!r} are no object")
-    return OBJECTS[name](**{key: from_json(value) for key, value in settings.items()})
+    return known[name](**{key: from_json(value) for key, value in settings.items()})
 
 
 def _random_state_from_json(data: Any) -> np.random.RandomState:

@@ -13,23 +13,12 @@ from .._words import listed
 from ..analysis.evaluation import codes_of, evaluate
 from ..analysis.suspects import suspects
 from ..history import histories_of
+from ..losses import LOSSES, Logistic, ZeroOne
 from . import learned, proofs, quality
 from .quality import Cells
 from .records import Content
 
 __all__ = ["Content", "compute", "in_words"]
-
-#: What a loss asks of each row, by its formula; the first that occurs in an objective is the one.
-LOSSES = {
-    "subject to": "",
-    "softmax": "how unlikely each row's own class is to the model (log loss)",
-    "log(1 + e^(−z))": "how unlikely each row's own class is to the model (logistic loss)",
-    "max(0, 1 − z)²": "the square of what each row lacks to be on its own side with a score of 1 (squared hinge loss)",
-    "max(0, 1 − z)": "what each row lacks to be on its own side with a score of 1 (hinge loss)",
-    "(1 − z)²": "the squared difference of each row's score from its label, −1 or +1 (square loss)",
-    "max(0, −z)": "how far each row's score is on the wrong side (perceptron loss)",
-    "[z ≤ 0]": "one for each row that is not on its own side (zero-one loss)",
-}
 
 #: Seconds that the search for a proof of separability may take.
 PROOF_SECONDS = 10.0
@@ -137,13 +126,24 @@ def in_words(objective: str) -> str:
     'In words: what each row lacks to be on its own side with a score of 1 (hinge loss), summed over all rows, is to be
     small; and so is the squared length of the weights.'
     """
-    loss = next((words for formula, words in LOSSES.items() if formula in objective), "the loss of each row")
-    if not loss:
+    if "subject to" in objective:
         return "In words: the shortest weights that keep every row on its own side, which is the widest margin."
+    loss = _loss_in_words(objective)
     penalties = {"‖²": "the squared length of the weights", "‖₁": "the sum of their absolute values"}
     paid = " and ".join(words for formula, words in penalties.items() if formula in objective)
     also = f"; and so is {paid}" if paid else ""
     return f"In words: {loss}, summed over all rows, is to be small{also}."
+
+
+def _loss_in_words(objective: str) -> str:
+    """Say what the loss in an objective asks of each row; it is the one with the longest formula that occurs there."""
+    if "softmax" in objective:
+        return f"{Logistic.words} (log loss)"
+    found = [loss for loss in LOSSES.values() if loss.formula in objective]
+    if not found:
+        return "the loss of each row"
+    loss = max(found, key=lambda loss: len(loss.formula))
+    return f"{loss.words} ({'zero-one' if loss is ZeroOne else loss.name.replace('_', ' ')} loss)"
 
 
 def _names(model: Any, X: Any) -> list[str]:

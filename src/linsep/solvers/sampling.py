@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from .._core import Rows, is_sparse
-from ..objective.parted import Block, Blocks
-from ..objective.problem import Problem
+from ..objective.examples import gather
+from ..objective.objective import Objective as Problem
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -22,23 +18,6 @@ def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
     """Whether there are examples of either class that count."""
     counted = y if weight is None else y[weight > 0]
     return bool((counted > 0).any() and (counted < 0).any())
-
-
-def gather(blocks: Blocks, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
-    """Return so many examples, about, as one block: the same share of each, or as in `sample` long ones rather."""
-    share = min(1.0, size / max(1, blocks.n))
-    typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
-    found, codes, weights = [], [], []
-    for block in blocks:
-        p = np.full(block.rows.n, share)
-        if weighted:
-            p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
-        chosen = np.flatnonzero(rng.random(block.rows.n) < p)
-        found.append(block.rows.X[chosen])
-        codes.append(block.codes[chosen])
-        weights.append(1.0 / p[chosen])
-    X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
-    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if weighted else None)
 
 
 def sample_size(problem: Problem) -> int:
@@ -57,12 +36,12 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem | N
     importance = lengths + (lengths.mean() or 1.0)
     p = np.minimum(1.0, importance * (size / importance.sum()))
     chosen = np.flatnonzero(rng.random(problem.rows.n) < p)
-    y, weight = problem.y[chosen], 1.0 / p[chosen]
+    weight = 1.0 / p[chosen]
     if problem.sample_weight is not None:
         weight *= problem.sample_weight[chosen]
-    if not both_classes(y, weight):
+    if not both_classes(problem.y[chosen], weight):
         return None
-    return replace(problem, rows=Rows(problem.rows.X[chosen]), y=y, sample_weight=weight)
+    return problem.chosen(chosen, weight)
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

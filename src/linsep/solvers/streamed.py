@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,11 +55,7 @@ def sample_problem(problem: PartedProblem, sample: Block) -> Problem | None:
     positive = int((sample.codes == problem.positive).sum())
     if not 0 < positive < len(sample.codes):
         return None
-    if sample.weight is None:
-        return problem.on(sample.rows, sample.codes, problem.C * problem.rows.n / len(sample.codes))
-    part = problem.on(sample.rows, sample.codes, problem.C)
-    own = 1.0 if part.sample_weight is None else part.sample_weight
-    return replace(part, sample_weight=own * sample.weight)
+    return problem.on(sample, None if sample.weight is not None else problem.C * problem.n / len(sample.codes))
 
 
 class HasWeights(Protocol):

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import losses
 from .._core import one_thread
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
 
 __all__ = [
-    "LOSSES",
     "choose_C",
     "doubts",
     "doubts_of_fit",
@@ -25,8 +25,6 @@ __all__ = [
     "parse_C",
 ]
 
-#: Losses by name, in the order of the help.
-LOSSES = ("logistic", "hinge", "squared_hinge", "square", "perceptron")
 GRID = tuple(10.0**k for k in range(-3, 4))
 FOLDS = 5
 
@@ -50,19 +48,31 @@ def parse_C(text: str) -> float | None:
     return C
 
 
+def check_loss(loss: str) -> None:
+    """Raise unless this is the name of a loss that has a minimum to be found: a convex one."""
+    convex = [name for name, known in losses.LOSSES.items() if known.convex]
+    if loss not in convex:
+        raise DataError(f"--loss {loss} is not known; use one of {', '.join(convex)}")
+
+
 def is_scaled(loss: str, C: float | None, degree: int) -> bool:
     """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
 
-    Without a penalty the optimum predicts the same on any scale, and the second-order methods of the logistic and the
-    square loss reach it on any; those of the others do not. Products of numbers that are missing depend on what these
-    are taken for: they stay products of standardised numbers.
+    Without a penalty the optimum predicts the same on any scale, and second-order methods reach it on any where the
+    loss is self-concordant, as the logistic and the square loss are. Products of numbers that are missing depend on
+    what these are taken for: they stay products of standardised numbers.
 
     Examples
     --------
     >>> is_scaled("logistic", 1.0, 1), is_scaled("logistic", np.inf, 1), is_scaled("hinge", np.inf, 1)
     (True, False, True)
     """
-    return C is None or bool(np.isfinite(C)) or degree > 1 or loss not in ("logistic", "square")
+    return (
+        C is None
+        or bool(np.isfinite(C))
+        or degree > 1
+        or bool(np.isinf(losses.LOSSES.get(loss, losses.Loss).self_concordance))
+    )
 
 
 def estimator(
@@ -72,7 +82,8 @@ def estimator(
 
     Parameters
     ----------
-    loss : {"logistic", "hinge", "squared_hinge", "square", "perceptron"}
+    loss : str
+        The name of a convex loss of `linsep.losses`.
     C : float, default=1.0
     l1_ratio : float, default=0.0
         r in ``(1 − r)·½‖w‖² + r·‖w‖₁``.
@@ -90,8 +101,7 @@ def estimator(
     # Here, because these load scikit-learn, which can be done while a file is read.
     from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 
-    if loss not in LOSSES:
-        raise DataError(f"--loss {loss} is not known; use one of {', '.join(LOSSES)}")
+    check_loss(loss)
     shared: dict[str, Any] = dict(class_weight="balanced" if balanced else None, random_state=seed)
     if loss == "perceptron":
         if C != 1.0 or l1_ratio:
@@ -99,7 +109,7 @@ def estimator(
         return Perceptron(**shared)
     if loss == "logistic":
         return LogisticRegression(C=C, l1_ratio=l1_ratio, tol=tol, **shared)
-    if loss != "square" and l1_ratio in (0.0, 1.0):
+    if loss in ("hinge", "squared_hinge") and l1_ratio in (0.0, 1.0):
         return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
     if loss == "square" and not l1_ratio and np.isinf(C):
         return LeastSquaresClassifier(class_weight=shared["class_weight"])

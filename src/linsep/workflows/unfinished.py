@@ -128,6 +128,17 @@ class Unfinished:
         """Return the workspace of the next plane, for so many examples."""
         return Place(self, n)
 
+    def leave(self, error: BaseException) -> None:
+        """Keep the folder where the same command would go on from it; else delete it, since it would stop the next one.
+
+        Ctrl-C is no reason to lose what was found, nor is a lack of room on the disk or in memory. After any other
+        error the same command would fail again, and another one must not be refused for what this one has left.
+        """
+        lacks_room = isinstance(error, OSError | MemoryError) or isinstance(error.__cause__, OSError)
+        goes_on = lacks_room or not isinstance(error, Exception)
+        if not (self.lasting and goes_on and self.prepared is not None):
+            self.remove()
+
     def remove(self) -> None:
         """Delete everything: the model is written, or nobody will ask again."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -16,12 +16,20 @@ from .objective import conjugate_sum, evaluate
 from .planes import measure
 from .products import matvec, rmatvec, squared_norms
 from .reading import labels, probabilities, scores
-from .repeats import group_rows
-from .rows import csr, dense, has_repeated_entries
-from .springs import sprung_newton
+from .repeats import group_rows, has_repeated_entries
+from .rows import csr, dense
+from .springs import ENDS, sprung_newton
 from .stochastic import stochastic_steps
 
+#: What the compiled kernels export under the same names.
+PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE = 4, 64, 400_000, 20_000
+
 __all__ = [
+    "ENDS",
+    "IN_ONE_PIECE",
+    "NARROW",
+    "PACK",
+    "WORTH_A_THREAD",
     "LibsvmText",
     "column_descent",
     "conjugate_sum",

@@ -1,4 +1,4 @@
-"""Equal rows: which examples have the same row and the same label."""
+"""What occurs more than once: rows with the same label, and columns within a row."""
 
 from __future__ import annotations
 
@@ -24,3 +24,10 @@ def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, thread
             first[numbers[pair]] = i
         group[i] = numbers[pair]
     return len(numbers)
+
+
+def has_repeated_entries(X: Any, threads: int) -> bool:
+    """Whether some row of a CSR array names a column twice."""
+    tidy = X.copy()
+    tidy.sum_duplicates()
+    return bool(tidy.nnz < X.nnz)

@@ -30,13 +30,6 @@ def csr(data: Any, indices: Any, indptr: Any, d: int) -> Any:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, d), copy=False)
 
 
-def has_repeated_entries(X: Any, threads: int) -> bool:
-    """Whether some row of a CSR array names a column twice."""
-    tidy = X.copy()
-    tidy.sum_duplicates()
-    return bool(tidy.nnz < X.nnz)
-
-
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
     """Rows of X, a block at a time, in double precision: float data lose nothing in the sums."""
     step = max(1, 2**20 // max(1, X.shape[1]))

@@ -12,6 +12,9 @@ from .hessian import gram
 from .multipliers import sprung_duals, sprung_line_search
 from .products import matvec
 
+#: Why a run ends: the gap is proven, that was enough steps, no step leads anywhere, the log is full.
+ENDS = PROVEN, TIRED, STUCK, FULL = "proven", "tired", "stuck", "full"
+
 
 def sprung_newton(
     X: Any,
@@ -41,13 +44,12 @@ def sprung_newton(
 ) -> None:
     """Run the method of multipliers until the relative gap is `target`; see `solvers.newton.augmented_lagrangian`.
 
-    It ends no more than `more` steps after a gap of `tol`, and after `most` steps at the latest. In `ended` go why (0:
-    the gap is proven, 1: that was enough steps, 2: no step leads anywhere, 3: the log is full), the steps, the rows of
-    the log, and whether z are the agreements of the best point, computed afresh.
+    It ends no more than `more` steps after a gap of `tol`, and after `most` steps at the latest. In `ended` go why (its
+    place in `ENDS`), the steps, the rows of the log, and whether z are the agreements of the best point, taken afresh.
     """
     arrays = point, z, a, h, centre, width, best_point, best_alpha, proof
     run = _Sprung(X, y, c, loss, l2, intercept, *arrays, log)
-    ended[0] = run.run(tol, target, narrower, narrowest, more, most)
+    ended[0] = ENDS.index(run.run(tol, target, narrower, narrowest, more, most))
     ended[1:] = run.steps, run.notes, run.fresh and run.best_is_here
 
 
@@ -74,21 +76,21 @@ class _Sprung:
     steps: int = 0
     notes: int = 0
 
-    def run(self, tol: float, target: float, narrower: float, narrowest: float, more: int, most: int) -> int:
+    def run(self, tol: float, target: float, narrower: float, narrowest: float, more: int, most: int) -> str:
         """Take Newton steps; return why it ended."""
         self.refresh()
         enough = most
         while True:
             if not self.measure(target, narrower, narrowest):
-                return 3
+                return FULL
             if self.gap() <= target:
-                return 0
+                return PROVEN
             if self.gap() <= tol and enough == most:
                 enough = min(most, self.steps + more)
             if self.steps >= enough:
-                return 1
+                return TIRED
             if not self.step():
-                return 2
+                return STUCK
 
     def gap(self) -> float:
         """Return the relative gap."""

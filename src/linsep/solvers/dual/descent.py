@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ..._core import WORTH_A_THREAD
 from ...objective.duality import Bound, balanced, bound, dual_bound
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from .._checks import check_count
+from ..contract import check_needs
 from ..history import Record
 from ..result import Observer, Result, Start
 from ..run import GapRun
@@ -58,16 +59,17 @@ class DualDescent:
     tol: float = 1e-4
     max_iter: int = 20_000
     name = "dual"
+    needs = frozenset({"convex", "dual_step", "conjugate", "l2", "one_plane"})
+    helped_by = frozenset({"merging", "centring", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; of a start without dual variables only b is taken: its weights need not be a sum of examples."""
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'dual' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
+        check_needs(self, problem)
         return _Run(self, problem, start or Start(np.zeros(problem.rows.d), 0.0), seed, observer).result()
 
 
@@ -75,7 +77,7 @@ class _Run(GapRun):
     """One run: the dual variables, the weights they make, and the best point met."""
 
     def __init__(
-        self, method: DualDescent, problem: Problem, start: Start, seed: int, observer: Observer | None
+        self, method: DualDescent, problem: Objective, start: Start, seed: int, observer: Observer | None
     ) -> None:
         super().__init__(replace(method, tol=ROOM * method.tol), observer)
         self.problem, self.seed = problem, seed

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Rows
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 
 FloatArray = NDArray[np.float64]
 Order = NDArray[np.int32]
@@ -27,12 +27,12 @@ class Gathered:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Objective
     c : array of shape (n,)
         The bound of each dual variable.
     """
 
-    def __init__(self, problem: Problem, c: FloatArray) -> None:
+    def __init__(self, problem: Objective, c: FloatArray) -> None:
         self.problem, self.c = problem, c
         self.copy: _Copy | None = None
         self.passes = 0
@@ -57,7 +57,7 @@ class Gathered:
 class _Copy:
     """Some examples, in the order of their numbers."""
 
-    def __init__(self, problem: Problem, c: FloatArray, which: Order) -> None:
+    def __init__(self, problem: Objective, c: FloatArray, which: Order) -> None:
         self.which, self.loss = which, problem.loss
         self.rows, self.y, self.c = Rows(problem.rows.X[which], tidy=True), problem.y[which], c[which]
         self.place = np.full(problem.rows.n, -1, dtype=np.int32)

@@ -15,7 +15,8 @@ from ... import stopping as stopping_rules
 from ...objective.problem import MeanObjective, Problem
 from ...schedules import Constant, InverseSqrt, Schedule
 from ...stopping import NoProgress, ParameterChange, Progress, Rule
-from .._checks import check_choice, check_count, check_slope
+from .._checks import check_choice, check_count
+from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
 from ..run import SteppedRun
@@ -257,6 +258,7 @@ class GradientDescent:
     max_iter: int = 1000
     record: str = "pass"
     name = "gradient_descent"
+    needs = frozenset({"slope", "one_plane", "rows"})
 
     def __post_init__(self) -> None:
         check_choice("record", self.record, ("pass", "update"))
@@ -266,7 +268,7 @@ class GradientDescent:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; `seed` is not used, since nothing is random."""
-        check_slope(problem.loss, self.name)
+        check_needs(self, problem)
         function = MeanObjective(problem)
         rules = stopping_rules.without_gap(stopping_rules.get(self.stopping), self.name)
         schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)

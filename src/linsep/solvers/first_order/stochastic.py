@@ -16,7 +16,8 @@ from ..._core import PACK, threads, whole_packs
 from ...objective.problem import Measures, Problem, measure
 from ...schedules import Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress, Rule
-from .._checks import check_choice, check_count, check_slope
+from .._checks import check_choice, check_count
+from ..contract import check_needs
 from ..history import History, Record
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
 from ..run import EndOfRun, SteppedRun
@@ -72,6 +73,7 @@ class StochasticDescent:
     max_iter: int = 1000
     record: str = "pass"
     name = "sgd"
+    needs = frozenset({"slope", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
     has_free_steps = True  # whether there is a step size to give advice on
 
@@ -109,7 +111,7 @@ class StochasticDescent:
         observers : dict
             For those that are solved.
         """
-        check_slope(problems[0].loss, self.name)
+        check_needs(self, problems[0])
         begins = [starts[k] or Start(np.zeros(problems[k].rows.d)) for k in planes]
         walk = Walk(self, problems, planes, begins, seed)
         asked = [ask for observer in observers.values() if (ask := getattr(observer, "stop_requested", None))]
@@ -352,7 +354,7 @@ def stable_step(problem: Problem) -> float:
 
 def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
-    check_slope(problem.loss, method.name)
+    check_needs(method, problem)
     walk = Walk(replace(method, max_iter=1, record="pass"), [problem], [0], [start], seed)
     iterate = Iterate(next(walk.snapshots()), 0)
     w, b = iterate.mean_or_current()

@@ -1,298 +1,278 @@
-"""The method of multipliers with Newton's method inside, for losses with a kink (hinge), to a proven duality gap.
+"""The augmented Lagrangian method with Newton's inside, for losses with a kink (hinge), to a proven duality gap.
 
-Each example's dual variable is tied by a spring to where it was, ᾱ, with a slack h:
+Each example's dual variable is tied by a spring (a proximal term) to where it was, ᾱ, with a slack h:
 
     min over (w, b)  penalty(w) + Σ max over a of  −a z − cᵢ ℓ*(−a/cᵢ) − ½ (h/cᵢ)(a − ᾱᵢ)²
 
 This inner problem is smooth, and bends only where examples lie in a band of width h around the kink: Newton's method
 factors the Hessian of these few. Then ᾱ moves to a, h is halved, and the gap falls by an order of magnitude.
 (Rockafellar 1976; with semismooth Newton inside: Li, Sun and Toh 2018.)
+
+The dual variables are where their examples are. In memory an exact line search costs no pass over the rows, and what a
+step changes is added to what was known; in blocks one pass gives value, gradient and Hessian of the inner problem and
+the bound, and a step is halved, or doubled, by another pass.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
+from ...history import Record
 from ...objective.duality import Bound, class_scales
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from .._checks import check_count
-from ..dual.descent import DualDescent
-from ..history import Record
+from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers, words_of
-from ..sampling import both_classes, sample
-from .preconditioner import factored
+from ..streamed import Workspace
+from .preconditioner import Metric
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Multipliers"]
+__all__ = ["TUNED", "Multipliers"]
 
-#: The first width: at w = 0 all examples are in the band.
-WIDEST = 4.0
-#: The first width from a point that is near the optimum.
-NEARBY = 0.5
-#: What becomes of the width at each outer step, and where that ends.
-NARROWER, NARROWEST = 0.5, 1e-9
-#: A run on many examples begins with one on this share of them: an eighth.
-SHARE = 8
-#: Up to this many stored numbers a run goes on to this gap whatever was asked, for so many more steps at the most: it
-#: costs next to nothing, and the same fit from repeated rows and from weights, say, is then the same to many digits.
-SMALL, EXACT, MORE = 2000, 1e-13, 20
-#: Up to so many numbers a run of few features is one call of a kernel, or several of about so many operations.
-AT_ONCE, WORK = 2_000_000, 10**9
-#: With so many features other runs begin with so many passes of dual coordinate descent.
-MANY, PASSES = 300, 100
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was tuned, with what it trades; set by `benchmarks/race.py` (hinge), what concerns blocks by `files.py`."""
+
+    widest: float = 4.0  #: The first width: at w = 0 all examples are in the band. Narrower: fewer bend, more steps.
+    nearby: float = 0.5  #: The first width from a point that is near the optimum.
+    narrower: float = 0.5  #: What becomes of the width at each outer step: outer steps against inner ones.
+    narrowest: float = 1e-9  #: Where that ends: below, rounding is all that moves.
+    share: int = 8  #: A run on many examples begins with one on this share of them, an eighth …
+    rough: float = 1e-2  #: … to this gap; of examples in blocks, where each further pass costs a reading …
+    rough_in_blocks: float = 1e-3  #: … to this one.
+    exact: float = 1e-13  #: A small run goes on to this gap whatever was asked: it costs next to nothing, and the same
+    #: fit from repeated rows and from weights, say, is then the same to many digits.
+    small: int = 2000  #: Small is up to so many stored numbers; from there to …
+    large: int = 8000  #: … so many the goal goes over into what was asked, order by order.
+    more: int = 20  #: Steps that may follow when what was asked is proven.
+    at_once: int = 2_000_000  #: Up to so many numbers a run of few features is one call of a kernel …
+    work: int = 10**9  #: … or several of about so many operations, so that Ctrl-C is heard.
+    many: int = 300  #: With so many features other runs begin with dual coordinate descent …
+    passes: int = 100  #: … of so many passes: they find the band, and a Newton step costs as much as many of them.
+    accuracy: float = 0.1  #: What an exact line search leaves of the slope.
+    armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
+    shortest: float = 1e-8  #: The shortest step that is tried.
+    long: float = 0.5  #: A step that leaves more of the slope than this was too short: it is made longer, once …
+    longest: float = 4.0  #: … up to so many times.
+
+
+TUNED = Tuned()
 
 
 @dataclass(frozen=True)
 class Multipliers:
-    """The method of multipliers, for losses with a `dual_step` and an L2 penalty.
+    """The augmented Lagrangian method, for losses with a kink that have a `dual_step`, and an L2 penalty.
 
     Parameters
     ----------
     tol : float
         The relative duality gap at which to stop.
     max_iter : int
-        Newton steps at the most.
+        Newton steps at the most; of examples in blocks, passes.
     """
 
     tol: float = 1e-4
     max_iter: int = 500
     name = "multipliers"
+    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self,
+        objective: Objective,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
     ) -> Result:
-        """Minimise."""
-        if problem.loss.smooth:
-            raise ValueError(f"solver 'multipliers' is for losses with a kink, not {problem.loss}; use 'newton'")
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'multipliers' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
-        return _Run(self, problem.lean(), seed, observer).result(start)
+        """Minimise; dual variables of examples in blocks are kept in the workspace."""
+        check_needs(self, objective)
+        return _Run(self, objective, seed, observer, workspace).result(start)
+
+
+def goal(tol: float, stored: int) -> float:
+    """Return the gap that a run aims at: what was asked, or less where that costs little, without a cliff between.
+
+    Examples
+    --------
+    >>> [f"{goal(1e-4, stored):.0e}" for stored in (500, 2000, 4000, 8000)]
+    ['1e-13', '1e-13', '3e-09', '1e-04']
+    """
+    if stored >= TUNED.large or tol <= TUNED.exact:
+        return tol
+    share = min(1.0, np.log(TUNED.large / max(stored, 1)) / np.log(TUNED.large / TUNED.small))
+    return float(tol * (TUNED.exact / tol) ** share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A point (w, b), and what a pass says of it with dual variables on springs."""
+
+    w: FloatArray
+    b: float
+    primal: float
+    dual: float
+    outer: float  # how much of the gap is the springs'
+    gradient: FloatArray  # of the inner problem
+    value: float  # Σ c ℓ(z)
+    mistakes: float  # Σ c over the examples with z ≤ 0
+    inner: float = np.nan  # the inner problem's value, where somebody asks
+    duals: str = ""  # the vector that holds the dual variables, if they are not in memory
+
+
+class _Duals(Protocol):
+    """Where the dual variables are, and what is done with all of them."""
+
+    fresh: bool  # whether nothing was added up that had better be computed afresh
+
+    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
+        """Set the point, and the springs' centres as far as they are known."""
+        ...
+
+    def released(self, point: _Point) -> _Point:
+        """Let the springs give way: centres move to where the dual variables are; all again with the run's width."""
+        ...
+
+    def refreshed(self, point: _Point) -> _Point:
+        """Compute afresh what is otherwise kept up to date by adding to it."""
+        ...
+
+    def factor(self) -> Metric:
+        """Return a factor of the inner problem's Hessian at the last point."""
+        ...
+
+    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+        """Return a better point along a step; None where there is none."""
+        ...
+
+    def best(self) -> Any:
+        """Return the dual variables of the best bound."""
+        ...
 
 
 class _Run(GapRun):
-    """One run: the point (w, b), its agreements z, the dual variables a, their centres, and v = Σ aᵢ yᵢ xᵢ by class."""
+    """One run: the width of the springs, the best bounds so far, and the steps taken."""
 
-    def __init__(self, method: Multipliers, problem: Problem, seed: int, observer: Observer | None) -> None:
+    def __init__(
+        self,
+        method: Multipliers,
+        objective: Objective,
+        seed: int,
+        observer: Observer | None,
+        workspace: Workspace | None,
+    ) -> None:
         super().__init__(method, observer)
-        self.problem, self.seed, self.rng, self.steps = problem, seed, np.random.default_rng(seed), 0
-        n, d = problem.rows.n, problem.rows.d
-        self.c = np.full(n, problem.C) if problem.sample_weight is None else problem.C * problem.sample_weight
-        self.w, self.b, self.z = np.zeros(d), 0.0, np.zeros(n)
-        self.a, self.h, self.centre, self.width = np.zeros(n), np.zeros(n), 0.5 * self.c, WIDEST
-        self.v, self.totals = np.zeros((2 if problem.fit_intercept else 1, d)), np.zeros(2)
-        self.tol = min(method.tol, EXACT) if problem.rows.stored <= SMALL else method.tol
-        self.best: tuple[float, FloatArray, float]
-        self.highest: tuple[float, FloatArray]
-        self._forget()
+        self.objective, self.seed, self.workspace = objective, seed, workspace
+        self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
+        self.resident = objective.examples.resident is not None
+        self.target = goal(method.tol, objective.rows.stored) if self.resident else method.tol
+        self.duals: Any = _InMemory(self) if self.resident else _InBlocks(self)
+        self.lowest: tuple[float, FloatArray, float] = (np.inf, np.zeros(objective.d), 0.0)
+        self.highest = -np.inf
 
     def result(self, start: Start | None) -> Result:
         """Take Newton steps until the gap is proven small."""
         with self.until_it_ends():
-            self._begin(start)
-            if self._is_small():
-                self._at_once()
+            start = self._start(start)
+            if self.resident and self.duals.is_small():
+                self.duals.at_once(start)
             else:
-                self._step_by_step()
-        (primal, w, b), (dual, alpha) = self.best, self.highest
-        z = self.z if self.fresh and w is self.w and not self.interrupted else None
-        return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha, z=z)
+                self._step_by_step(start)
+        primal, w, b = self.lowest
+        proof = self.proof() if np.isfinite(primal) else None
+        return self.outcome(w, b, self.steps, proof, alpha=self.duals.best(), z=self.duals.agreements(w))
 
-    def _is_small(self) -> bool:
-        """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
-        rows, listened_to = self.problem.rows, getattr(self.observer, "needs_point", self.observer is not None)
-        return rows.narrow and rows.n * rows.d <= AT_ONCE and not listened_to
-
-    def _at_once(self) -> None:
-        """Take all steps in one kernel, or many."""
-        problem, method, rows = self.problem, self.method, self.problem.rows
-        at = Springs(
-            np.append(self.w, self.b),
-            self.z,
-            self.a,
-            self.h,
-            self.centre,
-            np.array([self.width]),
-            best_point=np.empty(rows.d + 1),
-            best_alpha=np.empty(rows.n),
-            proof=np.empty(2),
-        )
-        settings: dict[str, Any] = dict(
-            l2=problem.penalty.l2,
-            intercept=problem.fit_intercept,
-            tol=method.tol,
-            target=self.tol,
-            narrower=NARROWER,
-            narrowest=NARROWEST,
-            more=MORE,
-        )
-        while True:
-            most = min(method.max_iter - self.steps, max(1, WORK // (rows.n * (rows.d + 8) ** 2)))
-            ending = rows.sprung_newton(problem.y, self.c, problem.loss, at, **settings, most=most)
-            self._take_over(at, ending)
-            if ending.why == "proven":
-                raise EndOfRun(words_of(Bound(*at.proof.tolist())))
-            if ending.why == "stuck":
-                raise no_step_lowers("objective")
-            if self.steps >= method.max_iter or (ending.why == "tired" and ending.steps < most):
-                return
-            self.tell(self.steps, self.w, self.b, self.best[0])
-
-    def _take_over(self, at: Springs, ending: Ending) -> None:
-        """Remember what the kernel found."""
-        ending.log[:, 1:] /= self.problem.weight_of_loss * self.problem.total_weight
-        for step, primal, value, mistakes, best in ending.log.tolist():
-            k = self.steps + int(step)
-            self.history.add(Record(k, k, primal, value, mistakes, best=best))
-        self.steps += ending.steps
-        self.best = float(at.proof[0]), at.best_point[:-1].copy(), float(at.best_point[-1])
-        self.highest = float(at.proof[1]), at.best_alpha
-        self.w, self.b, self.fresh = *self.best[1:], ending.settled
-
-    def _step_by_step(self) -> None:
-        """Take one step after the other."""
-        method, enough = self.method, self.method.max_iter
-        self.z = self.problem.agreements(self.w, self.b)
-        while (proof := self._measure()).relative_gap > self.tol:
-            if self.proves(proof) and enough == method.max_iter:
-                enough = min(enough, self.steps + MORE)
-            if self.steps:
-                self.tell(self.steps, self.w, self.b, self.best[0])
-            if self.steps == enough:
-                return
-            if not self._step():
-                raise no_step_lowers("objective")
-        raise EndOfRun(words_of(proof))
-
-    def _begin(self, start: Start | None) -> None:
-        """Set the point, and the dual variables' centres as far as they are known."""
-        y = self.problem.y
-        if self.problem.fit_intercept and not both_classes(y, self.c):  # b alone serves a single class, at no cost
-            start = Start(self.w, 2.0 * float(np.sign(self.c @ y)), alpha=self.a)
-        start = start or self._from_sample() or self._from_descent()
+    def _start(self, start: Start | None) -> Start:
+        """Return where to begin: as told, or where a sample of the examples leads, or passes of dual descent."""
+        start = self.duals.resumed() or start or self.duals.rough()
         if start is None:
+            return Start(*self.objective.zeros())
+        if self.steps == 0:
+            self.width = TUNED.nearby
+        return start
+
+    def _step_by_step(self, start: Start) -> None:
+        """Take one step after the other; springs that hold more than all else give way before."""
+        point = self.duals.begin(start.w.copy(), start.b, start.alpha)
+        while True:
+            proof = self.proof()
+            if proof.relative_gap <= self.target:
+                if self.duals.fresh:
+                    raise EndOfRun(words_of(proof))
+                point = self.duals.refreshed(point)
+            elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
+                self._end_if_exhausted(proof, passes_only=True)
+                self.width *= TUNED.narrower
+                point = self.duals.released(point)
+            else:
+                self._end_if_exhausted(proof)
+                point = self._step(point)
+
+    def _end_if_exhausted(self, proof: Bound, *, passes_only: bool = False) -> None:
+        """End the run after its last step: what was asked is proven soon before, or there were as many as may be."""
+        if passes_only and self.resident:
             return
-        self.w, self.b, self.width = start.w.copy(), start.b, NEARBY
-        if start.alpha is not None:
-            self.centre = np.clip(start.alpha, 0.0, self.c)
+        if self.proves(proof) and self.enough == self.method.max_iter:
+            self.enough = min(self.enough, self.steps + TUNED.more)
+        if self.steps:
+            self.tell(self.steps, *self.lowest[1:], self.lowest[0])
+        if self.steps >= self.enough:
+            raise EndOfRun(self.message)
 
-    def _from_descent(self) -> Start | None:
-        """Return where passes of dual descent lead, where a Newton step costs as much as many: they find the band."""
-        if self.problem.rows.d < MANY:
-            return None
-        return DualDescent(tol=self.method.tol, max_iter=PASSES).solve(self.problem, seed=self.seed).last
+    def _step(self, point: _Point) -> _Point:
+        """Take one Newton step on the inner problem."""
+        step = -self.duals.factor().solve(point.gradient)
+        found: _Point | None = self.duals.moved(point, step, float(point.gradient @ step))
+        if found is None:
+            raise no_step_lowers("objective")
+        return found
 
-    def _from_sample(self) -> Start | None:
-        """Return the optimum on a sample of the examples, roughly; None where there are too few to take one."""
-        n = self.problem.rows.n
-        large = n >= SHARE * max(2000, 5 * self.problem.rows.d)
-        part = sample(self.problem, n // SHARE, self.rng) if large else None
-        if part is None:
-            return None
-        return replace(_Run(Multipliers(tol=1e-2), part, self.seed, None).result(None).last, alpha=None)
+    def proof(self) -> Bound:
+        """Return what is known of the optimum from all points so far."""
+        return Bound(self.lowest[0], self.highest)
 
-    # -- what is known -------------------------------------------------------------------------------------------
+    def point(self, w: FloatArray, b: float, sums: FloatArray, v: FloatArray, conjugates: Any, **more: Any) -> _Point:
+        """Return a point from its sums; `conjugates` gives Σ c ℓ*(−a/c) with the classes scaled. Note the better one.
 
-    def _forget(self) -> None:
-        """Drop what was proven: it rested on sums that have since been computed afresh."""
-        self.best = (np.inf, self.w, self.b)
-        self.highest = (-np.inf, self.a)
-        self.fresh = True
-
-    def _measure(self) -> Bound:
-        """Note the point and return what is known of the optimum; springs that hold more than all else give way."""
-        proof, inner, outer = self._note()
-        while proof.relative_gap > self.tol and inner <= outer and self.width > NARROWEST:
-            self.centre, self.width = self.a.copy(), NARROWER * self.width
-            proof, inner, outer = self._note()
-        if proof.relative_gap <= self.tol and not self.fresh:
-            self._refresh()
-            return self._measure()
-        return proof
-
-    def _refresh(self) -> None:
-        """Compute afresh what is otherwise kept up to date by adding to it."""
-        problem, y = self.problem, self.problem.y
-        self.z = problem.agreements(self.w, self.b)
-        sides = [y > 0, y < 0] if problem.fit_intercept else [y != 0]
-        self.v = np.array([problem.rows.rmatvec(np.where(side, self.a * y, 0.0)) for side in sides])
-        self._forget()
-
-    def _note(self) -> tuple[Bound, float, float]:
-        """Set the dual variables at z; return the proof, and how much of this point's gap is the inner problem's."""
-        problem, y = self.problem, self.problem.y
-        sums = problem.rows.sprung_duals(
-            y,
-            self.c,
-            problem.loss,
-            centre=self.centre,
-            z=self.z,
-            width=self.width,
-            split=problem.fit_intercept,
-            a=self.a,
-            h=self.h,
-        )
-        value, conjugate, product, mistakes = (float(total) for total in sums[:4])
-        self.totals = sums[4:6]
-        self.v += sums[6:].reshape(self.v.shape)
-        primal = problem.penalty.value(self.w) + value
-        scales, v = (1.0, 1.0), self.v[0]
-        if problem.fit_intercept:
-            scales = class_scales(*self.totals)
-            v = scales[0] * self.v[0] + scales[1] * self.v[1]
-            conjugate = self._conjugates(scales)
-        dual = -problem.penalty.conjugate(v) - conjugate
-        if primal < self.best[0]:
-            self.best = primal, self.w, self.b
-        if dual > self.highest[0]:
-            self.highest = dual, self.a * np.where(y > 0, *scales) if problem.fit_intercept else self.a.copy()
-        outer = value + float(sums[1]) + product
-        scale = problem.weight_of_loss * problem.total_weight
+        Parameters
+        ----------
+        sums : array
+            Σ c ℓ(z), Σ c ℓ*(−a/c), Σ a z, Σ c over the mistakes, Σ a by class.
+        v : array
+            Σ aᵢ yᵢ xᵢ, a row for each class if b is free.
+        """
+        objective = self.objective
+        value, conjugate, product, mistakes = sums[:4].tolist()
+        scales = class_scales(*sums[4:6]) if objective.fit_intercept else (1.0, 1.0)
+        penalty = objective.penalty.value(w)
+        primal = penalty + value
+        total = v[0] if len(v) == 1 else scales[0] * v[0] + scales[1] * v[1]
+        dual = -objective.penalty.conjugate(total) - conjugates(scales)
+        gradient = objective.penalty.l2 * w - v.sum(axis=0)
+        if objective.fit_intercept:
+            gradient = np.append(gradient, sums[5] - sums[4])
+        if primal < self.lowest[0]:
+            self.lowest = primal, w, b
+        if dual > self.highest:
+            self.highest = dual
+            self.duals.keep(scales, **more)
+        point = _Point(w, b, primal, dual, value + conjugate + product, gradient, value, mistakes, **more)
+        scale = objective.weight_of_loss * objective.total_weight
         numbers = primal / scale, value / scale, mistakes / scale
-        self.history.add(Record(self.steps, self.steps, *numbers, best=self.best[0] / scale))
-        return Bound(self.best[0], self.highest[0]), primal - dual - outer, outer
+        self.history.add(Record(self.steps, self.steps, *numbers, best=self.lowest[0] / scale))
+        return point
 
-    def _conjugates(self, scales: tuple[float, float]) -> float:
-        """Σ c ℓ*(−a/c) with the classes scaled."""
-        problem = self.problem
-        C = problem.weight_of_loss
-        return C * conjugate_sum(problem.y, problem.sample_weight, problem.loss, -self.a * problem.y / C, *scales)
-
-    # -- how it moves --------------------------------------------------------------------------------------------
-
-    def _step(self) -> bool:
-        """Take one Newton step on the inner problem; return whether it led anywhere."""
-        problem = self.problem
-        l2, d = problem.penalty.l2, problem.rows.d
-        gradient = l2 * self.w - self.v.sum(axis=0)
-        if problem.fit_intercept:
-            gradient = np.append(gradient, self.totals[1] - self.totals[0])
-        step = -factored(problem, self.h).solve(gradient)
-        dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if problem.fit_intercept else 0.0
-        dz = problem.agreements(dw, db)
-        t = sprung_line_search(
-            self.c,
-            problem.loss,
-            centre=self.centre,
-            z=self.z,
-            dz=dz,
-            width=self.width,
-            first=float(gradient @ step),
-            linear=l2 * float(self.w @ dw),
-            quadratic=l2 * float(dw @ dw),
-            accuracy=0.1,
-        )
-        self.steps += 1
-        if t == 0.0:
-            return False
-        self.w, self.b, self.z, self.fresh = self.w + t * dw, self.b + t * db, self.z + t * dz, False
-        return True
+    def forget(self) -> None:
+        """Drop what was proven: it rested on sums that are now computed afresh."""
+        self.lowest, self.highest = (np.inf, *self.lowest[1:]), -np.inf

@@ -12,16 +12,15 @@ C is, how the columns are scaled and whether the classes are separable makes lit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import Rows
-from ...losses import Loss
 from ...objective.duality import Bound, balanced, dual_bound, weights
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from .._checks import check_count
+from ..contract import check_needs
 from ..history import Record
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
@@ -62,40 +61,24 @@ class InteriorPoint:
     tol: float = 1e-4
     max_iter: int = 200
     name = "interior_point"
+    needs = frozenset({"quadratic_conjugate", "l2", "one_plane", "rows"})
+    helped_by = frozenset({"centring", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; there is nothing to draw, and a path through the interior cannot begin at the end of another."""
-        if not has_quadratic_conjugate(problem.loss):
-            raise ValueError(f"solver 'interior_point' is for hinge and squared hinge, not {problem.loss}; use 'auto'")
-        if problem.penalty.l1 > 0 or problem.penalty.l2 == 0:
-            raise ValueError(f"solver 'interior_point' needs the penalty ½‖w‖² alone, not {problem.penalty.formula!r}")
+        check_needs(self, problem)
         return _Run(self, problem, observer).result()
-
-
-def has_quadratic_conjugate(loss: Loss) -> bool:
-    """Whether ℓ*(−a) = −a + a²/(2L) between the ends that `slopes` gives a.
-
-    Examples
-    --------
-    >>> from linsep.losses import Hinge, Logistic, SquaredHinge
-    >>> [has_quadratic_conjugate(loss()) for loss in (Hinge, SquaredHinge, Logistic)]
-    [True, True, False]
-    """
-    if not (loss.margin and loss.convex and loss.defines("conjugate")):
-        return False
-    a = np.array([0.0, 0.3, 0.9]) * min(1.0, -loss.slopes[0])
-    return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
 
 
 class _Run(GapRun):
     """One run: w, b, the dual variables α and the distances s and t, all of them well inside."""
 
-    def __init__(self, method: InteriorPoint, problem: Problem, observer: Observer | None) -> None:
+    def __init__(self, method: InteriorPoint, problem: Objective, observer: Observer | None) -> None:
         super().__init__(method, observer)
         self.whole = problem
         self.counted = np.flatnonzero(weights(problem))  # an example of no weight has no interior
@@ -237,7 +220,7 @@ class _Run(GapRun):
 class _System:
     """H = l2·I + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ: its factor, and corrections for what that misses."""
 
-    def __init__(self, problem: Problem, h: FloatArray) -> None:
+    def __init__(self, problem: Objective, h: FloatArray) -> None:
         self.problem, self.h, self.factor = problem, h, factored(problem, h)
 
     def solve(self, right: FloatArray) -> tuple[FloatArray, float]:
@@ -261,13 +244,13 @@ class _System:
         return out if problem.fit_intercept else out[:d]
 
 
-def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:
+def _part(problem: Objective, rows: NDArray[np.int64]) -> Objective:
     """Return the problem on some of its examples."""
     weight = None if problem.sample_weight is None else problem.sample_weight[rows]
-    return replace(problem, rows=Rows(problem.rows.X[rows]), y=problem.y[rows], sample_weight=weight)
+    return problem.chosen(rows, weight)
 
 
-def best_intercept(problem: Problem, w: FloatArray) -> float:
+def best_intercept(problem: Objective, w: FloatArray) -> float:
     """Return the b that is best for w, of a convex loss that vanishes from z = 1 on: by halving an interval.
 
     The slope in b, Σ cᵢ yᵢ ℓ'(zᵢ), never falls; it is at most 0 where all positive examples fall short of the margin
@@ -287,7 +270,7 @@ def best_intercept(problem: Problem, w: FloatArray) -> float:
     return _root(problem, c, g, float(kinks[low - 1]), float(kinks[low]))
 
 
-def _root(problem: Problem, c: FloatArray, g: FloatArray, low: float, high: float) -> float:
+def _root(problem: Objective, c: FloatArray, g: FloatArray, low: float, high: float) -> float:
     """Return where the slope in b vanishes between two kinks: it is linear there."""
     y = problem.y
     at_low, at_high = (float((c * y * problem.loss.slope(y * (g + b))).sum()) for b in (low, high))

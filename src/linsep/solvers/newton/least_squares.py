@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from ...objective.duality import Bound
 from ...objective.problem import MeanObjective, Problem
+from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
 
@@ -35,15 +36,14 @@ class LeastSquares:
     """
 
     name = "least_squares"
+    needs = frozenset({"quadratic", "no_l1", "one_plane", "rows"})
+    helped_by = frozenset({"merging", "scaling", "polishing"})
 
     def solve(
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; there is nothing to start from, to draw or to observe."""
-        if not problem.loss.quadratic:
-            raise ValueError(f"solver 'least_squares' needs a quadratic loss, not {problem.loss}; use another solver")
-        if problem.penalty.l1 > 0:
-            raise ValueError("solver 'least_squares' cannot minimise an L1 penalty; use solver 'sgd'")
+        check_needs(self, problem)
         system = _System(problem)
         w, route = system.solve()
         b = system.intercept(w)

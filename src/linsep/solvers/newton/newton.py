@@ -17,6 +17,7 @@ from ..._core import length
 from ...objective.duality import bound
 from ...objective.problem import Point, Problem
 from .._checks import check_count
+from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers
 from ..sampling import sample, sample_size
@@ -50,6 +51,8 @@ class Newton:
     tol: float = 1e-4
     max_iter: int = 100
     name = "newton"
+    needs = frozenset({"smooth", "curvature", "conjugate", "no_l1"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -58,11 +61,8 @@ class Newton:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise."""
-        if not problem.loss.smooth:
-            raise ValueError(f"solver 'newton' needs a smooth loss, not {problem.loss}; use 'dual'")
-        if problem.penalty.l1 > 0:
-            raise ValueError("solver 'newton' cannot minimise an L1 penalty; use 'proximal_newton'")
-        return _Run(self, problem.lean(), seed, observer).result(start)
+        check_needs(self, problem)
+        return _Run(self, problem, seed, observer).result(start)
 
 
 class _Run(GapRun):

@@ -29,6 +29,7 @@ from ...objective.duality import Bound, bound, scaled_dual
 from ...objective.problem import Point, Problem
 from ...penalties import Penalty
 from .._checks import check_count
+from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
 from .preconditioner import Cholesky
@@ -75,6 +76,8 @@ class ProximalNewton:
     tol: float = 1e-4
     max_iter: int = 1000
     name = "proximal_newton"
+    needs = frozenset({"convex", "smooth", "curvature", "conjugate", "l1"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -83,15 +86,8 @@ class ProximalNewton:
         self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; nothing is random, so the seed is of no consequence."""
-        loss, penalty = problem.loss, problem.penalty
-        if not (loss.convex and loss.smooth and loss.defines("curvature", "conjugate")):
-            raise ValueError(
-                f"solver {self.name!r} needs a smooth convex loss with curvature and conjugate, not {loss}; "
-                "use loss='squared_hinge' or 'logistic', or solver 'sgd'"
-            )
-        if penalty.l1 == 0:
-            raise ValueError(f"solver {self.name!r} is for penalties with L1, not {penalty.formula!r}; use 'newton'")
-        return _Run(self, problem.lean(), observer).result(start)
+        check_needs(self, problem)
+        return _Run(self, problem, observer).result(start)
 
 
 class _Run(GapRun):
@@ -155,7 +151,7 @@ class _Run(GapRun):
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.rows.d
-        part = self.problem if whole else replace(self.problem, rows=self.problem.rows.columns(chosen))
+        part = self.problem if whole else self.problem.with_rows(self.problem.rows.columns(chosen))
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
         steps = _newton(part, self.w[chosen], self.b, goal)

@@ -113,7 +113,7 @@ class _Run(GapRun):
                 if proof.relative_gap <= self.goal:
                     break
                 if k:
-                    self.tell(k, point.W, point.b, point.objective, join=problem.planes)
+                    self.tell(k, point.w, point.b, point.objective, join=problem.planes)
                 if k == method.max_iter:
                     break
                 V, scores = self._direction(point, self._accuracy(proof))
@@ -133,7 +133,7 @@ class _Run(GapRun):
         if proven:
             self.message = words_of(proof)
         ended = proven or settled, self.message, self.history
-        return SoftmaxResult(point.W, point.b, k, *ended, proof, self.interrupted)
+        return SoftmaxResult(point.w, point.b, k, *ended, proof, self.interrupted)
 
     def _accuracy(self, proof: Bound) -> float:
         """Return how far the residual is to fall: no further than takes the gap below the goal."""
@@ -153,7 +153,7 @@ class _Run(GapRun):
         slope = _dot(point.smooth_gradient, V)
         t = 1.0
         while t > 1e-10:
-            W, b = centred(point.W + t * V[:d], point.b + t * V[d] if problem.fit_intercept else point.b)
+            W, b = centred(point.w + t * V[:d], point.b + t * V[d] if problem.fit_intercept else point.b)
             # Cheaply first, from the scores of the step; the point itself is evaluated anew.
             if SoftmaxPoint(problem, W, b, point.scores + t * U).objective <= point.objective + 1e-4 * t * slope:
                 new = problem.evaluate(W, b)
@@ -170,7 +170,7 @@ class _Run(GapRun):
         if proof.relative_gap <= self.method.tol:
             return None
         d, intercept = self.problem.rows.d, self.problem.fit_intercept
-        new = self.problem.evaluate(*centred(point.W + V[:d], point.b + V[d] if intercept else point.b))
+        new = self.problem.evaluate(*centred(point.w + V[:d], point.b + V[d] if intercept else point.b))
         new = _balanced(new) if intercept else new
         smaller = softmax_bound(new).gap < 0.9 * proof.gap
         return new if smaller and new.objective <= point.objective * (1 + 1e-9) else None
@@ -186,10 +186,10 @@ def _balanced(point: SoftmaxPoint) -> SoftmaxPoint:
         weighted = problem.s[:, None] * point.p
         given = weighted.sum(axis=0)
         hessian = np.diag(given) - weighted.T @ point.p
-        shift = np.linalg.lstsq(hessian, problem.class_weight - given)[0]
+        shift = np.linalg.lstsq(hessian, problem.class_totals - given)[0]
         shift -= shift.mean()
-        point = SoftmaxPoint(problem, point.W, point.b + shift, point.scores + shift)
-    return problem.evaluate(point.W, point.b)
+        point = SoftmaxPoint(problem, point.w, point.b + shift, point.scores + shift)
+    return problem.evaluate(point.w, point.b)
 
 
 def centred(W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

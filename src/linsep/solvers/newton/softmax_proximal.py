@@ -79,7 +79,7 @@ class SoftmaxProximalNewton:
         """Minimise. The observer hears of every step, with one row [wₖ, bₖ] a class, and may stop the run."""
         if problem.penalty.l1 == 0:
             raise ValueError(f"solver {self.name!r} is for penalties with L1, not {problem.penalty.formula!r}")
-        return _Run(self, replace(problem, rows=problem.rows.lean()), observer).result(start)
+        return _Run(self, problem.lean(), observer).result(start)
 
 
 class _Run(GapRun):
@@ -107,7 +107,7 @@ class _Run(GapRun):
         last = point, softmax_bound(point)
         point, proof = last if best is None or last[1].gap < best[1].gap else best
         ended = self.proves(proof), self.message, self.history
-        return SoftmaxResult(point.W, point.b, self.k, *ended, proof, self.interrupted)
+        return SoftmaxResult(point.w, point.b, self.k, *ended, proof, self.interrupted)
 
     def _begin(self, start: tuple[FloatArray, FloatArray] | None) -> None:
         problem = self.problem
@@ -115,7 +115,7 @@ class _Run(GapRun):
             self.W, self.b = start[0].copy(), start[1] * problem.fit_intercept
             return
         if problem.fit_intercept:  # where all weights are zero, the best intercepts are known
-            self.b = np.log(np.maximum(problem.class_weight / problem.total_weight, 1e-300))
+            self.b = np.log(np.maximum(problem.class_totals / problem.total_weight, 1e-300))
             self.b = np.maximum(self.b, -30.0) - self.b.max()
         steepest = np.abs(self._evaluate().smooth_gradient[: problem.rows.d]).max(initial=0.0)
         if LEAP < float(steepest) / problem.penalty.l1 < NO_PENALTY:
@@ -130,13 +130,13 @@ class _Run(GapRun):
         """Solve on the next working set; return the new point of the whole problem."""
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.rows.d
-        part = self.problem if whole else replace(self.problem, rows=self.problem.rows.columns(chosen))
+        part = self.problem if whole else self.problem.with_rows(self.problem.rows.columns(chosen))
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
         steps = _newton(part, self.W[chosen], self.b, goal)
         for at in steps if whole else islice(steps, STEPS):
             self.W = np.zeros_like(self.W)
-            self.W[chosen], self.b = at.W, at.b
+            self.W[chosen], self.b = at.w, at.b
             self.k += 1
             self.record(self.k, at)
             self.tell(self.k, self.W, self.b, at.objective, join=self.problem.planes)
@@ -182,13 +182,13 @@ def _line_search(point: SoftmaxPoint, model: _Model, accuracy: float) -> Softmax
     if not (np.isfinite(step).all() and np.isfinite(step_b).all()) or not (step.any() or step_b.any()):
         return None
     g, l1 = point.smooth_gradient, problem.penalty.l1
-    slope = float(np.einsum("jk,jk->", g[:d], step)) + l1 * float(np.abs(point.W + step).sum() - np.abs(point.W).sum())
+    slope = float(np.einsum("jk,jk->", g[:d], step)) + l1 * float(np.abs(point.w + step).sum() - np.abs(point.w).sum())
     if problem.fit_intercept:
         slope += float(g[d] @ step_b)
     # The last steps lower P by less than its rounding error, and the gap still by much.
     noise, t = 1e-14 * abs(point.objective), 1.0
     while t > 1e-8:
-        W, b = point.W + t * step, point.b + t * step_b
+        W, b = point.w + t * step, point.b + t * step_b
         # Cheaply first, from the scores of the step; the point itself is evaluated anew.
         if SoftmaxPoint(problem, W, b, point.scores + t * U).objective <= point.objective + 1e-4 * t * slope + noise:
             new = problem.evaluate(W, b - b.mean())
@@ -207,7 +207,7 @@ class _Model:
         self.point, self.p = point, p
         problem = point.problem
         self.c = problem.weight_of_loss * problem.s
-        self.step, self.step_b = np.zeros_like(point.W), np.zeros_like(point.b)
+        self.step, self.step_b = np.zeros_like(point.w), np.zeros_like(point.b)
         self.U = np.zeros_like(point.scores)
         self.mean = np.zeros(problem.rows.n)  # Σₗ pᵢₗ uᵢₗ
         self.parts = [_Class(self, k) for k in range(problem.classes)]
@@ -230,7 +230,7 @@ class _Model:
     def _price_of_leap(self) -> float:
         """About how many rounds over the classes cost as much as moving all of them together."""
         rows, K = self.point.problem.rows, self.point.problem.classes
-        size = int(np.count_nonzero(self.point.W + self.step)) + K
+        size = int(np.count_nonzero(self.point.w + self.step)) + K
         return size**2 * (rows.n + size) / (8.0 * K * (rows.stored + rows.d**2))
 
     def pull(self, p: FloatArray, k: int | slice) -> FloatArray:
@@ -244,7 +244,7 @@ class _Model:
 
         Between columns that say nearly the same, or differ from the intercept by little, rounds over the classes crawl.
         """
-        problem, now = self.point.problem, self.point.W + self.step
+        problem, now = self.point.problem, self.point.w + self.step
         j, k = np.nonzero(now)
         features, place = np.unique(j, return_inverse=True)
         size = len(j) + problem.classes * problem.fit_intercept
@@ -298,7 +298,7 @@ class _Class:
         self.total = float(h.sum())
         self.centred = self.fit_intercept and self.total > 0
         self.centre = problem.rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.rows.d)
-        self.quadratic = quadratic_model(problem.rows, problem.penalty, model.point.W[:, k].copy(), h, self.centre)
+        self.quadratic = quadratic_model(problem.rows, problem.penalty, model.point.w[:, k].copy(), h, self.centre)
 
     def improve(self, accuracy: float) -> float:
         """Move this class to its own minimum; return by how much slopes were off before."""
@@ -311,7 +311,7 @@ class _Class:
             q, q_b = q + self.rows.rmatvec(t), q_b + float(t.sum())
         slope_b = q_b / self.total if self.centred else 0.0
         q = q - slope_b * self.total * self.centre
-        self.quadratic.w = model.point.W[:, k] + model.step[:, k]
+        self.quadratic.w = model.point.w[:, k] + model.step[:, k]
         off = max(violation(q, self.quadratic.w, self.quadratic.bend, penalty.l1), abs(q_b) * self.centred)
         if off == 0:
             return 0.0

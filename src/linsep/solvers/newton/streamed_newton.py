@@ -101,7 +101,7 @@ class _Run(StreamedRun):
         return 0, found.w, found.b
 
     def _evaluate(self, k: int, w: FloatArray, b: float) -> PartedPoint:
-        point = self.problem.evaluate(w, b, hessian=True)
+        point = self.problem.evaluate(w, b, gram=True)
         self.count_pass(point.bound.relative_gap)
         if np.isfinite(point.objective):
             self.record_pass(self.problem, point.bound.primal, point.value, point.mistakes)
@@ -110,9 +110,9 @@ class _Run(StreamedRun):
     def _direction(self, point: PartedPoint) -> tuple[FloatArray, float]:
         """Return the step, and how fast the objective falls at its beginning (a number below zero)."""
         problem, d = self.problem, self.problem.rows.d
-        assert point.hessian is not None
+        assert point.gram is not None
         size = d + problem.fit_intercept
-        H = problem.weight_of_loss * point.hessian[:size, :size]
+        H = problem.weight_of_loss * point.gram[:size, :size]
         np.einsum("jj->j", H)[:d] += problem.penalty.l2
         g = point.smooth_gradient
         if problem.penalty.l1 == 0:
@@ -137,9 +137,9 @@ class _Run(StreamedRun):
 
 def _quadratic_proof(point: PartedPoint, slope: float) -> Bound:
     """P − P* = ½ gᵀH⁻¹g of a quadratic without a penalty; nothing where H is singular, or nearly so."""
-    assert point.hessian is not None
+    assert point.gram is not None
     size = point.problem.rows.d + point.problem.fit_intercept
-    H = np.tril(point.hessian[:size, :size])
+    H = np.tril(point.gram[:size, :size])
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
     least = float(np.linalg.eigvalsh(H * scale[:, None] * scale, UPLO="L")[0])
     return Bound(point.objective, point.objective + 0.5 * slope if least > WELL_CONDITIONED else 0.0)

@@ -7,107 +7,82 @@ the data are helped; the steps of a stochastic one would become others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arithmetic.enclosure import Interval
 from ...objective.duality import Bound
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...objective.scaling import Scaled, middle_of_range, ordinary
-from ...objective.softmax import SoftmaxProblem
 from ..result import Observer, Result, Start
+from .reduction import FloatArray, Inner, Reduction, noted
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["SCALE_FREE", "MiddleOfRange", "find_middle"]
-
-#: Solvers that find the same plane on whatever scale.
-SCALE_FREE = (
-    "newton",
-    "proximal_newton",
-    "dual",
-    "multipliers",
-    "interior_point",
-    "least_squares",
-    "softmax_newton",
-    "softmax_proximal_newton",
-)
+__all__ = ["MiddleOfRange"]
 
 
 @dataclass(frozen=True, eq=False)
-class MiddleOfRange:
-    """A problem times powers of two, and the way back."""
-
-    scaled: Scaled
-    d: int
-
-    def plane(self, w: FloatArray) -> FloatArray:
-        """Return weights as they are on the columns as they are."""
-        with np.errstate(over="ignore"):
-            return np.ldexp(w, self.scaled.k)
-
-    def start(self, start: Start | None) -> Start | None:
-        """Return where a run on this scale begins."""
-        if start is None:
-            return None
-        with np.errstate(over="ignore"):
-            alpha = None if start.alpha is None else np.ldexp(start.alpha, self.scaled.m)
-            return replace(start, w=np.ldexp(start.w, -self.scaled.k), alpha=alpha)
-
-    def observer(self, observer: Observer | None) -> Observer | None:
-        """Return an observer that hears of the planes as they are on the columns as they are."""
-        return None if observer is None else _Translated(self, observer)
-
-    def proof(self, proof: Bound) -> Bound:
-        """Return between what the optimum lies, on the scale as it is."""
-        back = Interval(proof.dual, proof.primal).shifted(-self.scaled.m)
-        return Bound(back.high, back.low)
-
-    def back(self, result: Result) -> Result:
-        """Return the result for the problem as it is."""
-        alpha = None if result.alpha is None else np.ldexp(result.alpha, -self.scaled.m)
-        proof = None if result.proof is None else self.proof(result.proof)
-        last = replace(result.last, w=self.plane(result.last.w), alpha=None)
-        result.history.reason = self.reason(result.history.reason)
-        return replace(result, w=self.plane(result.w), alpha=alpha, last=last, proof=proof)
-
-    @staticmethod
-    def reason(reason: str) -> str:
-        """Return why it was solved as it was, with this added."""
-        return "; ".join(filter(None, [reason, "numbers at the ends of the range of floats are scaled inside"]))
-
-
-class _Translated:
-    """An observer that is told of planes on another scale."""
-
-    def __init__(self, middle: MiddleOfRange, observer: Observer) -> None:
-        self._middle, self._observer = middle, observer
-        self.needs_point = getattr(observer, "needs_point", True)
-        self.stop_requested = getattr(observer, "stop_requested", lambda: False)
-
-    def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
-        theta = np.array(theta, dtype=np.float64)
-        theta[..., : self._middle.d] = self._middle.plane(theta[..., : self._middle.d])
-        return self._observer(iteration, theta, objective)
-
-
-def find_middle(problem: Problem | SoftmaxProblem, solver: str) -> MiddleOfRange | None:
-    """Return the problem in the middle of the range of floats, unless it is there or the solver would not gain.
+class MiddleOfRange(Reduction):
+    """An objective times powers of two, and the way back.
 
     Examples
     --------
     >>> from linsep._core import Rows
     >>> from linsep.losses import Hinge
+    >>> from linsep.objective.problem import Problem
     >>> X, y = np.array([[1e65], [-1e65]]), np.array([1.0, -1.0])
-    >>> find_middle(Problem(Rows(X), y, Hinge(), C=1e-200), "dual") is None
+    >>> MiddleOfRange.find([Problem(Rows(X), y, Hinge(), C=1e-200)]) is None
     False
-    >>> find_middle(Problem(Rows(X / 1e65), y, Hinge()), "dual") is None
+    >>> MiddleOfRange.find([Problem(Rows(X / 1e65), y, Hinge())]) is None
     True
     """
-    d = problem.rows.d
-    nowhere = np.zeros(d)
-    if solver not in SCALE_FREE or ordinary(problem, nowhere, 0.0):
-        return None
-    return MiddleOfRange(middle_of_range(problem, nowhere), d)
+
+    scaled: Scaled
+    d: int
+    help = "scaling"
+
+    @classmethod
+    def find(cls, objectives: Sequence[Objective]) -> Self | None:
+        """Return the objective in the middle of the range of floats, unless it is there."""
+        objective = objectives[0]
+        nowhere = np.zeros(objective.rows.d)
+        return None if ordinary(objective, nowhere, 0.0) else cls(middle_of_range(objective, nowhere), len(nowhere))
+
+    def apply(self, objective: Objective) -> Objective:
+        """Return the objective with other rows, weights, penalty and C."""
+        there = self.scaled.problem
+        return replace(objective.weighed(there.rows, there.sample_weight), penalty=there.penalty, C=there.C)
+
+    def start(self, start: Start) -> Start:
+        """Return where a run on this scale begins."""
+        alpha = None if start.alpha is None else np.ldexp(start.alpha, self.scaled.m)
+        return replace(start, w=np.ldexp(start.w, -self.scaled.k), alpha=alpha)
+
+    def plane(self, theta: FloatArray) -> FloatArray:
+        """Return the plane as it is on the columns as they are."""
+        theta = np.array(theta, dtype=np.float64)
+        theta[..., : self.d] = self._weights(theta[..., : self.d])
+        return theta
+
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
+        """Return the result for the objective as it is."""
+        alpha = None if result.alpha is None else np.ldexp(result.alpha, -self.scaled.m)
+        proof = None if result.proof is None else self._proof(result.proof)
+        last = replace(result.last, w=self._weights(result.last.w), alpha=None)
+        noted(result, "numbers at the ends of the range of floats are scaled inside")
+        return replace(result, w=self._weights(result.w), alpha=alpha, last=last, proof=proof)
+
+    def solve(self, objective: Objective, inner: Inner, start: Start | None, observer: Observer | None) -> Result:
+        """Minimise there, and come back."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # its proof will tell how near it came
+            return super().solve(objective, inner, start, observer)
+
+    def _weights(self, w: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.ldexp(w, self.scaled.k)
+
+    def _proof(self, proof: Bound) -> Bound:
+        back = Interval(proof.dual, proof.primal).shifted(-self.scaled.m)
+        return Bound(back.high, back.low)

@@ -8,17 +8,18 @@ plane and the duality gap are those of all rows, and the dual variable of a grou
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Rows
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ..dual.descent import DualDescent
-from ..result import Result
+from ..result import Result, Start
+from .reduction import FloatArray, Reduction, noted
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 __all__ = ["Repeats", "find_repeats"]
@@ -35,7 +36,7 @@ SHARE = 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class Repeats:
+class Repeats(Reduction):
     """Which rows are the same, label included.
 
     Attributes
@@ -51,29 +52,51 @@ class Repeats:
     group: IntArray
     first: IntArray
     rows: Rows
+    help = "merging"
+    needs = frozenset({"rows"})
 
-    def merged(self, problem: Problem) -> Problem:
-        """Return the problem with one row a group."""
-        weight = np.bincount(self.group, problem.sample_weight, len(self.first)).astype(np.float64)
-        return replace(problem, rows=self.rows, y=problem.y[self.first], sample_weight=weight)
+    @classmethod
+    def find(cls, objectives: Sequence[Objective]) -> Repeats | None:
+        """Return which rows are the same, where merging them is worth its while."""
+        rows = objectives[0].rows
+        return None if rows.stored < WORTH else find_repeats(rows, _codes(objectives), worth=WORTH)
 
-    def spread(self, result: Result, problem: Problem, merged: Problem) -> Result:
-        """Return the merged problem's result as that of the whole one."""
-        result = _finished(result, merged)
-        result.history.reason = f"{len(self.group):,} rows merged into {len(self.first):,} different ones"
-        alpha = None if result.alpha is None else self._shares(result.alpha, problem, merged)
+    def apply(self, objective: Objective) -> Objective:
+        """Return the objective with one row a group."""
+        weight = np.bincount(self.group, objective.sample_weight, len(self.first)).astype(np.float64)
+        return objective.chosen(self.first, weight, self.rows)
+
+    def start(self, start: Start) -> Start:
+        """Return where a run on the merged rows begins: a group's dual variable is the sum of its rows'."""
+        alpha = (
+            None if start.alpha is None else np.bincount(self.group, start.alpha, len(self.first)).astype(np.float64)
+        )
+        return replace(start, alpha=alpha)
+
+    def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
+        """Return the merged objective's result as that of the whole one."""
+        result = _finished(result, reduced)
+        noted(result, f"{len(self.group):,} rows merged into {len(self.first):,} different ones")
+        alpha = None if result.alpha is None else self._shares(result.alpha, objective, reduced)
         z = None if result.z is None else result.z[self.group]
         return replace(result, alpha=alpha, z=z, last=replace(result.last, alpha=alpha))
 
-    def _shares(self, alpha: FloatArray, problem: Problem, merged: Problem) -> FloatArray:
-        assert merged.sample_weight is not None
+    def _shares(self, alpha: FloatArray, objective: Objective, reduced: Objective) -> FloatArray:
         # α/c first: at a bound that is exactly one, and stays one.
-        c = merged.weight_of_loss * merged.sample_weight
+        c = reduced.weight_of_loss * reduced.sample_weight
         share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
-        return share * problem.weight_of_loss * (1.0 if problem.sample_weight is None else problem.sample_weight)
+        s = 1.0 if objective.sample_weight is None else objective.sample_weight
+        return np.asarray(share * objective.weight_of_loss * s, dtype=np.float64)
 
 
-def _finished(result: Result, merged: Problem) -> Result:
+def _codes(objectives: Sequence[Objective]) -> IntArray:
+    """Return the position of each example's class, where each objective tells one from the others."""
+    if all(objective.examples is objectives[0].examples for objective in objectives):
+        return objectives[0].codes
+    return np.asarray(np.argmax([objective.y for objective in objectives], axis=0), dtype=np.int64)
+
+
+def _finished(result: Result, merged: Objective) -> Result:
     """Return a plane whose own dual point proves as much as the solver's did, where a few more passes find one.
 
     A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is

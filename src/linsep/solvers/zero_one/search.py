@@ -109,6 +109,7 @@ class ZeroOne:
     progress: Progress | None = None
 
     name = "zero_one"
+    needs = frozenset({"one_plane", "rows"})
 
     def __post_init__(self) -> None:
         limit = self.time_limit

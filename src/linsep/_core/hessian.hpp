@@ -1,4 +1,4 @@
-// The Hessian of the sum of losses, Σ h [x, 1][x, 1]ᵀ.
+// The Hessian of the sum of losses, Σ h [x, 1][x, 1]ᵀ: its products with vectors, and the matrix itself.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,25 @@
 #include "parallel.hpp"
 
 namespace linsep {
+
+// out[0…d) = Σ h (x·v + c) x and out[d] = Σ h (x·v + c): the Hessian of the sum of losses times (v, c).
+template <class Rows>
+void hessian_product(const Rows &X, const double *h, const double *v, double c, double *out, std::size_t threads) {
+    const std::size_t size = X.d + 1, blocks = block_count(X, size);
+    std::vector<double> parts(blocks * size, 0.0);
+    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
+        double *sum = parts.data() + block * size;
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
+            if (h[i] == 0) continue;
+            const auto row = X.row(i);
+            const double t = h[i] * (row.dot(v) + c);
+            row.add_to(sum, t);
+            sum[X.d] += t;
+        }
+    });
+    add_blocks(parts.data(), blocks, size);
+    std::copy(parts.begin(), parts.begin() + size, out);
+}
 
 // Up to so many columns, of which at least half are filled, the rows are spread out before they are multiplied.
 constexpr std::size_t narrow_columns = 64;

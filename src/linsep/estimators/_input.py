@@ -1,0 +1,120 @@
+"""From X, y and weights as users give them to rows, classes and weights as the kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from .._core import Rows
+from ..arithmetic.exact_input import refuse_inexact
+from ._specification import Specification
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Input", "check_batch_labels"]
+
+
+def _labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels in their order; two are found sooner than by sorting all of y."""
+    if y.dtype.kind in "biufUS":
+        other = y != y[0]
+        second = y[int(other.argmax())]
+        if (other == (y == second)).all():  # no third one
+            return np.sort(np.array([y[0], second], dtype=y.dtype))
+    return np.unique(y)
+
+
+class Input(Specification):
+    """The validation of what a fit is given."""
+
+    def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
+        """Return X (and y) as the kernels read them."""
+        if not isinstance(y, str) and self._is_exact():  # rows to learn from, not to read
+            refuse_inexact(X)
+        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order=order)
+
+    def _rows(self, X: Any) -> Rows:
+        """Return the examples as rows; raise where their squares do not fit into a float."""
+        rows = Rows(X)
+        if not np.isfinite(rows.squared_norms()).all():
+            largest = np.asarray(abs(rows.X).max(axis=0).todense() if rows.is_sparse else np.abs(rows.X).max(axis=0))
+            j = int(largest.argmax())
+            name = getattr(self, "feature_names_in_", [f"number {k}" for k in range(rows.d)])[j]
+            raise ValueError(
+                f"column {name} has values up to {largest.ravel()[j]:g}, whose squares overflow; "
+                "scale the columns first, e.g. with sklearn.preprocessing.StandardScaler"
+            )
+        return rows
+
+    def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        y = np.asarray(y)
+        if y.dtype.kind not in "biufUS":
+            check_classification_targets(y)
+        classes = _labels(y)
+        # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
+        if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
+            check_classification_targets(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
+            )
+        return classes, (y == classes[1]).astype(np.int64) if len(classes) == 2 else np.searchsorted(classes, y)
+
+    def _weights(
+        self, classes: NDArray[Any], codes: NDArray[np.int64], sample_weight: ArrayLike | None
+    ) -> FloatArray | None:
+        """Return sample weight × class weight, or None where all are one."""
+        class_weight, n = getattr(self, "class_weight", None), len(codes)
+        if sample_weight is None and class_weight is None:
+            return None
+        if sample_weight is None:
+            s = np.ones(n)
+        elif np.isscalar(sample_weight):
+            s = np.full(n, float(sample_weight))  # type: ignore[arg-type]
+        else:
+            s = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", copy=True)
+        if not np.isfinite(s).all():
+            raise ValueError("sample_weight has a value that is not a finite number")
+        if s.shape != (n,):
+            raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
+        if (s < 0).any():
+            raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
+        if class_weight is not None:
+            s *= self._class_weight(class_weight, classes, codes, s)[codes]
+        if not s.any():
+            raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
+        return s
+
+    def _class_weight(
+        self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], codes: NDArray[np.int64], s: FloatArray
+    ) -> FloatArray:
+        if not isinstance(class_weight, Mapping) and class_weight != "balanced":
+            raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
+        if class_weight == "balanced":
+            return self._statement().class_weights(codes, list(classes), s)
+        weight = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        weight = np.asarray(weight, dtype=np.float64)
+        if (weight < 0).any() or not np.isfinite(weight).all():
+            raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
+        return weight
+
+
+def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]:
+    """Return the position of each label among the classes; raise for one that is not there."""
+    labels = np.asarray(y)
+    if type_of_target(labels) in ("continuous", "unknown", "continuous-multioutput"):
+        check_classification_targets(labels)
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y has the label {unknown[0]}, which is not among the classes {list(classes)} of the first partial_fit; "
+            "name all labels in its 'classes'"
+        )
+    return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)

@@ -1,0 +1,85 @@
+"""Predicting: scores and classes of new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from ._input import Input
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Predicting"]
+
+
+class Predicting(Input):
+    """Scores and classes by the fitted planes."""
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
+        scores = self._read(X, _core.scores)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
+        return self._read(X, lambda rows, W, b: _core.labels(rows, W, b, self.classes_))
+
+    def _read(self, X: Any, kernel: Callable[[Any, FloatArray, FloatArray], tuple[NDArray[Any], bool]]) -> NDArray[Any]:
+        """Return what the kernel makes of the rows and the planes.
+
+        Rows that can be read as they are need no check beforehand, which would take as long as the reading: finite
+        scores say that all entries are finite.
+        """
+        if not hasattr(self, "coef_"):
+            check_is_fitted(self, "coef_")
+        as_it_is = self._readable(X)
+        rows = X if as_it_is else self._check_X(X, reset=False, order=None)
+        out, finite = kernel(rows, self._planes(), self.intercept_)
+        if as_it_is and not finite:
+            self._check_X(X, reset=False)  # raises, unless finite numbers overflowed
+        return out
+
+    def _readable(self, X: Any) -> bool:
+        """Whether the kernels can read X as it is and scikit-learn would find nothing in it but its values to check."""
+        if type(X) is np.ndarray:
+            laid_out = X.ndim == 2 and (X.flags.c_contiguous or X.flags.f_contiguous)
+        else:
+            laid_out = type(X) in (sparse.csr_array, sparse.csr_matrix)
+        return (
+            laid_out
+            and X.dtype in (np.float64, np.float32)
+            and X.dtype.isnative
+            and X.shape[0] > 0
+            and X.shape[1] == getattr(self, "n_features_in_", None)
+            and not hasattr(self, "feature_names_in_")
+        )
+
+    def sparsify(self) -> Self:
+        """Keep ``coef_`` as a sparse matrix, as in scikit-learn: smaller where most weights are zero, by L1.
+
+        Predictions, `certificate_`, `explain` and files are the same; what else reads ``coef_`` as an array needs
+        `densify` first.
+
+        Examples
+        --------
+        >>> from linsep import LogisticRegression
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]], [0, 0, 1, 1]
+        >>> model = LogisticRegression(l1_ratio=1.0).fit(X, y).sparsify()
+        >>> model.coef_.nnz, model.predict(X), bool(model.certificate_.verify(X, y))
+        (1, array([0, 0, 1, 1]), True)
+        """
+        check_is_fitted(self, "coef_")
+        self.coef_ = sparse.csr_matrix(self.coef_)  # type: ignore[assignment]
+        return self
+
+    def densify(self) -> Self:
+        """Keep ``coef_`` as an array, as after a fit."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = self._planes()
+        return self

@@ -1,0 +1,106 @@
+"""What an estimator says of itself: the loss, the penalty, C, its solver; and the names of what a fit leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import penalties
+from ..losses import Loss
+from ..objective.statement import Statement
+from ..penalties import Penalty
+
+if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
+    from ..arithmetic.redundancy import Redundancy
+    from ..certificates.claim import Claim
+    from ..solvers import Solver
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["Specification", "check_C"]
+
+
+def check_C(C: object) -> float:
+    """Return C as a float, infinite for None; raise unless it is positive."""
+    if C is None:
+        return np.inf
+    if not isinstance(C, Real) or isinstance(C, bool) or not float(C) > 0:
+        raise ValueError(f"C={C!r} must be a positive number; inf or None means no penalty")
+    return float(C)
+
+
+class Specification:
+    """The objective of a linear classifier, in the terms of its parameters; subclasses say which."""
+
+    classes_: NDArray[Any]
+    coef_: FloatArray
+    intercept_: FloatArray
+    n_features_in_: int
+    n_iter_: int
+    converged_: bool
+    dual_gap_: float
+    objective_: str
+    history_: Any
+    _claims: list[Claim]
+    _redundancy: Redundancy | None
+    _no_optimum: str | None = None
+    #: What to call the columns of arrays in messages, where somebody knows.
+    _column_names: Sequence[str] | None = None
+    #: Whether a fit ends by a rule of its own, and not at a proven gap.
+    _own_rule: bool = False
+
+    def _loss(self) -> Loss:
+        raise TypeError(f"{type(self).__name__} does not say its loss")
+
+    def _penalty(self) -> Penalty:
+        return penalties.NoPenalty()
+
+    def _C(self) -> float:
+        return np.inf
+
+    def _solver(self) -> Solver | None:
+        """Return the solver, or None to let the problem decide."""
+        return None
+
+    def _named(self, name: str) -> Solver:
+        """Return the solver of that name, with the estimator's own limits where both have them."""
+        from ..solvers import get
+
+        solver = get(name)
+        limits = {limit: getattr(self, limit, None) for limit in ("max_iter", "tol") if hasattr(solver, limit)}
+        return get(name, **{limit: value for limit, value in limits.items() if value is not None})
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that make no sense, before anything is computed."""
+
+    def _is_exact(self) -> bool:
+        """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
+        return bool(np.isinf(self._C()))
+
+    def _tol(self) -> float:
+        """Return the relative gap that is asked for."""
+        return float(getattr(self, "tol", 1e-4))
+
+    def _statement(self) -> Statement:
+        """Return what the parameters say is minimised."""
+        intercept, class_weight = bool(getattr(self, "fit_intercept", True)), getattr(self, "class_weight", None)
+        class_weight = dict(class_weight) if isinstance(class_weight, Mapping) else class_weight
+        return Statement(self._loss(), self._penalty(), self._C(), intercept, class_weight)
+
+    def _coefficients(self) -> int:
+        """Return how many coefficients one problem has."""
+        return int(self.n_features_in_)
+
+    def _feature_names(self) -> list[str]:
+        """Return the names of the columns; x0, x1 and so on where they have none."""
+        names = getattr(self, "feature_names_in_", self._column_names)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _planes(self) -> FloatArray:
+        """Return the weights as an array, one row a plane."""
+        return np.asarray(self.coef_.toarray()) if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]

@@ -1,0 +1,88 @@
+"""What a fit warns of: that there is no optimum, that it did not converge, or why no more is proven."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import penalties
+from ..objective.curvature import MANY_FEATURES
+from ._specification import Specification
+
+if TYPE_CHECKING:
+    from ..solvers import Result
+
+#: Squares that are no more than this share of those of no plane at all are as good as zero.
+EXACT = 1e-16
+#: The message of a run that its observer ended.
+STOPPED_BY_OBSERVER = "stopped by a callback"
+
+__all__ = ["Warnings"]
+
+
+class Warnings(Specification):
+    """The words for a fit that has not reached its goal."""
+
+    def _warn(self, results: list[Result]) -> None:
+        """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
+        if self._no_optimum is not None:
+            has_limit = "quasi" in self._no_optimum and len(self.classes_) == 2
+            limit = " linsep.estimates has the limit, and the supremum of the likelihood." if has_limit else ""
+            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=4)
+            return
+        if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
+            return
+        failed = [result for result in results if not result.converged]
+        advice = next((result.advice for result in failed if result.advice), "")
+        if failed:
+            how_far = f". {self._how_far()}" if np.isfinite(self.dual_gap_) and not self._own_rule else ""
+            message = f"did not converge: {advice or failed[0].message}{self._remedy(bool(advice))}{how_far}"
+        else:
+            message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(results)}"
+        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=4)
+
+    def _how_far(self) -> str:
+        return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
+
+    def _why_unproven(self, results: list[Result]) -> str:
+        """Say why no more is proven, and what to do about it."""
+        from ..solvers import helped_by
+
+        if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
+            return self._why_unproven_with_penalty(results)
+        redundancy = self._redundancy
+        if self._fits_exactly():
+            return "the scores are the labels but for rounding, and of an objective that small no share can be proven"
+        if not np.isfinite(self._loss().self_concordance):
+            return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
+        if self._coefficients() > MANY_FEATURES:
+            return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
+        if redundancy is not None and not redundancy.looked:
+            return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
+        if redundancy is not None and redundancy.nearly:
+            near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
+            return f"{near}; leave that column out, give more digits, or use a finite C"
+        if "polishing" not in helped_by(results[0].history.solver):
+            return self._why_unproven_with_penalty(results)
+        return "these numbers leave too few digits for it; scale the columns, or use a finite C"
+
+    def _why_unproven_with_penalty(self, results: list[Result]) -> str:
+        solver = results[0].history.solver
+        if self._solver() is not None:
+            return f"solver {solver!r} stopped by its own rule; leave it more iterations, or use solver='auto'"
+        if results[0].proof is None:
+            smooth = "a smooth loss such as squared_hinge instead of hinge, or penalty='l2', is solved to the end"
+            return f"no solver proves more of {self.objective_}; {smooth}"
+        return "these numbers leave too few digits for it; scale the columns"
+
+    def _fits_exactly(self) -> bool:
+        """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
+        if not (self._loss().quadratic and np.isinf(self._C()) and hasattr(self, "_claims")):
+            return False
+        return all(claim.primal <= EXACT * claim.data.weight for claim in self._claims)
+
+    def _remedy(self, has_advice: bool) -> str:
+        return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"

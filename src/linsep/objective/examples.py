@@ -1,0 +1,236 @@
+"""Where the examples are: in memory, as one block, or elsewhere, as many that come by one after the other.
+
+Whatever a method asks of examples is a sum over them, or one number for each. `resident` is what fast paths ask for:
+the rows, if all of them are in memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._core import Rows, is_sparse
+from ..arithmetic.blocked import BlockedMatrix, rows_of
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+S = TypeVar("S")
+
+__all__ = ["Block", "Examples", "InBlocks", "InMemory", "Several", "gather", "in_one"]
+
+
+class Several(tuple[Any, ...]):
+    """Numbers and arrays that are added one by one.
+
+    Examples
+    --------
+    >>> total = Several((1.0, np.ones(2)))
+    >>> total += Several((2.0, np.ones(2)))
+    >>> total
+    (3.0, array([2., 2.]))
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Self:
+        return type(self)(_added(a, b) for a, b in zip(self, other, strict=True))
+
+
+def _added(a: Any, b: Any) -> Any:
+    a += b  # an array in place: there may be room for no more than two of them
+    return a
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some examples that follow each other: the number of the first, their rows, and the class of each.
+
+    They may have weights; in a sample, how many of all examples each one stands for.
+    """
+
+    first: int
+    rows: Rows
+    codes: IntArray
+    weight: FloatArray | None = None
+
+    @property
+    def which(self) -> slice:
+        """Which of all examples these are."""
+        return slice(self.first, self.first + self.rows.n)
+
+
+class Examples(Protocol):
+    """Examples that can be gone through again and again; a block is good until the next one comes."""
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+        ...
+
+    @property
+    def d(self) -> int:
+        """How many columns."""
+        ...
+
+    @property
+    def counts(self) -> IntArray:
+        """How many examples each class has."""
+        ...
+
+    @property
+    def squares(self) -> FloatArray:
+        """Σ ‖x‖² over the examples of each class."""
+        ...
+
+    @property
+    def resident(self) -> Rows | None:
+        """All rows, if they are in memory."""
+        ...
+
+    def __iter__(self) -> Iterator[Block]: ...
+
+    def sum(self, task: Callable[[Block], S]) -> S:
+        """Return Σ task(block), in one pass, added in the order of the blocks."""
+        ...
+
+    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
+        """Return a sample to begin with; None where it is not worth it."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Examples in memory: one block.
+
+    Attributes
+    ----------
+    rows : Rows
+    given : array of int, or None
+        The class of each.
+    weight : array or None
+        The weight of each, all ones if None.
+    signs : array of ±1.0, or None
+        Instead of classes, where there are two: class 1 is +1.
+    """
+
+    rows: Rows
+    given: IntArray | None = None
+    weight: FloatArray | None = None
+    signs: FloatArray | None = None
+
+    @property
+    def resident(self) -> Rows:
+        """The rows."""
+        return self.rows
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return self.rows.n
+
+    @property
+    def d(self) -> int:
+        """How many columns they have."""
+        return self.rows.d
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The class of each."""
+        if self.given is not None:
+            return self.given
+        assert self.signs is not None
+        return (self.signs > 0).astype(np.int64)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many each class has."""
+        return np.bincount(self.codes)
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """Σ ‖x‖² over the examples of each class."""
+        return np.asarray(np.bincount(self.codes, weights=self.rows.squared_norms()), dtype=np.float64)
+
+    def __iter__(self) -> Iterator[Block]:
+        yield Block(0, self.rows, self.codes, self.weight)
+
+    def sum(self, task: Callable[[Block], S]) -> S:
+        """Return what the task gives of the only block."""
+        return task(next(iter(self)))
+
+    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
+        """Return nothing: who has all rows takes what it needs of them."""
+        return None
+
+    def with_rows(self, rows: Rows) -> InMemory:
+        """Return the same examples with other columns."""
+        return InMemory(rows, self.given, self.weight, self.signs)
+
+    def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> InMemory:
+        """Return some of them, with these weights, and rows that may be known."""
+        given, signs = (None if one is None else one[which] for one in (self.given, self.signs))
+        return InMemory(Rows(self.rows.X[which]) if rows is None else rows, given, weight, signs)
+
+
+class InBlocks(ABC):
+    """Examples elsewhere than in memory: whoever can go through the blocks can sum over them.
+
+    Attributes
+    ----------
+    sample_size : int
+        About how many examples a sample may have; none if 0.
+    """
+
+    n: int
+    d: int
+    counts: IntArray
+    squares: FloatArray
+    resident = None
+    sample_size: int = 0
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Block]: ...
+
+    def sum(self, task: Callable[[Block], S]) -> S:
+        """Return Σ task(block), in one pass, added in the order of the blocks."""
+        total: Any = None
+        for block in self:
+            found = task(block)
+            total = found if total is None else total + found
+        return total  # type: ignore[no-any-return]
+
+    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
+        """Return a sample of the size that is allowed; None if that is none."""
+        if not self.sample_size:
+            return None
+        return gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
+
+
+def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
+    """Return so many examples, about, as one block: the same share of each, or long ones rather."""
+    share = min(1.0, size / max(1, blocks.n))
+    typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
+    found, codes, weights = [], [], []
+    for block in blocks:
+        p = np.full(block.rows.n, share)
+        if weighted:
+            p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
+        chosen = np.flatnonzero(rng.random(block.rows.n) < p)
+        found.append(block.rows.X[chosen])
+        codes.append(block.codes[chosen])
+        weights.append(1.0 / p[chosen])
+    X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
+    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if weighted else None)
+
+
+def in_one(examples: Any) -> tuple[Rows, IntArray]:
+    """Return the examples as one matrix that is read block by block, and the class of each: for a check, not a fit."""
+    codes = np.concatenate([np.array(block.codes, dtype=np.int64) for block in examples])
+    return rows_of(BlockedMatrix(lambda: (block.rows.X for block in examples), examples.n, examples.d)), codes

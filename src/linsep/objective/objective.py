@@ -1,0 +1,366 @@
+"""What is minimised: examples, how scores become losses, a penalty, and how they are weighed.
+
+    P(w, b) = penalty(w) + C · Σᵢ sᵢ ℓᵢ(w, b)
+
+The intercept b is never penalised, and C = inf means no penalty: P is then Σᵢ sᵢ ℓᵢ. Methods whose step size ought not
+to depend on how many examples there are (the lecture's) work on the *mean objective* instead, which has the same
+minimiser:
+
+    F(w, b) = Σ sᵢ ℓᵢ / Σ sᵢ  +  λ · penalty(w),      λ = 1 / (C Σ sᵢ)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Rows
+from ..losses import Loss
+from ..penalties import L2, NoPenalty, Penalty
+from .examples import Block, Examples, InMemory
+from .heads import Head
+from .points import Point
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+S = TypeVar("S")
+
+__all__ = ["Objective", "Part", "formula"]
+
+
+def formula(head: Head, penalty: Penalty, C: float, *, weighted: bool) -> str:
+    """Return the objective in one line; `weighted`: whether examples have weights."""
+    s = "s·" if weighted else ""
+    factor = "" if C == 1 or np.isinf(C) else f"{C:g}·"
+    losses = f"{factor}Σ {s}{head.formula}"
+    return f"{penalty.formula.replace('w', head.letter)} + {losses}" if penalty.l2 or penalty.l1 else losses
+
+
+@dataclass(frozen=True)
+class Part:
+    """The objective on one block alone, and which of all examples these are."""
+
+    which: slice
+    problem: Any  # an Objective
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """One objective.
+
+    Attributes
+    ----------
+    examples : Examples
+        Where the examples are.
+    head : Head
+        How scores become losses.
+    penalty : Penalty
+        Of all weights together.
+    C : float
+        How much the losses count against the penalty; inf drops the penalty.
+    class_weight : array or None
+        s of the examples of each class, all ones if None; examples may have weights of their own besides.
+    fit_intercept : bool
+        Whether b is free; otherwise it is 0.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge
+    >>> rows = Rows(np.array([[1.0], [-2.0]]))
+    >>> p = Objective(InMemory(rows, np.array([1, 0])), Margin(Hinge()), C=10.0)
+    >>> p.evaluate(np.array([0.5]), 0.0).objective  # ½·0.25 + 10·(0.5 + 0)
+    5.125
+    >>> p.formula
+    '½‖w‖² + 10·Σ max(0, 1 − z)'
+    """
+
+    examples: Examples
+    head: Any
+    penalty: Penalty = field(default_factory=L2)
+    C: float = np.inf
+    class_weight: FloatArray | None = None
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
+        if np.isinf(self.C):
+            object.__setattr__(self, "penalty", NoPenalty())
+
+    # -- what is weighed, and how ------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+        return self.examples.n
+
+    @property
+    def d(self) -> int:
+        """How many columns they have."""
+        return self.examples.d
+
+    @property
+    def penalised(self) -> bool:
+        """Whether there is a penalty at all."""
+        return self.penalty.l2 > 0 or self.penalty.l1 > 0
+
+    @property
+    def weight_of_loss(self) -> float:
+        """What multiplies the sum of losses in P: C, or 1 where there is no penalty."""
+        return 1.0 if np.isinf(self.C) else self.C
+
+    @property
+    def strength(self) -> float:
+        """λ: what the penalty counts in the mean objective."""
+        if np.isinf(self.C):
+            return 0.0
+        return min(1.0 / self.C / self.total_weight, 1e300)  # the product may fall below the range of floats
+
+    @property
+    def by_class(self) -> FloatArray:
+        """S of the examples of each class."""
+        return np.ones(len(self.examples.counts)) if self.class_weight is None else self.class_weight
+
+    @cached_property
+    def total_weight(self) -> float:
+        """N = Σ sᵢ."""
+        if self.examples.resident is None:
+            return float(self.by_class @ self.examples.counts)
+        return float(self.n if self.sample_weight is None else self.sample_weight.sum())
+
+    @cached_property
+    def weighted_squares(self) -> float:
+        """Σ sᵢ ‖xᵢ‖²."""
+        if self.examples.resident is None:
+            return float(self.by_class @ self.examples.squares)
+        return self.mean(self.rows.squared_norms()) * self.total_weight
+
+    @property
+    def squares(self) -> FloatArray:
+        """Σ ‖x‖² over the examples of each class."""
+        squares = self.examples.squares
+        return np.append(squares, np.zeros(self.classes - len(squares))) if len(squares) < self.classes else squares
+
+    @cached_property
+    def class_totals(self) -> FloatArray:
+        """Nₖ: the weight of each class's examples."""
+        if self.examples.resident is None:
+            return self.by_class * self.examples.counts
+        return np.asarray(np.bincount(self.codes, weights=self.s, minlength=self.classes), dtype=np.float64)
+
+    @cached_property
+    def class_sums(self) -> FloatArray:
+        """Σ sᵢ xᵢ over the examples of each class: shape (d, K)."""
+        return self.sum(lambda part: part.rows.rmatmat(part.targets))
+
+    @property
+    def formula(self) -> str:
+        """The objective that is minimised, in one line."""
+        weighted = self.class_weight is not None or getattr(self.examples, "weight", None) is not None
+        return formula(self.head, self.penalty, self.C, weighted=weighted)
+
+    def into_box(self, v: FloatArray) -> float:
+        """Return by what a dual point is to be scaled: an L1 penalty alone has a finite conjugate in a box only."""
+        if self.penalty.l2 > 0:
+            return 1.0
+        longest = float(np.abs(v).max(initial=0.0))
+        return min(1.0, self.penalty.l1 / longest) if longest > 0 else 1.0
+
+    # -- points ------------------------------------------------------------------------------------------------------
+
+    def zeros(self) -> tuple[FloatArray, Any]:
+        """Return w and b of all zeros."""
+        found: tuple[FloatArray, Any] = self.head.zeros(self.d)
+        return found
+
+    def split(self, theta: FloatArray) -> tuple[FloatArray, Any]:
+        """Return w and b of θ."""
+        if not self.fit_intercept:
+            return theta, self.zeros()[1]
+        return theta[:-1], float(theta[-1]) if theta.ndim == 1 else theta[-1]
+
+    def join(self, w: FloatArray, b: Any) -> FloatArray:
+        """θ of w and b: b is the last entry, or the last row, if it is free."""
+        if not self.fit_intercept:
+            return np.array(w)
+        return np.append(w, b) if w.ndim == 1 else np.vstack([w, b])
+
+    def planes(self, w: FloatArray, b: Any) -> FloatArray:
+        """Return what an observer sees: [w, b], or one row [wₖ, bₖ] a class, without bₖ where that is not free."""
+        if w.ndim == 1:
+            return np.append(w, b)
+        return np.column_stack([w.T, b]) if self.fit_intercept else w.T.copy()
+
+    def evaluate(self, w: FloatArray, b: Any, **want: bool) -> Any:
+        """Return what one pass over the examples says of (w, b).
+
+        Of one plane: with the gradient by class if `split`, with the curvature of each example if `curvature`, with
+        the Hessian of the losses if `gram`; without `gradient` where that is false.
+        """
+        ask = self.head.summed if self.examples.resident is None else self.head.evaluate
+        return ask(self, w, b, **want)
+
+    def at(self, theta: FloatArray, **want: bool) -> Any:
+        """Return what one pass over the examples says of θ."""
+        return self.evaluate(*self.split(theta), **want)
+
+    def bending(self, point: Point) -> Callable[[FloatArray], tuple[FloatArray, FloatArray | None]]:
+        """Return what multiplies a vector with ∇²P at a point, a pass each; also the change of the scores, if known."""
+        if self.examples.resident is None:
+            return lambda V: (self._with_penalty(self._bent(point, V), V), None)
+        product = self.head.bending(point)
+
+        def bend(V: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+            out, scores = product(V)
+            return self._with_penalty(out, V), scores
+
+        return bend
+
+    def product(self, point: Point, V: FloatArray) -> FloatArray:
+        """(∇²P at a point) V, in one pass; V has a last entry, or row, for b if that is free."""
+        return self.bending(point)(V)[0]
+
+    def _bent(self, point: Point, V: FloatArray) -> FloatArray:
+        def task(part: Objective) -> FloatArray:
+            here = part.evaluate(point.w, point.b, curvature=True, gradient=False)
+            product: FloatArray = self.head.bending(here)(V)[0]
+            return product
+
+        return self.sum(task)
+
+    def _with_penalty(self, bent: FloatArray, V: FloatArray) -> FloatArray:
+        bent *= self.weight_of_loss
+        bent[: self.d] += self.penalty.l2 * V[: self.d]
+        return bent
+
+    # -- block by block ----------------------------------------------------------------------------------------------
+
+    def on(self, block: Block, C: float | None = None) -> Self:
+        """Return the same objective on these examples alone."""
+        examples = InMemory(block.rows, block.codes, block.weight)
+        return replace(self, examples=examples, C=C or self.C)
+
+    def sum(self, task: Callable[[Objective], S]) -> S:
+        """Return the sum of a task over the blocks, each an objective in memory: one pass."""
+        if self.examples.resident is not None:
+            return task(self)
+        return self.examples.sum(lambda block: task(self.on(block)))
+
+    def __iter__(self) -> Iterator[Part]:
+        for block in self.examples:
+            yield Part(block.which, self.on(block))
+
+    # -- what is in memory -------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Rows:
+        """The rows, which are in memory."""
+        resident = self.examples.resident
+        return self.examples if resident is None else resident  # type: ignore[return-value]
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of one plane."""
+        loss: Loss = self.head.loss
+        return loss
+
+    @property
+    def positive(self) -> int:
+        """The class that is +1, of one plane."""
+        return int(self.head.positive)
+
+    @property
+    def classes(self) -> int:
+        """How many there are, at the least."""
+        return self.head.planes or 2
+
+    @property
+    def codes(self) -> IntArray:
+        """The class of each example."""
+        codes: IntArray = self.examples.codes  # type: ignore[attr-defined]
+        return codes
+
+    @cached_property
+    def y(self) -> FloatArray:
+        """The labels ±1.0, of one plane."""
+        signs: FloatArray | None = self.examples.signs  # type: ignore[attr-defined]
+        return np.where(self.codes == self.head.positive, 1.0, -1.0) if signs is None else signs
+
+    @cached_property
+    def sample_weight(self) -> FloatArray | None:
+        """S of each example; None for all ones."""
+        own: FloatArray | None = self.examples.weight  # type: ignore[attr-defined]
+        if self.class_weight is None:
+            return own
+        return self.class_weight[self.codes] if own is None else self.class_weight[self.codes] * own
+
+    @cached_property
+    def s(self) -> FloatArray:
+        """The weights of the examples."""
+        return np.ones(self.n) if self.sample_weight is None else self.sample_weight
+
+    @property
+    def targets(self) -> FloatArray:
+        """sᵢ [yᵢ = k]."""
+        out = np.zeros((self.n, self.classes))
+        out[np.arange(self.n), self.codes] = self.s
+        return out
+
+    @cached_property
+    def mean_square_length(self) -> float:
+        """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are (as good as) zero."""
+        square = self.mean(self.rows.squared_norms() + self.fit_intercept)
+        return square if square > 1e-300 else 1.0
+
+    def mean(self, values: FloatArray) -> float:
+        """Σ sᵢ vᵢ / Σ sᵢ."""
+        if self.sample_weight is None:
+            return float(values.sum()) / self.total_weight
+        with np.errstate(over="ignore"):
+            total = float(self.sample_weight @ values)
+        if np.isfinite(total):
+            return total / self.total_weight
+        return float(self.sample_weight / self.total_weight @ values)  # the sum exceeds the largest float, not the mean
+
+    def agreements(self, w: FloatArray, b: float) -> FloatArray:
+        """zᵢ = yᵢ (w·xᵢ + b)."""
+        z = self.rows.matvec(w) if w.any() else np.zeros(self.rows.n)
+        z += b
+        z *= self.y
+        return z
+
+    def objective(self, w: FloatArray, b: Any) -> float:
+        """P(w, b)."""
+        return float(self.evaluate(w, b, gradient=False).objective)
+
+    def risk(self, w: FloatArray, b: Any) -> float:
+        """Return the empirical risk: the mean loss."""
+        return float(self.evaluate(w, b, gradient=False).risk)
+
+    def zero_one(self, w: FloatArray, b: Any) -> float:
+        """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
+        return float(self.evaluate(w, b, gradient=False).zero_one)
+
+    def with_rows(self, rows: Rows) -> Self:
+        """Return the same objective on other columns of the same examples."""
+        return replace(self, examples=self.examples.with_rows(rows))  # type: ignore[attr-defined]
+
+    def weighed(self, rows: Rows, weight: FloatArray | None) -> Self:
+        """Return the same objective with other rows and weights s."""
+        examples = replace(self.examples, rows=rows, weight=weight)  # type: ignore[type-var]
+        return replace(self, examples=examples, class_weight=None)
+
+    def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> Self:
+        """Return the objective on some of its examples, with these weights s, and rows that may be known."""
+        examples = self.examples.chosen(which, weight, rows)  # type: ignore[attr-defined]
+        return replace(self, examples=examples, class_weight=None)
+
+    def lean(self) -> Self:
+        """Return the same objective on sparse rows, if these are dense and mostly zeros; else itself."""
+        rows = self.rows.lean()
+        return self if rows is self.rows else self.with_rows(rows)

@@ -1,0 +1,314 @@
+"""Points of an objective: what one pass over the examples says of one, and how far from the optimum it can be.
+
+Where the rows are in memory a point keeps a number for each example (slopes, curvatures, scores), so that its bound
+and the steps from it need no other pass. Where they are not it keeps sums alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from .._core import Sums, conjugate_sum
+from .duality import Bound, class_scales
+
+if TYPE_CHECKING:
+    from .objective import Objective
+
+FloatArray = NDArray[np.float64]
+
+__all__ = ["MarginPoint", "Point", "SoftmaxPoint", "repair"]
+
+
+class Point:
+    """A point (w, b): its value, gradient and bound."""
+
+    problem: Objective
+    w: FloatArray
+    b: Any  # a float, or one for each class
+    value: float  # Σ s ℓ
+    mistakes: float  # Σ s over the mistakes
+
+    @cached_property
+    def objective(self) -> float:
+        """P(w, b)."""
+        return self.problem.penalty.value(self.w.reshape(-1)) + self.problem.weight_of_loss * self.value
+
+    @property
+    def mean_objective(self) -> float:
+        """F(w, b) = P / (C N), whose minimiser is the same."""
+        return self.objective / (self.problem.weight_of_loss * self.problem.total_weight)
+
+    @property
+    def risk(self) -> float:
+        """The mean loss."""
+        return self.value / self.problem.total_weight
+
+    @property
+    def zero_one(self) -> float:
+        """The share of mistakes."""
+        return self.mistakes / self.problem.total_weight
+
+    @property
+    def theta(self) -> FloatArray:
+        """Both in one array: the last row is that of b, if b is free."""
+        return self.problem.join(self.w, self.b)
+
+    @cached_property
+    def smooth_gradient(self) -> FloatArray:
+        """∇P for the smooth part of the penalty; its last entry, or row, is that of b, if b is free."""
+        raise NotImplementedError
+
+    @cached_property
+    def bound(self) -> Bound:
+        """A bound on the optimum without another pass over the examples: the best one, where the rows are in memory."""
+        raise NotImplementedError
+
+    def exact_bound(self) -> Bound:
+        """Return the bound that the point's own dual gives, for which every example may be looked at again."""
+        raise NotImplementedError
+
+
+class MarginPoint(Point):
+    """A point of one plane."""
+
+    def __init__(
+        self, problem: Objective, w: FloatArray, b: float, sums: Sums, split: bool, gram: FloatArray | None = None
+    ) -> None:
+        self.problem, self.w, self.b, self.sums = problem, w, b, sums
+        self.split = split  # whether the sums are by class
+        self.gram = gram  # Σ s ℓ''(z) [x, 1][x, 1]ᵀ, its lower triangle, where asked for
+        self.value, self.mistakes = sums.value, sums.mistakes
+
+    @cached_property
+    def smooth_gradient(self) -> FloatArray:
+        """∇P for the smooth part of the penalty; its last entry is that of b, if b is free."""
+        problem, sums = self.problem, self.sums
+        g = problem.weight_of_loss * sums.gradient + problem.penalty.l2 * self.w
+        if not problem.fit_intercept:
+            return g
+        return np.append(g, problem.weight_of_loss * (sums.positive_total + sums.negative_total))
+
+    @property
+    def mean_gradient(self) -> FloatArray:
+        """A (sub)gradient of F; its last entry is that of b, if b is free."""
+        problem, sums = self.problem, self.sums
+        grad = sums.gradient / problem.total_weight
+        grad += problem.strength * problem.penalty.slope(self.w)
+        if not problem.fit_intercept:
+            return grad
+        return np.append(grad, (sums.positive_total + sums.negative_total) / problem.total_weight)
+
+    @cached_property
+    def dual(self) -> tuple[FloatArray, float, float]:
+        """−Σ αᵢ yᵢ xᵢ of the feasible α that the point gives, and the scales of the two classes that made it so."""
+        problem, sums = self.problem, self.sums
+        if problem.fit_intercept and not self.split:
+            raise ValueError("a bound with a free intercept needs the sums by class: evaluate(w, b, split=True)")
+        positive, negative = (
+            class_scales(-sums.positive_total, sums.negative_total) if problem.fit_intercept else (1.0, 1.0)
+        )
+        C = problem.weight_of_loss
+        v = C * positive * sums.positive
+        if self.split:
+            v += C * negative * sums.negative
+        shrink = problem.into_box(v)
+        return shrink * v, shrink * positive, shrink * negative
+
+    @cached_property
+    def bound(self) -> Bound:
+        """A bound without another pass.
+
+        A class that is scaled by p ≤ 1 adds no more than p times its own conjugates, because ℓ* is convex and
+        ℓ*(0) = 0; what the class has of Σ s ℓ(z) is at most all of it.
+        """
+        _, positive, negative = self.dual
+        if self.problem.examples.resident is not None or positive == negative == 1.0:
+            return self.exact_bound()
+        sums = self.sums
+        gradients = (sums.positive, sums.negative) if self.split else (sums.positive,)
+        totals = (sums.positive_total, sums.negative_total) if self.split else (0.0,)
+        products = [float(g @ self.w) + self.b * t for g, t in zip(gradients, totals, strict=True)]
+        short = [1.0 - positive, 1.0 - negative]
+        lost = sum(less * (product - self.value) for less, product in zip(short, products, strict=False))
+        return Bound(self.objective, max(0.0, self._dual_value(sum(products) - self.value - lost)))
+
+    def exact_bound(self) -> Bound:
+        """Return the bound that α gives itself: another pass, where the rows are elsewhere and a class is scaled."""
+        _, positive, negative = self.dual
+        if positive == negative == 1.0:
+            # Fenchel and Young: ℓ*(a) = a z − ℓ(z) where a is the slope at z; and Σ s a z = w·(Σ u x) + b Σ u.
+            totals = self.sums.positive_total + self.sums.negative_total
+            products = float(np.einsum("j,j->", self.w, self.sums.gradient)) + self.b * totals
+            return Bound(self.objective, self._dual_value(products - self.value))
+        if self.problem.examples.resident is not None:
+            return Bound(self.objective, self._dual_value(self._conjugates(positive, negative)))
+
+        def again(part: Objective) -> float:
+            point = part.evaluate(self.w, self.b, gradient=False)
+            return point._conjugates(positive, negative)  # type: ignore[attr-defined, no-any-return]
+
+        return Bound(self.objective, self._dual_value(self.problem.sum(again)))
+
+    def _conjugates(self, positive: float, negative: float) -> float:
+        problem = self.problem
+        return conjugate_sum(problem.y, problem.sample_weight, problem.loss, self.sums.u, positive, negative)
+
+    def _dual_value(self, conjugates: float) -> float:
+        return -self.problem.penalty.conjugate(self.dual[0]) - self.problem.weight_of_loss * conjugates
+
+
+def add_sums(one: Sums, other: Sums) -> Sums:
+    """Return the sums over two blocks, without what belongs to single examples."""
+    nothing = np.empty(0)
+    totals = (
+        one.positive_total + other.positive_total,
+        one.negative_total + other.negative_total,
+        one.value + other.value,
+        one.mistakes + other.mistakes,
+    )
+    return Sums(*totals, one.positive + other.positive, one.negative + other.negative, nothing, nothing)
+
+
+class SoftmaxPoint(Point):
+    """A point with one plane a class, from its scores gᵢₖ: what follows from them is computed once it is asked for."""
+
+    def __init__(self, problem: Objective, w: FloatArray, b: FloatArray, scores: FloatArray) -> None:
+        self.problem, self.w, self.b, self.scores = problem, w, b, scores
+
+    @cached_property
+    def _softmax(self) -> tuple[FloatArray, FloatArray]:
+        """p, and log Σ e^g of each example."""
+        highest = self.scores.max(axis=1, keepdims=True)
+        p = self.scores - highest
+        np.exp(p, out=p)
+        total = p.sum(axis=1, keepdims=True)
+        p /= total
+        return p, (highest + np.log(total))[:, 0]
+
+    @property
+    def p(self) -> FloatArray:
+        """pᵢₖ."""
+        return self._softmax[0]
+
+    @cached_property
+    def value(self) -> float:  # type: ignore[override]
+        """Σ sᵢ (−log pᵢ,yᵢ)."""
+        own = self.scores[np.arange(self.problem.n), self.problem.codes]
+        return float(np.einsum("i,i->", self.problem.s, self._softmax[1] - own))
+
+    @cached_property
+    def mistakes(self) -> float:  # type: ignore[override]
+        """Σ sᵢ over the examples whose class has not the highest score."""
+        wrong = self.scores.argmax(axis=1) != self.problem.codes
+        return float(np.einsum("i,i->", self.problem.s, wrong))
+
+    @cached_property
+    def expected(self) -> tuple[FloatArray, FloatArray]:
+        """Σ sᵢ pᵢₖ xᵢ, shape (d, K), and Σ sᵢ pᵢₖ: what the classes' sums would be if p were the truth."""
+        share = self.problem.s[:, None] * self.p
+        return self.problem.rows.rmatmat(share), share.sum(axis=0)
+
+    @cached_property
+    def entropy(self) -> float:
+        """Σ sᵢ Σₖ −pᵢₖ log pᵢₖ."""
+        return float(np.einsum("i,ik->", self.problem.s, entr(self.p)))
+
+    @cached_property
+    def smooth_gradient(self) -> FloatArray:
+        """∇P for the smooth part of the penalty: shape (d, K), and a last row for b if that is free."""
+        problem = self.problem
+        sums, weight = self.expected
+        gradient = problem.weight_of_loss * (sums - problem.class_sums) + problem.penalty.l2 * self.w
+        if not problem.fit_intercept:
+            return gradient
+        return np.vstack([gradient, problem.weight_of_loss * (weight - problem.class_totals)])
+
+    @cached_property
+    def mixture(self) -> tuple[float, FloatArray]:
+        """T and q of the probabilities p' = (1 − t) p + t q, which give every class its weight where b is free.
+
+        Where p gives class k the weight Nₖ − rₖ instead of Nₖ, one row q for all makes up for it:
+        qₖ = (t Nₖ + (1 − t) rₖ) / (t N), with the smallest t for which no qₖ is negative.
+        """
+        problem = self.problem
+        return repair(problem.class_totals, self.expected[1]) if problem.fit_intercept else (0.0, np.zeros(len(self.b)))
+
+    @cached_property
+    def dual(self) -> tuple[FloatArray, float]:
+        """Xᵀ A of the feasible probabilities, and the share of p' in them: the rest is the labels, where a box asks."""
+        problem, (t, q), sums = self.problem, self.mixture, self.expected[0]
+        if t > 0:
+            sums = (1 - t) * sums + t * np.outer(problem.class_sums.sum(axis=1), q)
+        v = problem.weight_of_loss * (problem.class_sums - sums)
+        shrink = problem.into_box(v)
+        return shrink * v, shrink
+
+    @property
+    def balanced(self) -> FloatArray:
+        """The point's probabilities, made to give every class its weight where b is free."""
+        t, q = self.mixture
+        return self.p if t == 0 else (1 - t) * self.p + t * q
+
+    @cached_property
+    def bound(self) -> Bound:
+        """A bound without another pass: the entropy is concave, so that of a mixture is at least the mixture's."""
+        if self.problem.examples.resident is not None:
+            return self.exact_bound()
+        (t, q), shrink = self.mixture, self.dual[1]
+        entropy = (1 - t) * self.entropy + t * self.problem.total_weight * float(entr(q).sum())
+        return Bound(self.objective, max(0.0, self._dual_value(shrink * entropy)))
+
+    def exact_bound(self) -> Bound:
+        """Return the bound that the point's own probabilities give once they are feasible."""
+        (t, q), shrink = self.mixture, self.dual[1]
+        if t == 0 and shrink == 1:
+            return Bound(self.objective, self._dual_value(self.entropy))
+        if self.problem.examples.resident is not None:
+            return Bound(self.objective, self._dual_value(self._entropy(t, q, shrink)))
+
+        def again(part: Objective) -> float:
+            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[attr-defined, no-any-return]
+
+        return Bound(self.objective, self._dual_value(self.problem.sum(again)))
+
+    def _entropy(self, t: float, q: FloatArray, shrink: float) -> float:
+        p = (1 - t) * self.p + t * q
+        p = p if shrink == 1 else towards_labels(p, shrink, self.problem.codes)
+        return float(np.einsum("i,ik->", self.problem.s, entr(p)))
+
+    def _dual_value(self, entropy: float) -> float:
+        problem = self.problem
+        return problem.weight_of_loss * entropy - problem.penalty.conjugate(self.dual[0].reshape(-1))
+
+
+class SummedSoftmaxPoint(SoftmaxPoint):
+    """The same of examples that have come by in blocks: sums alone."""
+
+    def __init__(self, problem: Objective, w: FloatArray, b: FloatArray, sums: Sequence[Any]) -> None:
+        self.problem, self.w, self.b = problem, w, b
+        known = dict(zip(("value", "mistakes", "entropy"), sums[:3], strict=True))
+        self.__dict__.update(known, expected=(sums[3], sums[4]))
+
+
+def towards_labels(p: FloatArray, share: float, codes: NDArray[np.int64]) -> FloatArray:
+    """Return `share` times p, the rest on each example's own class."""
+    p = share * p
+    p[np.arange(len(p)), codes] += 1 - share
+    return p
+
+
+def repair(wanted: FloatArray, given: FloatArray) -> tuple[float, FloatArray]:
+    """Return t and q of `SoftmaxPoint.mixture`, from the weights that the classes have, and what p gives them."""
+    missing = wanted - given
+    # given > 0 but for underflow, and then nothing is missing that t could not supply
+    t = float(np.max(np.where(missing < 0, -missing / np.maximum(given, 1e-300), 0.0)))
+    q = np.maximum(t * wanted + (1 - t) * missing, 0.0)
+    if t == 0 or not q.any():  # what is missing is less than the rounding of the sums
+        return 0.0, np.zeros_like(wanted)
+    return t, q / q.sum()

@@ -1,0 +1,131 @@
+"""What a solver is: one method, what it needs of an objective, and which reductions help it.
+
+`needs` and `helped_by` are declared by the class of a solver, as words; here stands what the words mean. A solver of
+the user's own may leave both out: it is then asked to minimise whatever there is, as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..losses import Logistic, Loss
+from ..objective.objective import Objective
+from .result import Observer, Result, Start
+
+__all__ = ["HELP", "NEEDS", "Need", "Solver", "check_needs", "has_quadratic_conjugate", "helped_by", "serves"]
+
+
+class Solver(Protocol):
+    """Anything that minimises an objective: an immutable record without side effects."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    def solve(
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+    ) -> Result:
+        """Minimise. The observer hears of every iteration and may stop the run by returning True."""
+        ...
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a solver may need of an objective: in words, whether it is so, and in words what there is instead."""
+
+    words: str
+    met: Callable[[Objective], bool]
+    found: Callable[[Objective], str]
+
+
+def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
+    return Need(words, lambda objective: met(_loss(objective)), lambda objective: str(_loss(objective)))
+
+
+def _loss(objective: Objective) -> Loss:
+    """Return the loss of one plane; the softmax is as smooth and convex as the logistic loss, which it is for two."""
+    return getattr(objective.head, "loss", None) or Logistic()
+
+
+def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:
+    return Need(words, lambda objective: met(objective.penalty), lambda objective: repr(objective.penalty.formula))
+
+
+def has_quadratic_conjugate(loss: Loss) -> bool:
+    """Whether ℓ*(−a) = −a + a²/(2L) between the ends that `slopes` gives a.
+
+    Examples
+    --------
+    >>> from linsep.losses import Hinge, Logistic, SquaredHinge
+    >>> [has_quadratic_conjugate(loss()) for loss in (Hinge, SquaredHinge, Logistic)]
+    [True, True, False]
+    """
+    if not (loss.margin and loss.convex and loss.defines("conjugate")):
+        return False
+    a = np.array([0.0, 0.3, 0.9]) * min(1.0, -loss.slopes[0])
+    return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
+
+
+#: The words of `needs`, in the order in which they are checked.
+NEEDS = {
+    "quadratic": _of_loss("a quadratic loss", lambda loss: loss.quadratic),
+    "convex": _of_loss("a convex loss", lambda loss: loss.convex),
+    "smooth": _of_loss("a smooth loss", lambda loss: loss.smooth),
+    "kink": _of_loss("a loss with a kink", lambda loss: not loss.smooth),
+    "slope": _of_loss("a loss that is not flat, so that some step leads downhill", lambda loss: _has_slope(loss)),
+    "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
+    "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),
+    "dual_step": _of_loss("a loss that defines its dual_step", lambda loss: loss.defines("dual_step")),
+    "quadratic_conjugate": _of_loss("hinge or squared hinge", has_quadratic_conjugate),
+    "one_plane": Need(
+        "one plane",
+        lambda objective: objective.head.planes is None,
+        lambda objective: f"{objective.head.planes} at once, by softmax",
+    ),
+    "rows": Need(
+        "its rows in memory",
+        lambda objective: objective.examples.resident is not None,
+        lambda objective: "on disk",
+    ),
+    "l2": _of_penalty("the penalty ½‖w‖² alone", lambda penalty: penalty.l2 > 0 and penalty.l1 == 0),
+    "l1": _of_penalty("a penalty with L1", lambda penalty: penalty.l1 > 0),
+    "no_l1": _of_penalty("a penalty without L1", lambda penalty: penalty.l1 == 0),
+}
+#: The words of `helped_by`: the reductions, and the steps that prove an optimum without a penalty.
+HELP = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
+
+
+def _has_slope(loss: Loss) -> bool:
+    return loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any())
+
+
+def helped_by(solver: Any) -> frozenset[str]:
+    """Return what helps a solver, or the solver of a name, as it declares."""
+    if isinstance(solver, str):
+        from .choice import SOLVERS
+
+        solver = SOLVERS.get(solver.removeprefix("softmax_"))
+    return getattr(solver, "helped_by", frozenset())
+
+
+def serves(solver: Any, objective: Objective) -> bool:
+    """Whether a solver, or the class of one, can minimise the objective."""
+    return all(NEEDS[need].met(objective) for need in getattr(solver, "needs", ()))
+
+
+def check_needs(solver: Solver, objective: Objective) -> None:
+    """Raise where an objective lacks what a solver needs, and say which solver would do."""
+    if serves(solver, objective):
+        return
+    from .choice import SOLVERS, automatic  # which know all solvers
+
+    needs: frozenset[str] = solver.needs  # type: ignore[attr-defined]
+    lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
+    other = automatic(objective)[0]
+    advice = f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, such as 'hinge'"
+    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -1,0 +1,171 @@
+"""The way from an objective to a result: choose a solver, reduce the objective, solve, try again where need be.
+
+Planes over the same examples (one class against the rest) share their reductions, and run in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from threading import Event
+
+from .. import _core
+from ..objective.objective import Objective
+from .choice import Automatic
+from .contract import Solver
+from .reductions import Reduction, reductions, through
+from .reductions.fallback import second_try
+from .result import FloatArray, Observer, Result, Start
+
+__all__ = ["ASKED_FOR", "minimise", "minimise_all"]
+
+#: Why a solver was chosen, if the user did.
+ASKED_FOR = "asked for"
+
+
+def minimise(
+    objective: Objective,
+    solver: Solver,
+    *,
+    start: Start | None = None,
+    seed: int = 0,
+    observer: Observer | None = None,
+) -> Result:
+    """Minimise an objective by a solver, or by `Automatic`: in its best form, and at a second try if that may be.
+
+    Parameters
+    ----------
+    objective : Problem
+    solver : Solver
+    start : Start or None
+    seed : int
+        For what is drawn at random.
+    observer : callable or None
+        Hears of every iteration, of planes for the objective as it is given; True ends the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linsep.losses import Hinge
+    >>> from linsep.objective.problem import Problem
+    >>> X, y = np.array([[2000.0], [2000.1], [2000.4]]), np.array([-1.0, -1.0, 1.0])
+    >>> found = minimise(Problem(_core.Rows(X), y, Hinge(), C=1.0), Automatic(tol=1e-6))
+    >>> found.converged, found.history.solver
+    (True, 'multipliers')
+    """
+    return minimise_all([objective], solver, starts=[start], seed=seed, observers=lambda k: observer)[0]
+
+
+def minimise_all(
+    objectives: Sequence[Objective],
+    solver: Solver,
+    *,
+    starts: Sequence[Start | None] | None = None,
+    seed: int = 0,
+    observers: Callable[[int], Observer | None] | None = None,
+    n_jobs: int = 1,
+) -> list[Result]:
+    """Minimise objectives that differ in their labels only; parameters as for `minimise`.
+
+    Parameters
+    ----------
+    observers : callable or None
+        Gives the observer of each, by its number, when that one begins.
+    n_jobs : int
+        Threads; Ctrl-C in one ends all.
+    """
+    run = _Run(objectives, solver, starts or [None] * len(objectives), seed, observers or (lambda k: None))
+    shares = run.shares(n_jobs)
+    if len(shares) == 1 or n_jobs == 1:
+        results = [run.solve(share) for share in shares]
+    else:
+        results = run.side_by_side(shares, n_jobs)
+    return [result for some in results for result in some]
+
+
+class _Run:
+    """Objectives on the same examples, and the solver of all."""
+
+    def __init__(
+        self,
+        objectives: Sequence[Objective],
+        solver: Solver,
+        starts: Sequence[Start | None],
+        seed: int,
+        observers: Callable[[int], Observer | None],
+    ) -> None:
+        self.objectives, self.starts, self.seed, self.observers = objectives, starts, seed, observers
+        self.tries_again, self.solver, self.reason = False, solver, ASKED_FOR
+        if isinstance(solver, Automatic):
+            self.tries_again = solver.max_iter is None
+            self.solver, self.reason = solver.choose(objectives[0])
+        self.interrupt = Event()
+        self.chain: list[Reduction] = reductions(objectives, self.solver)
+
+    def shares(self, n_jobs: int) -> list[range]:
+        """Return which planes are solved together, one share after the other or side by side."""
+        together = getattr(self.solver, "shares", None)
+        count = len(self.objectives)
+        return [range(k, k + 1) for k in range(count)] if together is None else together(count, n_jobs)
+
+    def solve(self, share: range) -> list[Result]:
+        """Minimise some of the objectives."""
+        listeners = {k: StoppableObserver(self.interrupt, self.observers(k)) for k in share}
+        if hasattr(self.solver, "solve_together"):
+            together = dict(starts=self.starts, seed=self.seed, observers=listeners)
+            found = self.solver.solve_together(self.objectives, share, **together)
+        else:
+            found = [through(self.chain, self.objectives[k], self._solve, self.starts[k], listeners[k]) for k in share]
+        if any(result.interrupted for result in found):
+            self.interrupt.set()  # the planes that are left take one iteration each
+        for result in found:
+            result.history.solver = result.history.solver or self.solver.name
+            result.history.reason = "; ".join(filter(None, [self.reason, result.history.reason]))
+        return [replace(result, interrupted=self.interrupt.is_set()) for result in found]
+
+    def _solve(self, objective: Objective, start: Start | None, observer: Observer | None) -> Result:
+        """Solve as it is; where the method is ours to choose and did not arrive, by another."""
+        found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer)
+        return second_try(found, objective, self.solver, observer) if self.tries_again else found
+
+    def side_by_side(self, shares: list[range], n_jobs: int) -> list[list[Result]]:
+        """Solve every share in a thread of its own; Ctrl-C sets the event, and they end."""
+
+        def alone(share: range) -> list[Result]:
+            with _core.one_thread():
+                return self.solve(share)
+
+        with ThreadPoolExecutor(min(n_jobs, len(shares))) as pool:
+            tasks = [pool.submit(alone, share) for share in shares]
+            try:
+                # A signal may land in a worker; the main thread hears of it when it next wakes.
+                while wait(tasks, timeout=0.1).not_done:
+                    pass
+            except KeyboardInterrupt:
+                self.interrupt.set()
+            return [task.result() for task in tasks]
+
+
+@dataclass(frozen=True)
+class StoppableObserver:
+    """An observer that stops the run when an event says so; a solver may also ask it between observations.
+
+    Where nobody else listens (`needs_point` is false) it does not look at θ, which may then be empty.
+    """
+
+    event: Event
+    observer: Observer | None
+
+    @property
+    def needs_point(self) -> bool:
+        """Whether somebody looks at θ."""
+        return self.observer is not None
+
+    def stop_requested(self) -> bool:
+        """Whether the run is to end."""
+        return self.event.is_set()
+
+    def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
+        stop = self.observer is not None and self.observer(iteration, theta, objective)
+        return stop or self.event.is_set()

@@ -1,0 +1,44 @@
+"""What `linsep fit --max-memory` is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..data.readers import Hints
+
+__all__ = ["Progress", "Request"]
+
+#: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What shall be fitted, how, and in how much room; the names are those of `linsep fit`."""
+
+    data: str
+    target: str | None
+    max_memory: int
+    hints: Hints = field(default_factory=Hints)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    degree: int = 1
+    loss: str = "logistic"
+    C: float = 1.0
+    l1_ratio: float = 0.0
+    tol: float = 1e-4
+    balanced: bool = False
+    seed: int = 0
+    output: Path | None = None
+    scratch: Path | None = None
+    resume: bool = True
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the answer depends on, in terms of JSON."""
+        hints = {
+            name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(self.hints).items()
+        }
+        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "balanced", "seed")
+        return {"kinds": dict(self.kinds), "reading": hints, **{name: getattr(self, name) for name in names}}
