@@ -16,6 +16,7 @@ from .._words import listed
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
 from ..history import History, Record
+from ..objective.objective import Objective
 from ..objective.problem import Problem
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
 from ..solvers.result import Observer
@@ -164,9 +165,10 @@ class _Recorder:
         return self
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Solve, keeping every iterate."""
+        assert isinstance(problem, Problem), "a replay shows one plane, between two classes"
         solver = self._choose() or self._named(automatic(problem)[0])
         if is_dataclass(solver) and hasattr(solver, "record"):
             solver = replace(solver, record="update")  # type: ignore[type-var]
