@@ -142,7 +142,8 @@ def separable(
     """
     from ..report.proofs import told
     from ..separation.verdict import separability
-    from ..workflows.preparation import check_two, prepare
+    from ..workflows.labels import check_two
+    from ..workflows.preparation import prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")

@@ -64,7 +64,8 @@ def evaluate(
     from ..analysis import evaluation
     from ..data.encoding import from_dict
     from ..workflows.evaluating import evaluation_record, evaluation_text
-    from ..workflows.preparation import check_labels, encoded
+    from ..workflows.labels import check_labels
+    from ..workflows.preparation import encoded
 
     found = _read(model)
     with Waiting() as waiting:
@@ -107,7 +108,8 @@ def verify(
     from ..certificates.verification import verify as check
     from ..data.encoding import from_dict
     from ..workflows import checking_streams, second_opinion, summaries
-    from ..workflows.preparation import check_labels, encoded
+    from ..workflows.labels import check_labels
+    from ..workflows.preparation import encoded
 
     if rows is not None:
         ready(rows, model, data)
