@@ -11,8 +11,6 @@ from .. import __version__
 from ..data.encoding import MatrixEncoding, from_dict
 from .terms import Category, Model, Text, model_terms
 
-__all__ = ["to_onnx"]
-
 #: What the graph needs at the least.
 OPSET, ML_OPSET = 18, 3
 

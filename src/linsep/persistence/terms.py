@@ -14,8 +14,6 @@ from ..data.sources import DataError
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Category", "Model", "Number", "Text", "is_softmax", "model_terms"]
-
 
 @dataclass(frozen=True)
 class Number:

@@ -19,8 +19,9 @@ from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
+from .labels import CLASSES, labels, target_column, with_label
 from .memory import Budget, give_back
-from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
+from .preparation import Encoding, check_width, types_said
 from .request import Progress, Request
 
 __all__ = ["Preparation", "file_to_stream"]
