@@ -14,8 +14,7 @@ from linsep.objective.duality import bound
 from linsep.objective.examples import Block, InBlocks
 from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
-from linsep.solvers.dual.streamed_dual import StreamedDual
-from linsep.solvers.newton.streamed_multipliers import StreamedMultipliers
+from linsep.solvers import DualDescent, Multipliers
 from linsep.solvers.newton.streamed_newton import StreamedNewton
 from linsep.solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax
 from linsep.solvers.sampling import gather
@@ -60,8 +59,18 @@ class MemoryWorkspace:
         if self.kept == self.stop_after:
             raise SystemExit("killed")
 
+    def passed(self, passes, gap):
+        pass
+
     def vector(self, name):
         return self.vectors.setdefault(name, MemoryVector(self.n))
+
+
+def solved(solver, problem, workspace):
+    """Solve by a solver of the old contract or of the new one."""
+    if isinstance(solver, StreamedNewton):
+        return solver.solve(problem, workspace)[0]
+    return solver.solve(problem, workspace=workspace)
 
 
 def data(n=1500, d=6, seed=0, classes=2):
@@ -151,11 +160,11 @@ def test_hinge_by_multipliers_in_passes(C, weight, with_sample):
     blocks = MemoryBlocks(X, codes, 333)
     weights = None if weight is None else np.array(weight)
     problem = PartedProblem(blocks, 1, losses.Hinge(), penalties.L2(), C, weights)
-    sample = gather(blocks, 500, np.random.default_rng(0)) if with_sample else None
-    result, duals = StreamedMultipliers().solve(problem, MemoryWorkspace(len(X)), sample=sample)
+    blocks.sample_size = 500 * with_sample
+    result = Multipliers().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert result.converged
     assert result.n_iter < 80
-    check(problem, result, duals, X, codes, "hinge", "l2", C, weight=weight)
+    check(problem, result, result.alpha, X, codes, "hinge", "l2", C, weight=weight)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
@@ -165,9 +174,10 @@ def test_dual_descent_in_passes_for_many_features(loss):
     codes = (np.asarray(X[:, :300].sum(axis=1)).ravel() > 1.5).astype(int)
     blocks = MemoryBlocks(X, codes, 150)
     problem = PartedProblem(blocks, 1, losses.get(loss), penalties.L2(), 1.0)
-    result, duals = StreamedDual().solve(problem, MemoryWorkspace(800), sample=gather(blocks, 200, rng))
+    blocks.sample_size = 200
+    result = DualDescent().solve(problem, workspace=MemoryWorkspace(800))
     assert result.converged
-    check(problem, result, duals, X, codes, loss, "l2", 1.0)
+    check(problem, result, result.alpha, X, codes, loss, "l2", 1.0)
 
 
 @pytest.mark.parametrize("balanced", [False, True])
@@ -190,7 +200,7 @@ def test_m24_softmax_in_passes(balanced):
 
 @pytest.mark.parametrize(
     ("solver", "loss"),
-    [(StreamedNewton(), "logistic"), (StreamedMultipliers(), "hinge"), (StreamedDual(tol=1e-3), "hinge")],
+    [(StreamedNewton(), "logistic"), (Multipliers(), "hinge"), (DualDescent(tol=1e-3), "hinge")],
 )
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
@@ -198,9 +208,9 @@ def test_a_killed_run_goes_on_from_its_last_pass(solver, loss, passes):
     problem = PartedProblem(MemoryBlocks(X, codes, 400), 1, losses.get(loss), C=0.001)
     workspace = MemoryWorkspace(len(X), stop_after=passes)
     with pytest.raises(SystemExit):
-        solver.solve(problem, workspace)
-    result, _ = solver.solve(problem, workspace)
-    straight, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+        solved(solver, problem, workspace)
+    result = solved(solver, problem, workspace)
+    straight = solved(solver, problem, MemoryWorkspace(len(X)))
     assert result.converged
     objectives = [problem.evaluate(one.w, one.b).objective for one in (result, straight)]
     assert objectives[0] == pytest.approx(objectives[1], rel=2 * solver.tol)
@@ -219,11 +229,11 @@ class _Interrupting(MemoryBlocks):
             yield block
 
 
-@pytest.mark.parametrize(("solver", "loss"), [(StreamedNewton(1e-12), "logistic"), (StreamedMultipliers(), "hinge")])
+@pytest.mark.parametrize(("solver", "loss"), [(StreamedNewton(1e-12), "logistic"), (Multipliers(), "hinge")])
 def test_ctrl_c_keeps_the_best_so_far(solver, loss):
     X, codes = data()
     problem = PartedProblem(_Interrupting(X, codes, 400), 1, losses.get(loss), C=1.0)
-    result, _ = solver.solve(problem, MemoryWorkspace(len(X)))
+    result = solved(solver, problem, MemoryWorkspace(len(X)))
     assert result.interrupted
     assert problem.evaluate(result.w, result.b).objective < problem.evaluate(np.zeros(6), 0.0).objective
 
@@ -231,9 +241,9 @@ def test_ctrl_c_keeps_the_best_so_far(solver, loss):
 def test_a_penalty_that_a_method_cannot_minimise_is_refused():
     X, codes = data(50)
     problem = PartedProblem(MemoryBlocks(X, codes, 10), 1, losses.Hinge(), penalties.get("l1"), 1.0)
-    for solver in (StreamedMultipliers(), StreamedDual()):
+    for solver in (Multipliers(), DualDescent()):
         with pytest.raises(ValueError, match="needs the penalty"):
-            solver.solve(problem, MemoryWorkspace(50))
+            solver.solve(problem, workspace=MemoryWorkspace(50))
 
 
 def test_gather_takes_the_same_share_of_every_block():

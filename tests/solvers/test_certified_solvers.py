@@ -1,5 +1,7 @@
 """Newton's method and dual descent: within the gap they prove, by independent oracles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from linsep._core import Rows
 from linsep.objective.problem import Problem
 from linsep.penalties import L1
 from linsep.solvers import DualDescent, Multipliers, Newton
+from linsep.solvers.newton import augmented_lagrangian
 from linsep.solvers.sampling import draw
 
 SOLVERS = [
@@ -352,7 +355,7 @@ def test_the_kernel_is_left_when_the_observer_says_so(monkeypatch):
         def __call__(self, iteration, theta, objective):
             return iteration >= 2
 
-    monkeypatch.setattr("linsep.solvers.newton.augmented_lagrangian.WORK", 1)  # one step a call
+    monkeypatch.setattr(augmented_lagrangian, "TUNED", replace(augmented_lagrangian.TUNED, work=1))  # one step a call
     result = Multipliers(tol=1e-9).solve(problem("hinge", n=3000, d=8), observer=Impatient())
     assert result.n_iter == 2
     assert result.message == "stopped by a callback"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..objective.duality import Bound
-from ..objective.parted import Block, PartedProblem
-from ..objective.problem import Problem
+from ..objective.objective import Objective
+from ..objective.parted import Block
 from .history import Record
 from .run import GapRun, Method
 
@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 #: Hears of every pass: how many there were, and the gap that is proven.
 Told = Callable[[int, float], None]
 
-__all__ = ["FloatArray", "StreamedRun", "Told", "Vector", "Workspace", "sample_problem"]
+__all__ = ["FloatArray", "InProcess", "StreamedRun", "Told", "Vector", "Workspace", "sample_problem"]
 
 
 class Vector(Protocol):
@@ -49,8 +49,45 @@ class Workspace(Protocol):
         """Return the vector of that name; zeros, if it is new."""
         ...
 
+    def passed(self, passes: int, gap: float) -> None:
+        """Hear of a pass: how many there were, and the gap that is proven."""
+        ...
 
-def sample_problem(problem: PartedProblem, sample: Block) -> Problem | None:
+
+class InProcess:
+    """A workspace in memory, for a run that nobody wants to go on with."""
+
+    state: dict[str, Any] | None = None
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, _Held] = {}
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Nobody asks again."""
+
+    def vector(self, name: str) -> Vector:
+        """Return the vector of that name."""
+        return self._vectors.setdefault(name, _Held())
+
+    def passed(self, passes: int, gap: float) -> None:
+        """Nobody listens."""
+
+
+class _Held:
+    """The numbers of each block."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, FloatArray] = {}
+
+    def read(self, which: slice) -> FloatArray:
+        found = self._blocks.get(which.start)
+        return np.zeros(which.stop - which.start) if found is None else found.copy()
+
+    def write(self, which: slice, values: FloatArray) -> None:
+        self._blocks[which.start] = values.copy()
+
+
+def sample_problem(problem: Objective, sample: Block) -> Objective | None:
     """Return the problem on a sample, which counts as much as all examples; None where it says nothing of them."""
     positive = int((sample.codes == problem.positive).sum())
     if not 0 < positive < len(sample.codes):

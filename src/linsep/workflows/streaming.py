@@ -18,9 +18,8 @@ from ..data.sources import DataError, Source
 from ..history import History
 from ..objective.examples import Block, InBlocks
 from ..objective.parted import PartedProblem
-from ..solvers.dual.streamed_dual import StreamedDual
+from ..solvers import DualDescent, Multipliers
 from ..solvers.newton.preconditioner import FACTORED
-from ..solvers.newton.streamed_multipliers import StreamedMultipliers
 from ..solvers.newton.streamed_newton import StreamedNewton
 from ..solvers.newton.streamed_softmax import PartedSoftmax, StreamedSoftmax, enclosed_in_passes
 from ..solvers.result import Result, Start
@@ -166,10 +165,15 @@ class _Fit:
 
     def _plane(self, problem: PartedProblem, place: Any, sample: Block | None, which: str) -> tuple[Result, Claim]:
         rows, tol = problem.rows, float(getattr(self.model, "tol", self.request.tol))
-        blocks = _Watched(rows, self.progress, which)
+        blocks = _Watched(rows, self.progress, which, sample)
         watched, told = replace(problem, examples=blocks), _teller(blocks, which)
         solver = self._solver(problem, tol)
-        result, duals = solver.solve(watched, place, sample=sample, told=told)
+        if isinstance(solver, StreamedNewton):
+            result, duals = solver.solve(watched, place, sample=sample, told=told)
+        else:
+            place.passed = told
+            result = solver.solve(watched, workspace=place)
+            duals = result.alpha
         if result.proof is None:
             raise KeyboardInterrupt
         result.history.solver, result.history.reason = solver.name, "the data are larger than memory"
@@ -182,7 +186,7 @@ class _Fit:
         if loss.smooth and few:
             return StreamedNewton(tol)
         if loss.defines("dual_step") and penalty.l2 > 0 and penalty.l1 == 0:
-            return StreamedMultipliers(tol) if few else StreamedDual(tol)
+            return Multipliers(tol) if few else DualDescent(tol, max_iter=2000)
         what = f"{problem.formula} on {d:,} features"
         if loss.smooth and d <= FACTORED:
             raise DataError(f"{what} takes --max-memory {self.budget.enough_for(d) / 1e6:,.0f}MB")
@@ -214,9 +218,13 @@ class _Fit:
 class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
-    def __init__(self, blocks: Any, progress: Progress, which: str) -> None:
-        self._blocks, self._progress, self._what = blocks, progress, f"pass 1{which}"
+    def __init__(self, blocks: Any, progress: Progress, which: str, sample: Block | None = None) -> None:
+        self._blocks, self._progress, self._what, self._sample = blocks, progress, f"pass 1{which}", sample
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
+
+    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
+        """Return the sample that all planes share."""
+        return self._sample
 
     def say(self, what: str) -> None:
         """Name the next pass."""

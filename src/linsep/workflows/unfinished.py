@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,7 @@ class Place:
 
     def __init__(self, run: Unfinished, n: int) -> None:
         self._run, self._n = run, n
+        self.passed: Callable[[int, float], None] = lambda passes, gap: None  # hears of every pass, and of its gap
 
     @property
     def state(self) -> dict[str, Any] | None:

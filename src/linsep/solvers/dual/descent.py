@@ -2,6 +2,10 @@
 
 The weights are w = Σ αᵢ yᵢ xᵢ throughout. The intercept is free, which the dual sees as Σ αᵢ yᵢ = 0; here it is pulled
 towards where it last was by a spring (ρ/2)(b − b̄)², a penalty that vanishes as b̄ follows b: the method of multipliers.
+
+Of examples in blocks each block in turn is read with its dual variables, which take a few passes there while w stays in
+memory, and goes back to the disk (Yu, Hsieh, Chang and Lin 2010, *Large linear classification when data cannot fit in
+memory*).
 """
 
 from __future__ import annotations
@@ -13,35 +17,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import WORTH_A_THREAD
-from ...objective.duality import Bound, balanced, bound, dual_bound
+from ...history import Record
+from ...objective.duality import Bound, balanced, class_scales, dual_bound
+from ...objective.examples import Block, Several
 from ...objective.objective import Objective
 from .._checks import check_count
 from ..contract import check_needs
-from ..history import Record
 from ..result import Observer, Result, Start
 from ..run import GapRun
+from ..streamed import InProcess, Vector, Workspace, sample_problem
 from .gathered import Gathered
 
 FloatArray = NDArray[np.float64]
+#: A plane with its objective first, then its mean loss and its share of mistakes, and its agreements where known.
+Plane = tuple[float, FloatArray, float, float, float, FloatArray | None]
 
-__all__ = ["DualDescent"]
+__all__ = ["TUNED", "DualDescent"]
 
-#: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one example at a time.
-BRISK = 0.4
-#: For a loss with corners they pay in the first passes only, which move everything, and if a second thread does.
-BLUNT, MANY = 2, 2 * WORTH_A_THREAD
-#: The spring holds b as a column of constants would whose square is this share of an average row's: all examples have
-#: that column in common, so that a longer one makes each step undo what others did.
-SPRING = 0.05
-#: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
-FIRST, FIRST_SMOOTH = 32, 8
-#: A loss with a corner lets the plane swing about the optimum. In a run longer than this the planes are averaged, each
-#: pass with this weight; the average's gap is about this part of what a pass sees.
-LONG, NEW, CALMER = 50, 0.1, 0.7
-#: A run aims at this part of `tol`: the certificate of many examples has to allow for rounding.
-ROOM = 0.97
-#: An example whose share in the gap is below this part of c has none: that is rounding.
-NOTHING = 1e-12
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was tuned, with what it trades; set by `benchmarks/race.py`, what concerns blocks by `files.py`."""
+
+    #: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one at a time.
+    brisk: float = 0.4
+    #: For a loss with corners they pay in the first passes only, which move everything …
+    blunt: int = 2
+    #: … and if a second thread does.
+    many: int = 2 * WORTH_A_THREAD
+    #: The spring holds b as a column of constants would whose square is this share of an average row's: all examples
+    #: have that column in common, so that a longer one makes each step undo what others did.
+    spring: float = 0.05
+    #: In blocks a stiff spring would make every block balance by itself, against the others; a loose one lets b be
+    #: wrong for long. It begins as loose as this, over n …
+    loose: float = 2.0
+    #: … and stays so where Σ αᵢ yᵢ falls to this in a pass.
+    falls: float = 0.7
+    #: After this many passes the gap is measured at the latest; that of a smooth loss falls faster.
+    first: int = 32
+    first_smooth: int = 8
+    #: By what the passes grow from one measuring to the next; in blocks, where a pass is as dear as measuring, less.
+    later: float = 2.0
+    later_in_blocks: float = 1.5
+    #: Passes over a block while it is in memory.
+    inner: int = 3
+    #: A loss with a corner lets the plane swing about the optimum. In a run longer than this the planes are averaged …
+    long: int = 50
+    #: … each pass with this weight …
+    new: float = 0.1
+    #: … and the average's gap is about this part of what a pass sees.
+    calmer: float = 0.7
+    #: A run aims at this part of `tol`: the certificate of many examples has to allow for rounding.
+    room: float = 0.97
+    #: An example whose share in the gap is below this part of c has none: that is rounding.
+    nothing: float = 1e-12
+
+
+TUNED = Tuned()
 
 
 @dataclass(frozen=True)
@@ -66,147 +98,349 @@ class DualDescent:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self,
+        objective: Objective,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
     ) -> Result:
         """Minimise; of a start without dual variables only b is taken: its weights need not be a sum of examples."""
-        check_needs(self, problem)
-        return _Run(self, problem, start or Start(np.zeros(problem.rows.d), 0.0), seed, observer).result()
+        check_needs(self, objective)
+        return _Run(self, objective, start, seed, observer, workspace).result()
 
 
 class _Run(GapRun):
-    """One run: the dual variables, the weights they make, and the best point met."""
+    """One run: the weights that the dual variables make, the intercept, and the best point met."""
 
     def __init__(
-        self, method: DualDescent, problem: Objective, start: Start, seed: int, observer: Observer | None
+        self,
+        method: DualDescent,
+        objective: Objective,
+        start: Start | None,
+        seed: int,
+        observer: Observer | None,
+        workspace: Workspace | None,
     ) -> None:
-        super().__init__(replace(method, tol=ROOM * method.tol), observer)
-        self.problem, self.seed = problem, seed
-        n, d = problem.rows.n, problem.rows.d
-        weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
-        self.c = problem.C / problem.penalty.l2 * weight
-        self.alpha, self.w, self.b = np.zeros(n), np.zeros(d), np.array([start.b])
-        if start.alpha is not None:
-            self.alpha = np.clip(start.alpha / problem.penalty.l2, 0.0, self.c)
-            self.w = problem.rows.rmatvec(self.alpha * problem.y)
-        self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(problem, self.c)
-        self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
-        self.other = np.empty(d)
-        self.by_halves = problem.loss.smooth or problem.rows.stored >= MANY
-        self.estimate = self.earlier = np.inf
+        super().__init__(replace(method, tol=TUNED.room * method.tol), observer)
+        self.objective, self.seed, self.l2 = objective, seed, objective.penalty.l2
+        self.passes, self.smooth = 0, objective.loss.smooth
+        self.w, self.b = np.zeros(objective.d), np.array([0.0 if start is None else start.b])
+        self.estimate = self.earlier = self.lowest = np.inf
         self.averages: list[tuple[FloatArray, float]] = []  # one, in a long run
-        self.constant = SPRING * problem.mean(problem.rows.squared_norms()) if problem.fit_intercept else 0.0
-        self.best: tuple[float, FloatArray, float, FloatArray | None] = (np.inf, self.w, start.b, None)
-        self.highest: tuple[float, FloatArray | None] = (-np.inf, self.alpha)
+        self.best: Plane = (np.inf, self.w, float(self.b[0]), np.nan, np.nan, None)
+        self.highest: tuple[float, Any] = (-np.inf, None)
+        self.duals: _InMemory | _InBlocks
+        if objective.examples.resident is None:
+            self.duals = _InBlocks(self, workspace or InProcess())
+        else:
+            self.duals = _InMemory(self, None if start is None else start.alpha)
 
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
-        passes, measured, hoped = 0, (FIRST_SMOOTH if self.problem.loss.smooth else FIRST) // 2, np.inf
-        proof = Bound(np.inf, -np.inf)
+        measured, hoped, proof = self.duals.measured, np.inf, Bound(np.inf, -np.inf)
         with self.until_it_ends():
-            for passes in range(1, self.method.max_iter + 1):
-                self._pass(passes)
+            self.duals.begin()
+            while self.passes < self.method.max_iter:
+                self.passes += 1
+                self._pass()
                 # Measuring costs more than a pass: when the pass itself saw a small gap, else ever more rarely.
                 promising = self.estimate < 0.7 * hoped and self._is_expected(proof)
-                if not (promising or passes >= 2 * measured or passes == self.method.max_iter or self.active == 0):
-                    continue
-                measured, proof = passes, self._measure(passes)
-                self.end_if_proven(proof)
-                self.tell(passes, self.w, self.b, proof.primal)
-                hoped = self.estimate if promising else np.inf
-        if proof.relative_gap > self.method.tol and (self.interrupted or self.problem.loss.smooth):
-            proof = self._measure_dual_point(passes)
-        _, w, b, z = self.best
-        return self.outcome(w, b, passes, proof, alpha=self.highest[1], z=z)
+                due = self.passes >= max(measured + 1, int(self.duals.later * measured))
+                if promising or due or self.passes == self.method.max_iter or self.duals.idle:
+                    measured, proof = self.passes, self._measure()
+                    hoped = self.estimate if promising else np.inf
+                self.duals.passed(proof)
+                if measured == self.passes:
+                    self.end_if_proven(proof)
+                    self.tell(self.passes, self.w, self.b, proof.primal)
+        if not self.proves(proof) and (self.interrupted or self.smooth or proof.primal == np.inf):
+            proof = self.duals.last_measure()
+        _, w, b, _, _, z = self.best
+        return self.outcome(w, b, self.passes, proof, alpha=self.highest[1], z=z)
 
-    def _pass(self, k: int) -> None:
-        problem = self.problem
-        if problem.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
-            # Not as a product of vectors: the threads of a BLAS go on spinning after each, for as long as a pass takes.
-            self.b += self.constant * float(np.sum(self.alpha * problem.y))
-        shared: dict[str, Any] = dict(
-            constant=self.constant, b=self.b, order=self.order, seed=self.seed + k, alpha=self.alpha, w=self.w
-        )
-        if self.by_halves:
-            gap = problem.rows.dual_halves(problem.y, self.c, problem.loss, other=self.other, **shared)
-        else:
-            self.active = self.near.dual_pass(active=self.active, slopes=self.slopes, **shared)
-            low, high, gap = self.slopes
-            self.slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
-        self.earlier, self.estimate = self.estimate, problem.penalty.l2 * float(gap)
-        self.by_halves &= k < 3 or self.estimate <= BRISK * self.earlier if problem.loss.smooth else k < BLUNT
-        if k >= LONG and not problem.loss.smooth:
+    def _pass(self) -> None:
+        """Visit every example that has not settled."""
+        if self.objective.fit_intercept:  # b = b̄ + constant · Σ αᵢ yᵢ; let b̄ follow it
+            self.b += self.duals.pull()
+        self.earlier, self.estimate = self.estimate, self.l2 * self.duals.visit()
+        if self.passes >= TUNED.long and not self.smooth:
             last = float(self.b[0])
             w, b = self.averages[0] if self.averages else (self.w, last)
-            self.averages = [(w + NEW * (self.w - w), b + NEW * (last - b))]
+            self.averages = [(w + TUNED.new * (self.w - w), b + TUNED.new * (last - b))]
 
     def _is_expected(self, proof: Bound) -> bool:
         """Whether the gap should be small enough now; telling so takes no pass over the data."""
-        problem, tol, gap = self.problem, self.method.tol, self.estimate
-        if problem.loss.smooth:
+        objective, tol, gap = self.objective, self.method.tol, self.estimate
+        if self.smooth:
             # The last pass saw it under way, and it goes on falling.
             gap *= min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0
-            if self.by_halves:
+            if self.duals.by_halves:
                 gap *= 2.0  # the plane's own dual point is not quite as good as α
             if proof.primal < np.inf:
                 return gap <= tol * proof.primal
         if self.averages:
-            gap *= CALMER
+            gap *= TUNED.calmer
         # The optimum is no more than with w = 0, and no less than D.
-        most = problem.weight_of_loss * problem.total_weight * float(problem.loss.value(np.zeros(1))[0])
-        return gap <= tol * most and gap <= tol * self._dual_value()
+        most = objective.weight_of_loss * objective.total_weight * float(objective.loss.value(np.zeros(1))[0])
+        return gap <= tol * most and gap <= tol * self.duals.dual_value()
 
-    def _dual_value(self) -> float:
-        """Return D(α), as far as w is the sum that it stands for and the classes balance."""
-        l2 = self.problem.penalty.l2
-        return dual_bound(self.problem, l2 * self.alpha, l2 * self.w)
-
-    def _measure(self, k: int) -> Bound:
+    def _measure(self) -> Bound:
         """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
-        if not self.problem.loss.smooth:
-            return self._measure_dual_point(k)
-        point = self.problem.evaluate(self.w, float(self.b[0]), split=self.problem.fit_intercept)
-        own = bound(point)
-        if own.relative_gap <= self.method.tol:
-            self.best, self.highest = (point.objective, self.w, point.b, None), (own.dual, None)
-        elif not self.by_halves and own.primal - self._dual_value() <= self.method.tol * own.primal:
-            return self._measure_dual_point(k)
-        self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)  # some may have been set aside too early
-        self._record(k, point.objective, point.risk, point.zero_one)
+        if not self.smooth:
+            return self.measure_duals()
+        point = self.objective.evaluate(self.w, float(self.b[0]), split=self.objective.fit_intercept)
+        own: Bound = point.bound
+        if self.proves(own):
+            own = self.duals.exact(point)
+        if self.proves(own):
+            self.best, self.highest = self.plane(self.w, point.b, point.value, point.mistakes), (own.dual, None)
+        elif not self.duals.by_halves and own.primal - self.duals.dual_value() <= self.method.tol * own.primal:
+            return self.measure_duals()
+        self.duals.wake_all()
+        self._record(point.objective, point.risk, point.zero_one)
         return own
 
-    def _measure_dual_point(self, k: int) -> Bound:
-        """Note the point, the average and α; return what is known of the optimum from all points so far."""
-        problem, l2 = self.problem, self.problem.penalty.l2
-        # The weights have been added to many times: begin again from the sum that they stand for.
-        self.w = problem.rows.rmatvec(self.alpha * problem.y)
-        planes = [self._plane(self.w.copy(), float(self.b[0])), *(self._plane(*each) for each in self.averages)]
-        primal, w, b, z = min(planes, key=lambda plane: plane[0])
-        if primal < self.best[0]:
-            self.best = primal, w, b, z
-        self._record(k, primal, problem.mean(problem.loss.value(z)), problem.mean((z <= 0).astype(np.float64)))
-        alpha = balanced(problem, l2 * self.alpha)
-        dual = dual_bound(problem, alpha, None if problem.fit_intercept else l2 * self.w)
-        if dual > self.highest[0]:
+    def measure_duals(self) -> Bound:
+        """Note the point, the average and α; return what is known of the optimum."""
+        planes, dual, alpha = self.duals.measure([(self.w.copy(), float(self.b[0])), *self.averages])
+        best = min(planes, key=lambda plane: plane[0])
+        if best[0] < self.best[0]:
+            self.best = best
+        self._record(best[0], best[3], best[4])
+        if dual > self.highest[0] or isinstance(self.duals, _InBlocks):  # where α is not copied, it is the last one
             self.highest = dual, alpha
-        self._wake(planes[0][3])
         return Bound(self.best[0], self.highest[0])
 
-    def _plane(self, w: FloatArray, b: float) -> tuple[float, FloatArray, float, FloatArray]:
-        """Return a plane with its objective first and its agreements last."""
-        problem, z = self.problem, self.problem.agreements(w, b)
-        scale = problem.weight_of_loss * problem.total_weight
-        return problem.penalty.value(w) + scale * problem.mean(problem.loss.value(z)), w, b, z
+    def plane(self, w: FloatArray, b: float, value: float, mistakes: float, z: FloatArray | None = None) -> Plane:
+        """Return a plane from Σ s ℓ(z) and Σ s over its mistakes."""
+        objective, N = self.objective, self.objective.total_weight
+        primal = objective.penalty.value(w) + objective.weight_of_loss * value
+        return primal, w, b, value / N, mistakes / N, z
 
-    def _record(self, k: int, primal: float, risk: float, mistakes: float) -> None:
-        scale = self.problem.weight_of_loss * self.problem.total_weight
-        best = min(self.best[0], primal) / scale
-        self.history.add(Record(k, k, primal / scale, risk, mistakes, best=best))
+    def _record(self, primal: float, risk: float, mistakes: float) -> None:
+        scale = self.objective.weight_of_loss * self.objective.total_weight
+        self.lowest = min(self.lowest, primal)
+        self.history.add(Record(self.passes, self.passes, primal / scale, risk, mistakes, best=self.lowest / scale))
 
-    def _wake(self, z: FloatArray) -> None:
+
+class _InMemory:
+    """The dual variables (over l2) in memory, and an order of the examples, those that have settled last."""
+
+    later = TUNED.later
+
+    def __init__(self, run: _Run, alpha: FloatArray | None) -> None:
+        self.run, self.objective, objective = run, run.objective, run.objective
+        self.c = objective.C / run.l2 * objective.s
+        self.alpha = np.zeros(objective.n)
+        if alpha is not None:
+            self.alpha = np.clip(alpha / run.l2, 0.0, self.c)
+            run.w = objective.rows.rmatvec(self.alpha * objective.y)
+        self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(objective, self.c)
+        self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
+        self.other = np.empty(objective.d)
+        self.by_halves = run.smooth or objective.rows.stored >= TUNED.many
+        self.constant = TUNED.spring * objective.weighted_squares / objective.total_weight * objective.fit_intercept
+        self.measured = (TUNED.first_smooth if run.smooth else TUNED.first) // 2
+
+    def begin(self) -> None:
+        """All is set."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether all examples have settled."""
+        return self.active == 0
+
+    def pull(self) -> float:
+        """Return how far the spring of b is stretched."""
+        # Not as a product of vectors: the threads of a BLAS go on spinning after each, for as long as a pass takes.
+        return self.constant * float(np.sum(self.alpha * self.objective.y))
+
+    def visit(self) -> float:
+        """Visit the examples that have not settled; return the gap that was seen."""
+        objective, run, k = self.objective, self.run, self.run.passes
+        shared: dict[str, Any] = dict(
+            constant=self.constant, b=run.b, order=self.order, seed=run.seed + k, alpha=self.alpha, w=run.w
+        )
+        if self.by_halves:
+            gap = float(objective.rows.dual_halves(objective.y, self.c, objective.loss, other=self.other, **shared))
+            brisk = k < 3 or run.l2 * gap <= TUNED.brisk * run.estimate
+            self.by_halves = brisk if run.smooth else k < TUNED.blunt
+            return gap
+        self.active = self.near.dual_pass(active=self.active, slopes=self.slopes, **shared)
+        return _next_slopes(self.slopes)
+
+    def passed(self, proof: Bound) -> None:
+        """Nobody hears of a pass."""
+
+    def dual_value(self) -> float:
+        """Return D(α), as far as w is the sum that it stands for and the classes balance."""
+        return dual_bound(self.objective, self.run.l2 * self.alpha, self.run.l2 * self.run.w)
+
+    def exact(self, point: Any) -> Bound:
+        """Return the bound of a point, which is exact already."""
+        bound: Bound = point.bound
+        return bound
+
+    def measure(self, planes: list[tuple[FloatArray, float]]) -> tuple[list[Plane], float, FloatArray]:
+        """Return the planes, D(α) with the classes made to balance, and that α."""
+        objective, run, l2 = self.objective, self.run, self.run.l2
+        # The weights have been added to many times: begin again from the sum that they stand for.
+        run.w = objective.rows.rmatvec(self.alpha * objective.y)
+        found = [self._plane(run.w.copy(), planes[0][1]), *(self._plane(*plane) for plane in planes[1:])]
+        alpha = balanced(objective, l2 * self.alpha)
+        self._wake(found[0][5])
+        return found, dual_bound(objective, alpha, None if objective.fit_intercept else l2 * run.w), alpha
+
+    def _plane(self, w: FloatArray, b: float) -> Plane:
+        objective, z = self.objective, self.objective.agreements(w, b)
+        N = objective.total_weight
+        value, mistakes = objective.mean(objective.loss.value(z)), objective.mean((z <= 0).astype(np.float64))
+        return self.run.plane(w, b, N * value, N * mistakes, z)
+
+    def _wake(self, z: FloatArray | None) -> None:
         """Take up again what was set aside too early: examples with a share in the gap, c ℓ(z) + c ℓ*(−α/c) + α z."""
+        assert z is not None
         aside = self.order[self.active :]
-        loss, alpha, c, z = self.problem.loss, self.alpha[aside], self.c[aside], z[aside]
+        loss, alpha, c, z = self.objective.loss, self.alpha[aside], self.c[aside], z[aside]
         share = c * (loss.value(z) + loss.conjugate(-alpha / c)) + alpha * z
-        wrong = share > NOTHING * c
+        wrong = share > TUNED.nothing * c
         self.order[self.active :] = np.concatenate([aside[wrong], aside[~wrong]])
         self.active += int(wrong.sum())
+
+    def wake_all(self) -> None:
+        """Take up all examples: some may have been set aside too early."""
+        self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)
+
+    def last_measure(self) -> Bound:
+        """Return what α proves at the end of a run that proved no more."""
+        return self.run.measure_duals()
+
+
+class _InBlocks:
+    """The dual variables beside the blocks of their examples, all of which are visited in every pass."""
+
+    later, by_halves, idle, measured = TUNED.later_in_blocks, False, False, 0
+
+    def __init__(self, run: _Run, workspace: Workspace) -> None:
+        self.run, self.objective, self.workspace, objective = run, run.objective, workspace, run.objective
+        self.alpha = workspace.vector("duals")
+        self.largest = objective.weighted_squares / objective.total_weight if objective.fit_intercept else 0.0
+        self.constant = TUNED.loose * self.largest / objective.n
+        self.balance, self.before = 0.0, np.inf  # Σ αᵢ yᵢ, and what it was a pass ago
+
+    def begin(self) -> None:
+        """Go on where a killed run stood, or begin with the intercept of a sample."""
+        run, kept = self.run, self.workspace.state
+        if kept is not None:
+            run.b[0], run.passes = float(kept["b"]), int(kept["passes"])
+            run.w, self.balance = self.objective.examples.sum(self._sums)
+            return
+        block = self.objective.examples.sample(run.seed, weighted=True) if self.objective.fit_intercept else None
+        part = None if block is None else sample_problem(self.objective, block)
+        if part is not None:
+            run.b[0] = DualDescent(tol=1e-2, max_iter=50).solve(part).b
+
+    def _sums(self, block: Block) -> Several:
+        """Return Σ αᵢ yᵢ xᵢ and Σ αᵢ yᵢ."""
+        part = self.objective.on(block)
+        signed = self._read(block, part)[0] * part.y
+        return Several((part.rows.rmatvec(signed), float(signed.sum())))
+
+    def _read(self, block: Block, part: Objective) -> tuple[FloatArray, FloatArray]:
+        """Return the dual variables of a block, over l2, and what bounds them: C s/l2."""
+        c = part.C / self.run.l2 * part.s
+        return np.clip(self.alpha.read(block.which) / self.run.l2, 0.0, c), c
+
+    def pull(self) -> float:
+        """Return how far the spring of b is stretched: stiffer where that costs too much and stays so, else looser."""
+        run, now = self.run, abs(self.balance)
+        costs = run.l2 * now * (1.0 + abs(float(run.b[0]))) > 0.2 * run.method.tol * run.lowest
+        factor = 2.0 if costs and now > TUNED.falls * self.before else 0.8
+        self.constant, self.before = min(factor * self.constant, self.largest), now
+        return self.constant * self.balance
+
+    def visit(self) -> float:
+        """Visit every block once, and each of its examples a few times; return the gap that was seen."""
+        numbers = iter(range(self.objective.n + 1))
+        gap, change = self.objective.examples.sum(lambda block: self._visit(block, next(numbers)))
+        self.balance += change
+        return float(gap)
+
+    def _visit(self, block: Block, k: int) -> Several:
+        part, run = self.objective.on(block), self.run
+        alpha, c = self._read(block, part)
+        before, seen = float(alpha @ part.y), 0.0
+        order = np.flatnonzero(c).astype(np.int32)
+        active, slopes = len(order), np.array([-np.inf, np.inf, 0.0])
+        shared: dict[str, Any] = dict(constant=self.constant, b=run.b, order=order, alpha=alpha, w=run.w, slopes=slopes)
+        for inner in range(TUNED.inner):
+            seed = run.seed + (run.passes * 7919 + k) * TUNED.inner + inner
+            active = part.rows.dual_pass(part.y, c, part.loss, active=active, seed=seed, **shared)
+            gap = _next_slopes(slopes)
+            seen = gap if inner == 0 else seen
+            if active == 0:
+                break
+        self.alpha.write(block.which, run.l2 * alpha)
+        return Several((seen, float(alpha @ part.y) - before))
+
+    def passed(self, proof: Bound) -> None:
+        """Let a killed run go on from here, and whoever listens hear of the pass."""
+        run = self.run
+        self.workspace.keep({"b": float(run.b[0]), "passes": run.passes})
+        self.workspace.passed(run.passes, proof.relative_gap)
+
+    def dual_value(self) -> float:
+        """Return D as it was when last measured."""
+        return max(self.run.highest[0], 0.0)
+
+    def exact(self, point: Any) -> Bound:
+        """Return the bound of a point that another pass gives."""
+        bound: Bound = point.exact_bound()
+        return bound
+
+    def measure(self, planes: list[tuple[FloatArray, float]]) -> tuple[list[Plane], float, Vector]:
+        """Return the planes, D(α) with the classes made to balance, and the α before that."""
+        objective, run = self.objective, self.run
+
+        def task(block: Block) -> Several:
+            part = objective.on(block)
+            sums = [part.evaluate(*plane, gradient=False).sums for plane in planes]
+            alpha, c = self._read(block, part)
+            shares = c * part.loss.conjugate(-np.divide(alpha, c, out=np.zeros_like(c), where=c > 0))
+            sides = [part.y > 0, part.y < 0]
+            return Several(
+                (
+                    np.array([[each.value, each.mistakes] for each in sums]),
+                    np.array([part.rows.rmatvec(np.where(side, alpha * part.y, 0.0)) for side in sides]),
+                    np.array([[alpha[side].sum(), shares[side].sum()] for side in sides]),
+                )
+            )
+
+        measured, v, totals = objective.examples.sum(task)
+        scales = np.array(class_scales(*totals[:, 0])) if objective.fit_intercept else np.ones(2)
+        # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
+        dual = -objective.penalty.conjugate(run.l2 * (scales @ v)) - run.l2 * float(scales @ totals[:, 1])
+        found = [run.plane(w, b, *numbers) for (w, b), numbers in zip(planes, measured.tolist(), strict=True)]
+        return found, dual, self.alpha
+
+    def wake_all(self) -> None:
+        """Every pass visits all examples anyway."""
+
+    def last_measure(self) -> Bound:
+        """Return what is proven at the end of a run that proved no more: the plane has moved on since."""
+        run = self.run
+        if not run.smooth:
+            return run.measure_duals()
+        point = self.objective.evaluate(run.w, float(run.b[0]))
+        run.best = run.plane(run.w, point.b, point.value, point.mistakes)
+        bound: Bound = point.exact_bound()
+        return bound
+
+
+def _next_slopes(slopes: FloatArray) -> float:
+    """Make ready for the next pass the extremes by which it sets examples aside; return the gap that this one saw."""
+    low, high, gap = slopes.tolist()
+    slopes[:2] = low if low < 0 else -np.inf, high if high > 0 else np.inf
+    return float(gap)

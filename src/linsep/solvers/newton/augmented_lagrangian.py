@@ -10,14 +10,14 @@ factors the Hessian of these few. Then ᾱ moves to a, h is halved, and the gap 
 
 The dual variables are where their examples are. In memory an exact line search costs no pass over the rows, and what a
 step changes is added to what was known; in blocks one pass gives value, gradient and Hessian of the inner problem and
-the bound, and a step is halved, or doubled, by another pass.
+the bound; a step that does not lower the inner problem is halved, and another pass made. (One that is too short was
+never seen: on pieces of a quadratic, Newton goes all the way.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ...history import Record
 from ...objective.duality import Bound, class_scales
-from ...objective.examples import Several
+from ...objective.examples import Block, Several
 from ...objective.objective import Objective
 from .._checks import check_count
 from ..contract import check_needs
@@ -33,7 +33,7 @@ from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers, words_of
 from ..sampling import both_classes, sample
-from ..streamed import Vector, Workspace, sample_problem
+from ..streamed import InProcess, Vector, Workspace, sample_problem
 from .preconditioner import Metric, ScaledFactor, factored
 
 FloatArray = NDArray[np.float64]
@@ -64,8 +64,6 @@ class Tuned:
     accuracy: float = 0.1  #: What an exact line search leaves of the slope.
     armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
     shortest: float = 1e-8  #: The shortest step that is tried.
-    long: float = 0.5  #: A step that leaves more of the slope than this was too short: it is made longer, once …
-    longest: float = 4.0  #: … up to so many times.
 
 
 TUNED = Tuned()
@@ -136,36 +134,6 @@ class _Point:
     duals: str = ""  # the vector that holds the dual variables, if they are not in memory
 
 
-class _Duals(Protocol):
-    """Where the dual variables are, and what is done with all of them."""
-
-    fresh: bool  # whether nothing was added up that had better be computed afresh
-
-    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
-        """Set the point, and the springs' centres as far as they are known."""
-        ...
-
-    def released(self, point: _Point) -> _Point:
-        """Let the springs give way: centres move to where the dual variables are; all again with the run's width."""
-        ...
-
-    def refreshed(self, point: _Point) -> _Point:
-        """Compute afresh what is otherwise kept up to date by adding to it."""
-        ...
-
-    def factor(self) -> Metric:
-        """Return a factor of the inner problem's Hessian at the last point."""
-        ...
-
-    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
-        """Return a better point along a step; None where there is none."""
-        ...
-
-    def best(self) -> Any:
-        """Return the dual variables of the best bound."""
-        ...
-
-
 class _Run(GapRun):
     """One run: the width of the springs, the best bounds so far, and the steps taken."""
 
@@ -178,11 +146,13 @@ class _Run(GapRun):
         workspace: Workspace | None,
     ) -> None:
         super().__init__(method, observer)
-        self.objective, self.seed, self.workspace = objective, seed, workspace
+        self.objective, self.seed = objective, seed
         self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
-        self.resident = objective.examples.resident is not None
-        self.target = goal(method.tol, objective.rows.stored) if self.resident else method.tol
-        self.duals: Any = _InMemory(self) if self.resident else _InBlocks(self)
+        self.duals: _InMemory | _InBlocks
+        if objective.examples.resident is None:
+            self.duals, self.target = _InBlocks(self, workspace or InProcess()), method.tol
+        else:
+            self.duals, self.target = _InMemory(self), goal(method.tol, objective.rows.stored)
         self.lowest: tuple[float, FloatArray, float] = (np.inf, np.zeros(objective.d), 0.0)
         self.highest = -np.inf
 
@@ -190,7 +160,7 @@ class _Run(GapRun):
         """Take Newton steps until the gap is proven small."""
         with self.until_it_ends():
             start = self._start(start)
-            if self.resident and self.duals.is_small():
+            if isinstance(self.duals, _InMemory) and self.duals.is_small():
                 self.duals.at_once(start)
             else:
                 self._step_by_step(start)
@@ -217,21 +187,18 @@ class _Run(GapRun):
                     raise EndOfRun(words_of(proof))
                 point = self.duals.refreshed(point)
             elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
-                self._end_if_exhausted(proof, passes_only=True)
                 self.width *= TUNED.narrower
                 point = self.duals.released(point)
             else:
-                self._end_if_exhausted(proof)
+                self._end_if_enough(proof, point)
                 point = self._step(point)
 
-    def _end_if_exhausted(self, proof: Bound, *, passes_only: bool = False) -> None:
-        """End the run after its last step: what was asked is proven soon before, or there were as many as may be."""
-        if passes_only and self.resident:
-            return
+    def _end_if_enough(self, proof: Bound, point: _Point) -> None:
+        """End the run after as many steps as may be, or a few after what was asked is proven."""
         if self.proves(proof) and self.enough == self.method.max_iter:
             self.enough = min(self.enough, self.steps + TUNED.more)
         if self.steps:
-            self.tell(self.steps, *self.lowest[1:], self.lowest[0])
+            self.tell(self.steps, point.w, point.b, self.lowest[0])
         if self.steps >= self.enough:
             raise EndOfRun(self.message)
 
@@ -281,3 +248,300 @@ class _Run(GapRun):
     def forget(self) -> None:
         """Drop what was proven: it rested on sums that are now computed afresh."""
         self.lowest, self.highest = (np.inf, *self.lowest[1:]), -np.inf
+
+
+class _InMemory:
+    """Dual variables in memory, with the agreements z: a step adds to both, and to v = Σ aᵢ yᵢ xᵢ."""
+
+    def __init__(self, run: _Run) -> None:
+        self.run, self.objective = run, run.objective
+        n, d = self.objective.n, self.objective.d
+        s, C = self.objective.sample_weight, self.objective.C
+        self.c = np.full(n, C) if s is None else C * s
+        self.z, self.a, self.h, self.centre = np.zeros(n), np.zeros(n), np.zeros(n), 0.5 * self.c
+        self.v = np.zeros((2 if self.objective.fit_intercept else 1, d))
+        self.alpha, self.fresh = self.a, True
+
+    def resumed(self) -> None:
+        """There is nothing to go on from."""
+
+    def rough(self) -> Start | None:
+        """Return where a sample of the examples leads, or dual descent; None where neither is worth it."""
+        objective, run, y = self.objective, self.run, self.objective.y
+        if objective.fit_intercept and not both_classes(y, self.c):  # b alone serves a single class, at no cost
+            return Start(np.zeros(objective.d), 2.0 * float(np.sign(self.c @ y)), alpha=self.a)
+        large = objective.n >= TUNED.share * max(2000, 5 * objective.d)
+        rng = np.random.default_rng(run.seed)
+        part = sample(objective, objective.n // TUNED.share, rng) if large else None
+        if part is not None:
+            return replace(Multipliers(tol=TUNED.rough).solve(part, seed=run.seed).last, alpha=None)
+        if objective.d < TUNED.many:
+            return None
+        return DualDescent(tol=run.method.tol, max_iter=TUNED.passes).solve(objective, seed=run.seed).last
+
+    def _set_centres(self, alpha: FloatArray | None) -> None:
+        if alpha is not None:
+            self.centre = np.clip(alpha, 0.0, self.c)
+
+    # -- all steps in one kernel -----------------------------------------------------------------------------------
+
+    def is_small(self) -> bool:
+        """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
+        rows, observer = self.objective.rows, self.run.observer
+        listened_to = getattr(observer, "needs_point", observer is not None)
+        return rows.narrow and rows.n * rows.d <= TUNED.at_once and not listened_to
+
+    def at_once(self, start: Start) -> None:
+        """Take all steps in one kernel, or many."""
+        objective, run, method, rows = self.objective, self.run, self.run.method, self.objective.rows
+        self._set_centres(start.alpha)
+        at = Springs(
+            np.append(start.w, start.b),
+            self.z,
+            self.a,
+            self.h,
+            self.centre,
+            np.array([run.width]),
+            best_point=np.empty(rows.d + 1),
+            best_alpha=np.empty(rows.n),
+            proof=np.empty(2),
+        )
+        settings: dict[str, Any] = dict(
+            l2=objective.penalty.l2,
+            intercept=objective.fit_intercept,
+            tol=method.tol,
+            target=run.target,
+            narrower=TUNED.narrower,
+            narrowest=TUNED.narrowest,
+            more=TUNED.more,
+        )
+        while True:
+            most = min(method.max_iter - run.steps, max(1, TUNED.work // (rows.n * (rows.d + 8) ** 2)))
+            ending = rows.sprung_newton(objective.y, self.c, objective.loss, at, **settings, most=most)
+            self._take_over(at, ending)
+            if ending.why == "proven":
+                raise EndOfRun(words_of(run.proof()))
+            if ending.why == "stuck":
+                raise no_step_lowers("objective")
+            if run.steps >= method.max_iter or (ending.why == "tired" and ending.steps < most):
+                return
+            run.tell(run.steps, *run.lowest[1:], run.lowest[0])
+
+    def _take_over(self, at: Springs, ending: Ending) -> None:
+        """Remember what the kernel found."""
+        run = self.run
+        ending.log[:, 1:] /= self.objective.weight_of_loss * self.objective.total_weight
+        for step, primal, value, mistakes, best in ending.log.tolist():
+            k = run.steps + int(step)
+            run.history.add(Record(k, k, primal, value, mistakes, best=best))
+        run.steps += ending.steps
+        (primal, run.highest), point = at.proof.tolist(), at.best_point
+        run.lowest, self.alpha = (primal, point[:-1].copy(), float(point[-1])), at.best_alpha
+        self.w, self.fresh = run.lowest[1], ending.settled
+
+    # -- one step after the other ----------------------------------------------------------------------------------
+
+    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
+        """Set the agreements, and the dual variables' centres."""
+        self._set_centres(alpha)
+        self.z = self.objective.agreements(w, b)
+        return self._note(w, b)
+
+    def released(self, point: _Point) -> _Point:
+        """Move the centres to where the dual variables are."""
+        self.centre = self.a.copy()
+        return self._note(point.w, point.b)
+
+    def refreshed(self, point: _Point) -> _Point:
+        """Compute z and v afresh, and prove anew what rested on them."""
+        objective, y = self.objective, self.objective.y
+        self.z = objective.agreements(point.w, point.b)
+        sides = [y > 0, y < 0] if objective.fit_intercept else [y != 0]
+        self.v = np.array([objective.rows.rmatvec(np.where(side, self.a * y, 0.0)) for side in sides])
+        self.fresh = True
+        self.run.forget()
+        return self._note(point.w, point.b)
+
+    def _note(self, w: FloatArray, b: float) -> _Point:
+        """Set the dual variables at z."""
+        objective, self.w = self.objective, w
+        sums = objective.rows.sprung_duals(
+            objective.y,
+            self.c,
+            objective.loss,
+            centre=self.centre,
+            z=self.z,
+            width=self.run.width,
+            split=objective.fit_intercept,
+            a=self.a,
+            h=self.h,
+        )
+        self.v += sums[6:].reshape(self.v.shape)
+        conjugates = self._conjugates if objective.fit_intercept else lambda scales: float(sums[1])
+        return self.run.point(w, b, sums, self.v, conjugates)
+
+    def _conjugates(self, scales: tuple[float, float]) -> float:
+        objective, C, y = self.objective, self.objective.weight_of_loss, self.objective.y
+        return C * conjugate_sum(y, objective.sample_weight, objective.loss, -self.a * y / C, *scales)
+
+    def keep(self, scales: tuple[float, float]) -> None:
+        """Remember the dual variables, the classes scaled."""
+        self.alpha = self.a * np.where(self.objective.y > 0, *scales) if self.objective.fit_intercept else self.a.copy()
+
+    def factor(self) -> Metric:
+        """Return the factor that is cheapest."""
+        return factored(self.objective, self.h)
+
+    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+        """Go as far along the step as is best."""
+        objective, d, l2 = self.objective, self.objective.d, self.objective.penalty.l2
+        dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if objective.fit_intercept else 0.0
+        dz = objective.agreements(dw, db)
+        t = sprung_line_search(
+            self.c,
+            objective.loss,
+            centre=self.centre,
+            z=self.z,
+            dz=dz,
+            width=self.run.width,
+            first=slope,
+            linear=l2 * float(point.w @ dw),
+            quadratic=l2 * float(dw @ dw),
+            accuracy=TUNED.accuracy,
+        )
+        self.run.steps += 1
+        if t == 0.0:
+            return None
+        self.z, self.fresh = self.z + t * dz, False
+        return self._note(point.w + t * dw, point.b + t * db)
+
+    def best(self) -> FloatArray:
+        """Return the dual variables of the best bound."""
+        return self.alpha
+
+    def agreements(self, w: FloatArray) -> FloatArray | None:
+        """Return z of the plane that is reported, where that is the last one and they were computed afresh."""
+        return self.z if self.fresh and w is self.w and not self.run.interrupted else None
+
+
+#: Where dual variables are kept, by turns: the centres, now and as a killed run would want them, those of the best
+#: bound, of the last point, and of this pass.
+VECTORS = tuple(f"duals-{k}" for k in range(5))
+
+
+class _InBlocks:
+    """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
+
+    fresh = True
+
+    def __init__(self, run: _Run, workspace: Workspace) -> None:
+        self.run, self.objective, self.workspace = run, run.objective, workspace
+        self.centre: str | None = None  # None: in the middle
+        self.kept: str | None = None
+        self.highest: str | None = None
+        self.hessian = np.zeros((0, 0))
+
+    def resumed(self) -> Start | None:
+        """Return where a run that was killed stood."""
+        state = self.workspace.state
+        if state is None:
+            return None
+        self.centre = self.kept = state["centre"]
+        self.run.width, self.run.steps = float(state["width"]), int(state["passes"])
+        return Start(np.array(state["w"], dtype=np.float64), float(state["b"]))
+
+    def rough(self) -> Start | None:
+        """Return where a sample leads."""
+        block = self.objective.examples.sample(self.run.seed, weighted=True)
+        part = None if block is None else sample_problem(self.objective, block)
+        return None if part is None else Multipliers(tol=TUNED.rough_in_blocks).solve(part).last
+
+    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
+        """Make the first pass."""
+        return self._pass(w, b)
+
+    def released(self, point: _Point) -> _Point:
+        """Move the centres to where the dual variables are."""
+        self.centre = point.duals
+        return self._keep(self._pass(point.w, point.b))
+
+    def refreshed(self, point: _Point) -> _Point:
+        """Every pass begins afresh."""
+        return point
+
+    def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
+        """Remember which vector has the dual variables of the best bound."""
+        self.highest = duals
+
+    def factor(self) -> Metric:
+        """Return a factor of what the last pass has added up."""
+        return ScaledFactor(self.hessian.copy())  # type: ignore[return-value]
+
+    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+        """Go along the step, a pass for each length that is tried."""
+        theta, t = self.objective.join(point.w, point.b), 1.0
+        while t > TUNED.shortest and slope < 0:
+            new = self._pass(*self.objective.split(theta + t * step), keep=point.duals)
+            if new.inner <= point.inner + TUNED.armijo * t * slope:
+                return self._keep(new)
+            # where the parabola through what is known is lowest
+            t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
+        return None
+
+    def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> _Point:
+        """Go through the examples once: set their dual variables, and add up what is needed."""
+        objective, split, width = self.objective, self.objective.fit_intercept, self.run.width
+        in_use = {self.centre, self.kept, self.highest, keep}
+        name = next(name for name in VECTORS if name not in in_use)
+        into, centre = self.workspace.vector(name), None if self.centre is None else self.workspace.vector(self.centre)
+
+        def task(block: Block) -> Several:
+            part, which = objective.on(block), block.which
+            c = part.C * part.s
+            middle = 0.5 * c if centre is None else np.clip(centre.read(which), 0.0, c)
+            a, h = np.zeros(part.n), np.zeros(part.n)
+            settings: dict[str, Any] = dict(centre=middle, z=part.agreements(w, b), width=width, split=split)
+            sums = part.rows.sprung_duals(part.y, c, part.loss, a=a, h=h, **settings)
+            into.write(which, a)
+            moved = np.divide((a - middle) ** 2, c, out=np.zeros_like(a), where=c > 0)
+            shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
+            by_class = np.array([shares[part.y > 0].sum(), shares[part.y < 0].sum()])
+            return Several((sums, 0.5 * width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
+
+        return self._point(w, b, name, *objective.examples.sum(task))
+
+    def _point(
+        self,
+        w: FloatArray,
+        b: float,
+        name: str,
+        sums: FloatArray,
+        spring: float,
+        by_class: FloatArray,
+        hessian: FloatArray,
+    ) -> _Point:
+        objective, d, run = self.objective, self.objective.d, self.run
+        size = d + objective.fit_intercept
+        np.einsum("jj->j", hessian)[:d] += objective.penalty.l2
+        self.hessian = hessian[:size, :size]
+        run.steps += 1
+        inner = objective.penalty.value(w) - float(sums[1] + sums[2]) - spring
+        # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
+        conjugates = lambda scales: float(by_class @ scales)  # noqa: E731
+        point = run.point(w, b, sums, sums[6:].reshape(-1, d), conjugates, duals=name, inner=inner)
+        self.workspace.passed(run.steps, run.proof().relative_gap)
+        return point
+
+    def _keep(self, point: _Point) -> _Point:
+        """Let a killed run go on from here."""
+        state: dict[str, Any] = dict(centre=self.centre, width=self.run.width, passes=self.run.steps)
+        self.workspace.keep({**state, "w": point.w.tolist(), "b": point.b})
+        self.kept = self.centre
+        return point
+
+    def best(self) -> Vector | None:
+        """Return the dual variables of the best bound."""
+        return None if self.highest is None else self.workspace.vector(self.highest)
+
+    def agreements(self, w: FloatArray) -> None:
+        """They are not kept."""
