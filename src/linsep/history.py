@@ -173,3 +173,9 @@ class History:
     def __repr__(self) -> str:
         thin = "" if self.stride == 1 else f", one step in {self.stride} kept"
         return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"
+
+
+def histories_of(model: Any) -> list[History]:
+    """Return how the fit of each of a model's planes went; nothing where none was remembered."""
+    history = getattr(model, "history_", [])
+    return history if isinstance(history, list) else [history]

@@ -92,8 +92,8 @@ def test_version_and_help():
     ("arguments", "complaint"),
     [
         (["demo", "--seed", "many"], "seed"),
-        (["demo", "--seed", "-1"], "seed=-1 must be a whole number"),
-        (["demo", "--noise", "-1"], "noise=-1.0 must be zero or a positive number"),
+        (["demo", "--seed", "-1"], "for --seed. Must be >= 0"),
+        (["demo", "--noise", "-1"], "--noise -1.0 must be zero or a positive number"),
         (["demo", "--data", "nowhere"], "nowhere: no such folder"),
         (["demo", "--nonsense"], "--nonsense"),
         (["nonsense"], "nonsense"),

@@ -382,7 +382,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_a_stream_names_the_line_of_a_wrong_type(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n1,x\n")
-    with pytest.raises(DataError, match=r"column 'b'.*'x'.*double is expected"):
+    with pytest.raises(DataError, match=r"column 'b'.*'x'.*number is expected"):
         list(stream(tmp_path / "a.csv", types={"a": pa.float64(), "b": pa.float64()}))
 
 

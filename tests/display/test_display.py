@@ -19,7 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from linsep import LinearClassifier, LinearSVC, LogisticRegression, Perceptron, SGDClassifier, display, palette
-from linsep.display._model import agreements, read
+from linsep.analysis.agreement import agreements
+from linsep.display._model import read
 from linsep.solvers import GradientDescent
 
 RNG = np.random.default_rng(0)

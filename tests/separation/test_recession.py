@@ -145,7 +145,7 @@ def test_m13_words_that_can_stand_in_a_paper():
     levels = np.eye(2)[np.arange(len(y)) % 2]
     assert "aliased: x0 = 1 − x1" in str(estimates(levels, y))
     twice = str(estimates(np.column_stack([X, 2 * X[:, 2]]), y, feature_names=["a", "b", "NV", "twice"]))
-    assert "(aliased: NV = 1/2 twice), and some combination of these runs to infinity; the others are finite" in twice
+    assert "(aliased: NV = (1/2)·twice), and some combination of these runs to infinity; the others are finite" in twice
 
 
 def test_m13_a_row_without_weight_counts_for_nothing():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from html import escape
@@ -15,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
+from .._complaints import complaints
 from .._types import FloatArray
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
+from ..history import histories_of
 from ..losses import Loss
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -258,18 +259,13 @@ class _Table:
 
     def _fit(self, model: Any) -> str:
         """Fit; return what it warned of not having converged, and pass other warnings on."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with complaints(ConvergenceWarning) as said:
             model.fit(self.X, self.y, sample_weight=self.weight)
-        for one in caught:
-            if not issubclass(one.category, ConvergenceWarning):
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return "; ".join(str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning))
+        return "; ".join(said)
 
     def _row(self, loss: Loss, model: Any, seconds: float, note: str) -> Row:
         scores = np.atleast_2d(np.asarray(model.decision_function(self.X)).T)
         certificate = getattr(model, "certificate_", None)
-        history = model.history_[0] if isinstance(model.history_, list) else model.history_
         return Row(
             label(loss),
             self._risk(loss, scores, model.classes_),
@@ -279,7 +275,7 @@ class _Table:
             np.inf if certificate is None else certificate.relative_gap,
             False if certificate is None else certificate.proven,
             seconds,
-            history.solver,
+            histories_of(model)[0].solver,
             note,
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._labels import positions
 from .._types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Evaluation", "Measure", "auc", "codes_of", "decide", "evaluate"]
@@ -90,13 +91,12 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     """Return the position of each label among the classes; raise for one that is not there."""
     labels = labels.astype(str) if classes.dtype.kind in "OU" and labels.dtype.kind not in "OU" else labels
-    places = {label: k for k, label in enumerate(classes.tolist())}
-    different, inverse = np.unique(labels, return_inverse=True)
-    strange = [label for label in different.tolist() if label not in places]
-    if strange:
-        known = ", ".join(map(str, list(places)[:10]))
-        raise ValueError(f"the label {strange[0]!r} occurs, which the model does not know; it knows {known}")
-    return np.array([places[label] for label in different.tolist()])[inverse.reshape(-1)]
+    codes = positions(labels, classes.tolist())
+    if (codes < 0).any():
+        strange = labels[codes < 0][:1].tolist()[0]
+        known = ", ".join(map(str, classes[:10]))
+        raise ValueError(f"the label {strange!r} occurs, which the model does not know; it knows {known}")
+    return codes
 
 
 def _interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:

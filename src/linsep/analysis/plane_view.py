@@ -1,4 +1,4 @@
-"""A flat view of many features: how far from a plane, against the direction in which the examples spread the most.
+"""Projection of many features onto two axes: the distance from a plane, and the direction of the largest variance left.
 
 A point x is shown at
 

@@ -1,4 +1,4 @@
-"""What to watch out for in training data: columns that may give the answer away, and rows that contradict each other.
+"""What to watch out for in training data: leaking, dominating or collinear columns, contradictory labels, rare classes.
 
 None of this is an error. A suspect is something that a person who knows the data should look at before trusting a fit.
 """
@@ -17,7 +17,7 @@ from .._core import Rows, is_sparse, native
 from .._types import BoolArray, FloatArray, IntArray
 from ..certificates.data_hash import coded
 
-__all__ = ["Suspect", "dominating", "suspects"]
+__all__ = ["Suspect", "deviations", "dominating", "suspects"]
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000
@@ -190,7 +190,7 @@ def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
     """
     if X.shape[1] < 3:
         return []
-    share = np.abs(np.atleast_2d(np.asarray(coef))) * _deviations(_some(native(X)))
+    share = np.abs(np.atleast_2d(np.asarray(coef))) * deviations(_some(native(X)))
     total = share.sum(axis=1, keepdims=True)
     share = (share / np.where(total > 0, total, 1.0)).max(axis=0)
     j = int(np.argmax(share))
@@ -205,7 +205,7 @@ def _some(X: Any) -> Any:
     return X if X.shape[0] <= MEASURED else X[_spread(X.shape[0], MEASURED)]
 
 
-def _deviations(X: Any) -> FloatArray:
+def deviations(X: Any) -> FloatArray:
     """Return the standard deviation of each column."""
     if not is_sparse(X):
         return np.asarray(X.std(axis=0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Examples that are elsewhere than in memory, as a matrix that is read block by block: what a check needs of one."""
+"""A matrix that is read block by block, from elsewhere than memory: what a check needs of one."""
 
 from __future__ import annotations
 

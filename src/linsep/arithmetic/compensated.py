@@ -1,4 +1,4 @@
-"""Sums that carry their own rounding along: Σ uᵢ xᵢ as exact as if it were computed with twice the digits.
+"""Compensated sums: Σ uᵢ xᵢ as exact as if it were computed with twice the digits.
 
 Knuth's sum and Dekker's product return a float and what rounding took from it, exactly; what was taken is added up
 beside (Ogita, Rump and Oishi, *Accurate sum and dot product*, 2005). Slower than a product by some tens of times: for

@@ -1,4 +1,4 @@
-"""P and D in decimal arithmetic, whose exponents have no end: where a product of floats leaves their range.
+"""Interval enclosures in decimal arithmetic, whose exponents have no end: where products of floats leave their range.
 
 A float is a finite decimal number, so that sums and products of floats are taken without any rounding here; quotients,
 exponentials and logarithms are bounded from both sides with 60 digits. It is some thousand times as slow as arithmetic

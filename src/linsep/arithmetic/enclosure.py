@@ -1,4 +1,4 @@
-"""Rigorous arithmetic: the numbers between which P(w, b) and D(α) truly lie, every rounding accounted for.
+"""Interval enclosures: the numbers between which P(w, b) and D(α) truly lie, every rounding accounted for.
 
 Conventions
 -----------

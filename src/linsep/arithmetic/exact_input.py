@@ -1,7 +1,7 @@
-"""Numbers that are doubles already: what an exact verdict may be about, and the refusal of all others by name.
+"""Refusal of numbers that no 64-bit float holds exactly, by name: exact verdicts are about all others.
 
 A proof speaks of the numbers that were given. A whole number above 2⁵³, a longdouble, a Fraction or a Decimal may lie
-between two doubles; rounded, it would be another number, and the proof one of other data.
+between two floats; rounded, it would be another number, and the proof one of other data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["refuse_inexact"]
 
 #: What is converted to numbers by rules that may round.
 NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
-#: All whole numbers up to this one are doubles.
+#: All whole numbers up to this one are floats.
 WHOLE = 2**53
 
 
@@ -51,7 +51,7 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
         for j, name in enumerate(values.column_names):
             _refuse_column(np.asarray(values.column(j)), what, name)
     elif hasattr(values, "columns") and hasattr(values, "shape"):
-        if hasattr(values, "iloc") and all(_are_doubles(dtype) for dtype in values.dtypes):
+        if hasattr(values, "iloc") and all(_are_floats(dtype) for dtype in values.dtypes):
             return
         for j, name in enumerate(values.columns):
             column = values.iloc[:, j] if hasattr(values, "iloc") else values[name]
@@ -61,7 +61,7 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
 
 
 def _refuse_sparse(matrix: Any, what: str) -> None:
-    if _are_doubles(matrix.dtype):
+    if _are_floats(matrix.dtype):
         return
     given = matrix.tocoo()  # repeated entries add up
     bad = _first_misfit(np.asarray(given.data))
@@ -81,7 +81,7 @@ def _refuse_array(values: Any, what: str) -> None:
         array = np.asarray(values)
     except (ValueError, TypeError):  # rows of different lengths: whoever converts them says so
         return
-    if _are_doubles(array.dtype):
+    if _are_floats(array.dtype):
         if isinstance(values, np.ndarray) or not (np.abs(array) >= WHOLE).any():
             return
         array = np.array(values, dtype=object)  # whole numbers among floats were rounded on the way
@@ -119,16 +119,16 @@ def _nearest(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _are_doubles(dtype: Any) -> bool:
-    """Whether all numbers of a type are doubles exactly."""
+def _are_floats(dtype: Any) -> bool:
+    """Whether all numbers of a type are 64-bit floats exactly."""
     kind, size = getattr(dtype, "kind", "O"), getattr(dtype, "itemsize", np.inf)
     return kind == "b" or (kind == "f" and size <= 8) or (kind in "iu" and size <= 4)
 
 
 def _first_misfit(values: NDArray[Any]) -> int | None:
-    """Return the place of the first number that is not a double, or None."""
+    """Return the place of the first number that is no 64-bit float, or None."""
     kind = values.dtype.kind
-    if _are_doubles(values.dtype):
+    if _are_floats(values.dtype):
         return None
     if kind == "f":
         with np.errstate(over="ignore", under="ignore"):
@@ -145,7 +145,7 @@ def _first_misfit(values: NDArray[Any]) -> int | None:
 
 
 def _fits(value: Any) -> bool:
-    """Whether a value is a double exactly, or no finite number at all."""
+    """Whether a value is a 64-bit float exactly, or no finite number at all."""
     if isinstance(value, NO_NUMBERS):
         return False
     if type(value) is float or not isinstance(value, Rational | Decimal | np.floating) or value != value:

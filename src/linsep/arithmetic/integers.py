@@ -1,4 +1,4 @@
-"""Rows of floats as whole numbers, for the few questions that floating-point arithmetic leaves open."""
+"""Rows and scores in whole numbers: exact signs for the few questions that floating-point arithmetic leaves open."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import scipy.linalg
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray
+from .._words import combination, phrase
 from .enclosure import blocks
 from .exact import Clock, ProofTimeoutError, depends
 from .rational import pivots, solve, to_whole
@@ -64,10 +65,9 @@ class Near:
     def in_words(self, names: Sequence[str]) -> str:
         """Return the sentence."""
         digits = min(16, round(-np.log10(max(self.left, 1e-16))))
-        others = [_name(j, names) for j in self.others]
-        of = others[0] if len(others) == 1 else f"{', '.join(others[:-1])} and {others[-1]}"
-        same = "the same as" if len(others) == 1 else "a combination of"
-        return f"column {_name(self.column, names)} is nearly {same} {of}: about {digits} of their 16 digits agree"
+        same = "the same as" if len(self.others) == 1 else "a combination of"
+        of = f"{same} {phrase([_name(j, names) for j in self.others])}"
+        return f"column {_name(self.column, names)} is nearly {of}: about {digits} of their 16 digits agree"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,11 @@ class Redundancy:
     def relations(self, names: Sequence[str] | None = None) -> dict[str, str]:
         """Return what each redundant column is, by name."""
         names = [f"x{j}" for j in range(self.d)] if names is None else names
-        return {str(names[j]): _right_side(others, names) for j, others in sorted(self.combinations.items())}
+        shown = [_quoted(str(name)) for name in names]
+        return {
+            str(names[j]): combination(others, len(names), shown.__getitem__)
+            for j, others in sorted(self.combinations.items())
+        }
 
     def in_words(self, names: Sequence[str] | None = None) -> list[str]:
         """Return the relations, one text for each redundant column."""
@@ -135,20 +139,6 @@ def _name(j: int, names: Sequence[str]) -> str:
 def _quoted(name: str) -> str:
     """Return a name as it can stand in a formula: one of several words or signs in quotation marks."""
     return name if name.isidentifier() else f"'{name}'"
-
-
-def _right_side(others: Combination, names: Sequence[str]) -> str:
-    """Return Σ cⱼ xⱼ in words, the constant first."""
-    text = ""
-    for j, factor in sorted(others.items(), key=lambda item: (item[0] < len(names), item[0])):
-        size = abs(factor)
-        number = str(size) if len(str(size)) < 24 else f"{float(size):.17g}"
-        number = number if size.denominator == 1 or j == len(names) else f"({number})"
-        name = _name(j, names)
-        term = number if j == len(names) else (name if size == 1 else f"{number}·{name}")
-        sign = "−" if factor < 0 else "+"
-        text = f"{text} {sign} {term}" if text else f"{'−' if factor < 0 else ''}{term}"
-    return text or "0"
 
 
 def find_redundancy(X: Any, *, intercept: bool, counted: BoolArray | None = None) -> Redundancy:

@@ -1,4 +1,4 @@
-"""Products of matrices as exact as if they were computed with twice the digits, at the speed of plain ones.
+"""Error-free splitting of matrix products: as exact as with twice the digits, at the speed of plain ones.
 
 Each factor is cut into slices of so few bits that the products of slices, and their sums, are floats without rounding
 (Ozaki, Ogita, Oishi and Rump, *Error-free transformations of matrix multiplication*, 2012). Ten plain products of

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import Rows
+from .._labels import positions
 from .._reading import ClaimError
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.enclosure import Interval, relative_gap
@@ -169,15 +170,10 @@ def planes_in_words(count: int) -> str:
 
 def codes_of(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     """Return the position of every label among the classes."""
-    places = {label: k for k, label in enumerate(classes)}
-    if labels.dtype.kind == "O":  # of any types, which may have no order
-        different, inverse = labels, np.arange(len(labels))
-    else:
-        different, inverse = np.unique(labels, return_inverse=True)
-    found = np.array([places.get(label, -1) for label in different.tolist()], dtype=np.int64)
+    found = positions(labels, classes)
     if (found < 0).any():
-        raise ClaimError(f"y has the label {different[found < 0][0]!s}, which the fit did not know")
-    return np.asarray(found[inverse.reshape(-1)])
+        raise ClaimError(f"y has the label {labels[found < 0][0]!s}, which the fit did not know")
+    return found
 
 
 def within(primal: float, dual: float, relative_gap: float) -> str:

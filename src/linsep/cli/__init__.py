@@ -8,6 +8,7 @@ with ``--json`` also into ``{"error": …}`` on standard output.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -133,7 +134,17 @@ def _explain(error: Exception) -> str:
             f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
         )
     if isinstance(error, OSError | ValueError):
-        return str(error)
+        return _in_options(str(error))
     if type(error).__module__.startswith("cyclopts"):
         return f"{' '.join(str(error).split())} linsep --help shows the commands, linsep COMMAND --help their options"
     return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"
+
+
+def _in_options(message: str) -> str:
+    """Return what is said of a parameter, such as ``l1_ratio=2``, of the option that gave it: ``--l1-ratio 2``."""
+
+    def option(found: re.Match[str]) -> str:
+        name = "--" + found.group(2).replace("_", "-")
+        return f"{found.group(1)}{name} " if name in sys.argv else found.group()
+
+    return re.sub(r"(^|: )(\w+)=", option, message)

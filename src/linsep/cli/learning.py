@@ -144,11 +144,12 @@ def separable(
     """
     from ..report.proofs import told
     from ..separation.verdict import separability
-    from ..workflows.preparation import prepare
+    from ..workflows.preparation import check_two, prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, scaled=False, **columns.asked(reading))
+        check_two(examples)
         waiting.on("looking for a plane, and for a proof that there is none")
         found = separability(examples.X, examples.y, time_limit=time_limit)
     record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
@@ -239,9 +240,8 @@ def replay(
         Of more than two classes, the one to tell from the rest.
     """
     from ..replay import check_ending, save
-    from ..workflows import summaries
     from ..workflows.preparation import prepare
-    from ..workflows.replaying import Method, replay_examples
+    from ..workflows.replaying import Method, replay_examples, replay_record, replay_text
 
     check_ending(output)
     ready(output, data)
@@ -253,5 +253,5 @@ def replay(
         film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
         waiting.on(f"writing {output}")
         save(film, output)
-    show(summaries.replay_record(film, output), summaries.replay_text(film, output), json)
+    show(replay_record(film, output), replay_text(film, output), json)
     return 0

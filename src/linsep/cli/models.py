@@ -65,7 +65,7 @@ def evaluate(
     """
     from ..analysis import evaluation
     from ..data.encoding import from_dict
-    from ..workflows import summaries
+    from ..workflows.evaluating import evaluation_record, evaluation_text
     from ..workflows.preparation import check_labels, encoded
 
     found = _read(model)
@@ -75,7 +75,7 @@ def evaluate(
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         waiting.on("measuring")
         measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
-    show(summaries.evaluation_record(measured), summaries.evaluation_text(measured), json, notes=examples.notes)
+    show(evaluation_record(measured), evaluation_text(measured), json, notes=examples.notes)
     return 0
 
 
@@ -146,10 +146,10 @@ def explain(model: Model, *, top: int = 20, json: Json = False) -> int:
     top
         How many coefficients to show; 0 for all.
     """
-    from ..workflows import summaries
+    from ..workflows.explaining import explanation_record, explanation_text
 
     found = _read(model)
-    show(summaries.explanation_record(found), summaries.explanation_text(found, top or None), json)
+    show(explanation_record(found), explanation_text(found, top or None), json)
     return 0
 
 

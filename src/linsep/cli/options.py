@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from .._atomic_file import check_target
 
@@ -24,7 +24,7 @@ Labels = Annotated[
 ]
 Model = Annotated[Path, Parameter(help="A model that `linsep fit` wrote.")]
 Tolerance = Annotated[float, Parameter(help="The relative duality gap to reach.")]
-Seed = Annotated[int, Parameter(help="Of everything random.")]
+Seed = Annotated[int, Parameter(help="Of everything random.", validator=validators.Number(gte=0, lt=2**32))]
 Json = Annotated[bool, Parameter(help="Print the outcome for a program instead.")]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, _core
-from .options import Json, Output, ready
+from .options import Json, Output, Seed, ready
 from .speech import Waiting, note, print_json, print_styled
 
 __all__ = ["demo", "doctor"]
@@ -19,7 +19,7 @@ __all__ = ["demo", "doctor"]
 
 def demo(
     *,
-    seed: int = 0,
+    seed: Seed = 0,
     noise: float = 0.2,
     data: Path | None = None,
     output: Output = Path("report.html"),

@@ -1,4 +1,4 @@
-"""How commands speak: results on standard output, everything else on standard error."""
+"""Output of the commands: results on standard output, progress and remarks on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A quick start of the command: what scikit-learn and pyarrow load, and no command uses, is left for later, or out.
+"""A quick start of the command: modules that scikit-learn and pyarrow load, and no command uses, are left out.
 
 It is more than half of the time that a small file takes. Only the process of a command does this, before
 anything else: a library that is imported leaves the import of others alone.

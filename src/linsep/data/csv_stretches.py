@@ -1,4 +1,4 @@
-"""Long files of separated values, read by all threads: a stretch of lines each, its whole numbers in few bytes.
+"""Parallel reading of long CSV files: a stretch of lines for each thread, whole numbers in few bytes.
 
 pyarrow reads a long file in threads too, into numbers of 64 bits. Memory that no process has used before is slow to
 get, as slow as all else that is done with a table; here each stretch gives it back, and what is kept is small.

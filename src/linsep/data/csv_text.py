@@ -1,4 +1,4 @@
-"""Comma- and otherwise separated text: its dialect told by looking, read by pyarrow, its faults found and named."""
+"""CSV and other separated text: its dialect sniffed, read by pyarrow, its faults found and named by line."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ ENOUGH_ROWS = 50
 BLOCK = 8 << 20
 #: A file of up to this many bytes is small, and its rows come so many at a time.
 WHOLE, ROWS = 128 << 20, 1 << 16
+#: What users call the types of numbers.
+NUMBERS = {"double": "number", "int64": "whole number"}
 
 
 @dataclass(frozen=True)
@@ -295,15 +297,24 @@ def check_numbers(source: Source, dialect: Dialect, table: pa.Table, ignored: se
         given = len(column) - column.null_count
         looks = pc.match_substring_regex(column, NUMBER)
         numbers = int(pc.sum(looks).as_py() or 0)
-        if given < ENOUGH_ROWS or numbers == given or numbers < MOSTLY_NUMBERS * given:
+        if not seem_numbers(numbers, given):
             continue
         row = pc.index(looks, value=False).as_py()
         value = column[row].as_py()
-        where = f"{source.name} line {_line(dialect, row)}, column {name!r}"
-        raise DataError(
-            f"{where}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct it, "
-            f"say --missing {value[:20]!r} if it means a missing value, or --category {name}"
-        )
+        raise no_number(f"{source.name} line {_line(dialect, row)}", name, value, numbers, given)
+
+
+def seem_numbers(numbers: int, given: int) -> bool:
+    """Whether so many numbers among the values of a column mean that the others are mistakes."""
+    return given >= ENOUGH_ROWS and MOSTLY_NUMBERS * given <= numbers < given
+
+
+def no_number(where: str, name: str, value: str, numbers: int, given: int) -> DataError:
+    """Return what to say of a value among numbers that is none."""
+    return DataError(
+        f"{where}, column {name!r}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct "
+        f"it, say --missing {value[:20]!r} if it means a missing value, or --category {name}"
+    )
 
 
 def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
@@ -323,7 +334,8 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
     row = re.search(r"Row #(\d+)", message)
     line = int(row.group(1)) if row else _line_of_no_number(dialect, content, int(number)) if kind == "double" else None
     where = f"{source.name}{f' line {line}' if line else ''}, column {_name(source, dialect, int(number))!r}"
-    return DataError(f"{where}: {what}, where a {kind} is expected; correct it")
+    expected = NUMBERS.get(kind, f"value of the type {kind}")
+    return DataError(f"{where}: {what}, where a {expected} is expected; correct it")
 
 
 def _line_of_no_number(dialect: Dialect, content: Any, j: int) -> int | None:

@@ -17,6 +17,7 @@ from pyarrow import ipc, parquet
 from scipy import sparse
 
 from .._core import is_sparse
+from .._words import listed
 from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
 from .sources import BadValueError, DataError, Source, blame
@@ -114,8 +115,7 @@ class Table:
             return str(names[number - 1])
         if -len(names) <= number <= -1:
             return str(names[number])
-        shown = ", ".join(map(str, names[:12])) + (", …" if len(names) > 12 else "")
-        raise DataError(f"{self.name}: no column {name!r}; it has {shown}")
+        raise DataError(f"{self.name}: no column {name!r}; it has {listed(names, 12)}")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The encoding of a table that is too long to be held: what `TableEncoding.fit` looks at, counted block by block."""
+"""The encoding of a table larger than memory: the counts, moments and words of `TableEncoding.fit`, block by block."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._core import in_threads
 from .._types import FloatArray
-from .csv_text import ENOUGH_ROWS, MOSTLY_NUMBERS, NUMBER
+from .csv_text import NUMBER, no_number, seem_numbers
 from .encoding import Column, TableEncoding
-from .encoding.column_types import FEW, ROUNDED, WORDS, check_names, is_date, is_text, names_rows
+from .encoding.column_types import FEW, ROUNDED, WORDS, check_names, is_date, is_text, names_rows, text_type
 from .encoding.fitting import levels_of, mean_and_squares, scale_of
 from .encoding.values import floats, is_number, moments_in_time, strings
 from .sources import DataError
@@ -165,14 +165,9 @@ class _Values:
     def check_numbers(self, file: str, line: int) -> None:
         """Raise for a column of numbers that has something else among them."""
         given = self.rows - self.nulls
-        if self.first_odd is None or given < ENOUGH_ROWS or self.numbers < MOSTLY_NUMBERS * given:
-            return
-        row, value = self.first_odd
-        raise DataError(
-            f"{file} line {row + line}, column {self.name!r}: {value[:40]!r} is not a number, but {self.numbers:,} of "
-            f"{given:,} values are; correct it, say --missing {value[:20]!r} if it means a missing value, or "
-            f"--category {self.name}"
-        )
+        if self.first_odd is not None and seem_numbers(self.numbers, given):
+            row, value = self.first_odd
+            raise no_number(f"{file} line {row + line}", self.name, value, self.numbers, given)
 
     def kind(self) -> Column:
         """Return what `encoding.infer` would."""
@@ -184,11 +179,7 @@ class _Values:
         different = self.sketch.count() if overflow else float(len(self.counts))
         if different <= 1:
             return Column(self.name, "ignored", "it has one value only" if given else "it has no values")
-        if self._words_a_row() >= WORDS and different > 0.3 * given:
-            return Column(self.name, "text")
-        if different >= (ALL if overflow else 1.0) * given >= FEW:
-            return Column(self.name, "ignored", "it identifies the rows")
-        return Column(self.name, "category")
+        return text_type(self.name, self._words_a_row(), different, given, ALL if overflow else 1.0)
 
     def levels(self) -> list[str]:
         """Return the levels with a feature each."""
@@ -396,26 +387,17 @@ class TableStatistics:
         columns = {name: self._column(name, tally) for name, tally in self._tallies.items()}
         numbers = self._scales(columns)
         levels: dict[str, list[str]] = {}
-        words: dict[str, tuple[list[str], list[float]]] = {}
+        words: dict[str, tuple[list[str], list[float]] | None] = {}
         for name, tally in self._tallies.items():
             kind = columns[name].kind
             if kind == "date" and isinstance(tally, _Dates):
-                found = {part: values.levels() for part, values in tally.parts.items()}
-                levels |= {part: kept for part, kept in found.items() if kept}
+                levels |= {part: values.levels() for part, values in tally.parts.items()}
             elif kind == "category" and isinstance(tally, _Values):
-                if kept := tally.levels():
-                    levels[name] = kept
-                else:
-                    columns[name] = Column(name, "ignored", "no value occurs twice")
+                levels[name] = tally.levels()
             elif kind == "text" and isinstance(tally, _Values):
-                vocabulary = tally.words.vocabulary() if tally.words is not None else None
-                if vocabulary:
-                    words[name] = vocabulary
-                else:
-                    columns[name] = Column(name, "ignored", "no value occurs twice")
-        if not (numbers or levels or words):
-            raise DataError(f"{self.name}: no column is left to learn from: all are constant, identifiers or set aside")
-        return TableEncoding(tuple(columns.values()), numbers, levels, words, degree, target, header, missing)
+                words[name] = None if tally.words is None else tally.words.vocabulary()
+        unfitted = TableEncoding(tuple(columns.values()), {}, {}, {}, degree, target, header, missing)
+        return unfitted.with_state(numbers, levels, words, f"{self.name}: ")
 
     def _column(self, name: str, tally: _Numbers | _Values | _Dates | Column) -> Column:
         if isinstance(tally, Column):

@@ -1,4 +1,4 @@
-"""Paper to draw on: matplotlib where it is installed, axes, and the colours that suit them."""
+"""Figures, axes and colours: matplotlib where it is installed, and the theme that suits the paper."""
 
 from __future__ import annotations
 

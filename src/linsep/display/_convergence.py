@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
-from ..history import History
+from ..history import History, histories_of
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
@@ -87,12 +87,11 @@ class ConvergenceDisplay(Display):
         pyplot()
         estimator = getattr(estimator, "best_estimator_", estimator)
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-        history = getattr(estimator, "history_", None)
-        if history is None:
+        histories = histories_of(estimator)
+        if not histories:
             raise TypeError(
                 f"{type(estimator).__name__} has no history_: fit an estimator of linsep, which remembers how it went"
             )
-        histories = history if isinstance(history, list) else [history]
         names = [type(estimator).__name__] if len(histories) == 1 else [str(label) for label in estimator.classes_]
         lower = _lower_bounds(estimator, histories)
         return cls.from_histories(dict(zip(names, histories, strict=True)), by=by, lower=lower, ax=ax, **drawing)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import FloatArray, IntArray
+from ..analysis.agreement import agreements, edges_around_zero
 from ._canvas import Display, dashes, legend, pyplot, theme_of
-from ._model import agreements, codes_of, read
+from ._model import codes_of, read, scored
 
 __all__ = ["MarginHistogramDisplay"]
 
@@ -101,15 +102,7 @@ class MarginHistogramDisplay(Display):
             Passed to `plot`.
         """
         pyplot()
-        classes = np.unique(np.asarray(y))
-        table = np.asarray(scores, dtype=np.float64)
-        table = table[:, None] if table.ndim == 1 else table
-        wanted = 1 if len(classes) == 2 else len(classes)
-        if len(classes) < 2 or table.shape[1] != wanted:
-            raise ValueError(
-                f"y has {len(classes)} classes and scores {table.shape[1]} columns; give one column for two classes, "
-                "one a class for more"
-            )
+        classes, table = scored(y, scores)
         codes = codes_of(classes, y, len(table))
         return cls(agreements(table, codes), codes, classes.tolist()).plot(ax, **drawing)
 
@@ -117,7 +110,7 @@ class MarginHistogramDisplay(Display):
         """Draw it, in so many bins; zero lies between two of them."""
         (ax,) = self._axes(ax)
         theme = theme_of(ax)
-        self.edges_ = _edges(self.agreement, bins)
+        self.edges_ = edges_around_zero(self.agreement, bins)
         groups = [self.agreement[self.codes == k] for k in range(len(self.classes))]
         self.counts_ = np.array([np.histogram(group, self.edges_)[0] for group in groups])
         self.mistakes_ = int((self.agreement <= 0).sum())
@@ -146,13 +139,3 @@ class MarginHistogramDisplay(Display):
         else:
             legend(ax, "beside")
         return self
-
-
-def _edges(z: FloatArray, bins: int) -> FloatArray:
-    """Return the edges of bins of one width, one of which is zero, so that no bin mixes mistakes and others."""
-    low, high = min(0.0, float(z.min())), max(0.0, float(z.max()))
-    width = (high - low) / max(1, bins) or 1.0
-    first, last = int(np.floor(low / width)), int(np.ceil(high / width))
-    edges = width * np.arange(first, max(last, first + 1) + 1, dtype=np.float64)
-    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # rounding leaves nobody out
-    return edges

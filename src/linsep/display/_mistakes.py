@@ -11,8 +11,9 @@ from sklearn.utils import check_array
 
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
+from ..analysis.agreement import agreements
 from ._canvas import Display, grid_shape, pyplot, signed, theme_of
-from ._model import agreements, check_shape, codes_of, read
+from ._model import check_shape, codes_of, read, scored
 
 __all__ = ["MistakesDisplay"]
 
@@ -111,14 +112,7 @@ class MistakesDisplay(Display):
             As for `from_estimator`.
         """
         pyplot()
-        classes, table = np.unique(np.asarray(y)), np.asarray(scores, dtype=np.float64)
-        table = table[:, None] if table.ndim == 1 else table
-        wanted = 1 if len(classes) == 2 else len(classes)
-        if len(classes) < 2 or table.shape[1] != wanted:
-            raise ValueError(
-                f"y has {len(classes)} classes and scores {table.shape[1]} columns; give one column for two classes, "
-                "one a class for more"
-            )
+        classes, table = scored(y, scores)
         return cls._worst(X, y, classes, table, shape, top).plot(ax, **drawing)
 
     @classmethod

@@ -12,9 +12,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import is_sparse
+from .._labels import positions
 from .._types import FloatArray, IntArray
 
-__all__ = ["LinearModel", "agreements", "check_shape", "codes_of", "read"]
+__all__ = ["LinearModel", "check_shape", "codes_of", "read", "scored"]
 
 
 @dataclass(frozen=True)
@@ -140,27 +141,27 @@ def codes_of(classes: NDArray[Any], y: ArrayLike, n: int, name: str = "y") -> In
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"{name} has shape {labels.shape}; it needs one label for each of the {n} rows")
-    unknown = ~np.isin(labels, classes)
-    if unknown.any():
-        row = int(np.argmax(unknown))
+    codes = positions(labels, classes.tolist())
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
         raise ValueError(
             f"{name}[{row}] is {labels[row : row + 1].tolist()[0]!r}, which is not one of the classes "
             f"{classes.tolist()}; leave such rows out"
         )
-    return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)
+    return codes
 
 
-def agreements(scores: FloatArray, codes: IntArray) -> FloatArray:
-    """Return z = y g(x) for two classes; for more, how far the own score lies above the highest other one.
-
-    Either way an example is misclassified where z < 0.
-    """
-    if scores.shape[1] == 1:
-        return np.where(codes == 1, 1.0, -1.0) * scores[:, 0]
-    rows = np.arange(len(codes))
-    others = scores.copy()
-    others[rows, codes] = -np.inf
-    return np.asarray(scores[rows, codes] - others.max(axis=1))
+def scored(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], FloatArray]:
+    """Return the classes of y, and a table of scores with one column for two of them, one a class for more."""
+    classes, table = np.unique(np.asarray(y)), np.asarray(scores, dtype=np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    wanted = 1 if len(classes) == 2 else len(classes)
+    if len(classes) < 2 or table.shape[1] != wanted:
+        raise ValueError(
+            f"y has {len(classes)} classes and scores {table.shape[1]} columns; give one column for two classes, "
+            "one a class for more"
+        )
+    return classes, table
 
 
 def check_shape(shape: tuple[int, int] | None, d: int) -> tuple[int, int]:

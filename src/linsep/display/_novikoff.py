@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import FloatArray
 from ..estimators import Perceptron
-from ..history import History
+from ..history import History, histories_of
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
@@ -79,7 +79,7 @@ class NovikoffDisplay(Display):
         check_is_fitted(estimator, "coef_")
         if not hasattr(estimator, "mistake_bound_"):
             raise ValueError("a perceptron that learns from a stream knows no bound; fit it on all data at once")
-        histories = estimator.history_ if isinstance(estimator.history_, list) else [estimator.history_]
+        histories = histories_of(estimator)
         names = ["mistakes"] if len(histories) == 1 else [str(label) for label in estimator.classes_]
         totals = _totals(estimator, histories)
         bounds, best = np.atleast_1d(estimator.mistake_bound_), np.atleast_1d(estimator.best_mistake_bound_)

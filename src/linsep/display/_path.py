@@ -1,4 +1,4 @@
-"""`RegularizationPathDisplay`: the weights as C grows."""
+"""`RegularizationPathDisplay`: the regularisation path, the weights as C grows."""
 
 from __future__ import annotations
 

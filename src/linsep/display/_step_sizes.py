@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Self
@@ -13,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import schedules as all_schedules
+from .._complaints import complaints
 from .._types import FloatArray
 from ..history import History
 from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
@@ -199,18 +199,11 @@ def _run(estimator: Any, X: Any, y: ArrayLike, schedule: Schedule) -> StepSizeRu
 
 def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
     """Return how the fit went, and what it said."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with complaints(ConvergenceWarning, StepSizeWarning) as said:
         fitted = clone(estimator).fit(X, y)
-    complaints = []
-    for one in said:
-        if issubclass(one.category, ConvergenceWarning | StepSizeWarning):
-            complaints.append(str(one.message))
-        else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     if isinstance(fitted.history_, list):
         raise ValueError(f"y has {len(fitted.classes_)} classes; the comparison of step sizes is for two")
-    return fitted.history_, " ".join(complaints)
+    return fitted.history_, " ".join(said)
 
 
 def _of_history(history: History, message: str) -> StepSizeRun:

@@ -1,4 +1,4 @@
-"""Flat views of a space: which two coordinates to draw, and lines and half-planes cut off at a box."""
+"""Two-dimensional views of many features: which coordinates to draw, and lines and half-planes clipped to a box."""
 
 from __future__ import annotations
 

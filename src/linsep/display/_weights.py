@@ -1,4 +1,4 @@
-"""`WeightsDisplay` and `WeightImageDisplay`: what a model looks at, as bars or as an image."""
+"""`WeightsDisplay` and `WeightImageDisplay`: the coefficients of a model, as bars or as an image."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core import is_sparse
 from .._types import FloatArray
+from ..analysis.suspects import deviations
 from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
@@ -106,7 +106,7 @@ class WeightsDisplay(Display):
         if top < 1:
             raise ValueError(f"top={top!r} must be at least 1")
         model = read(estimator, feature_names)
-        scale = np.ones(model.coef.shape[1]) if X is None else _spread(model.prepare(X))
+        scale = np.ones(model.coef.shape[1]) if X is None else deviations(model.prepare(X))
         planes = _planes(model, target)
         weights = [model.coef[k] * scale for k in planes]
         ranked = [np.argsort(-np.abs(w), kind="stable")[:top] for w in weights]
@@ -148,13 +148,6 @@ def _cut(name: str) -> str:
     # A dollar sign in a column's name is no formula.
     name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
     return name.replace("$", r"\$")
-
-
-def _spread(X: Any) -> FloatArray:
-    """Return the standard deviation of each column."""
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    squares = X.multiply(X).mean(axis=0) if is_sparse(X) else np.square(X - mean).mean(axis=0) + mean**2
-    return np.sqrt(np.maximum(0.0, np.asarray(squares, dtype=np.float64).ravel() - mean**2))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What is shown of a recorded fit, frame by frame, in numbers alone: the page and the animation draw the same film."""
+"""The frames of a replay in numbers: planes, mistakes and bounds by step, for the page and the animation alike."""
 
 from __future__ import annotations
 

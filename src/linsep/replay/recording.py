@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
@@ -11,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._complaints import complaints
 from .._types import FloatArray, IntArray
+from .._words import listed
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
 from ..history import History, Record
@@ -88,17 +89,12 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
     limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, _stored(X)))) if steps is None else steps
     recorder = _Recorder(model, limit)
     model._solver = recorder.chosen
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with complaints(ConvergenceWarning, repeated=True) as said:
         model.fit(X, labels)
     del model._solver
-    for warning in caught:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if recorder.problem is None or recorder.result is None:
         raise ValueError(f"{type(model).__name__} takes no steps that could be shown; use another estimator")
-    complaints = tuple(str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning))
-    history = recorder.history()
-    return Recording(model, recorder.problem, history, classes, recorder.result, limit, complaints)
+    return Recording(model, recorder.problem, recorder.history(), classes, recorder.result, limit, tuple(said))
 
 
 def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[IntArray, tuple[str, str]]:
@@ -112,14 +108,15 @@ def two_classes(y: NDArray[Any], positive: Any = None) -> tuple[IntArray, tuple[
     classes = np.unique(y)
     if positive is None and len(classes) == 2:
         return (y == classes[1]).astype(np.int64), (str(classes[0]), str(classes[1]))
-    listed = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
     if len(classes) < 2:
-        raise ValueError(f"y has one class only, {listed}: a replay shows a plane between two")
+        raise ValueError(f"y has one class only, {listed(classes, 10)}: a replay shows a plane between two")
     if positive is None:
-        raise ValueError(f"y has {len(classes)} classes ({listed}); say which one stands against the rest: positive=…")
+        raise ValueError(
+            f"y has {len(classes)} classes ({listed(classes, 10)}); say which one stands against the rest: positive=…"
+        )
     chosen = [name for name in classes if name == positive or str(name) == str(positive)]
     if not chosen:
-        raise ValueError(f"positive={positive!r} is not among the classes: {listed}")
+        raise ValueError(f"positive={positive!r} is not among the classes: {listed(classes, 10)}")
     other = str(classes[classes != chosen[0]][0]) if len(classes) == 2 else "(the rest)"
     return (y == chosen[0]).astype(np.int64), (other, str(chosen[0]))
 

@@ -1,4 +1,4 @@
-"""What a report says, computed once; `page` draws it."""
+"""The numbers and sentences of a report, computed once; `page` draws them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._types import FloatArray
+from .._words import listed
 from ..analysis.evaluation import codes_of, evaluate
 from ..analysis.suspects import suspects
+from ..history import histories_of
 from ..losses import LOSSES, Logistic, ZeroOne
 from . import learned, proofs, quality
 from .quality import Cells
@@ -91,7 +93,7 @@ def compute(
         cells = quality.frame_cells(X) if hasattr(X, "columns") else quality.loudest_cells(model.coef_, plain, names)
     verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit)
     return Content(
-        title=title or f"{type(model).__name__}: {_several(model.classes_)}",
+        title=title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
         objective=str(model.objective_),
         objective_in_words=in_words(str(model.objective_)),
         proof=proofs.sentences(model),
@@ -157,18 +159,14 @@ def _plain(X: Any) -> Any:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _several(things: Sequence[Any] | NDArray[Any], limit: int = 6) -> str:
-    return ", ".join(map(str, things[:limit])) + (", …" if len(things) > limit else "")
-
-
 def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     labels, counts = np.unique(y, return_counts=True)
-    shares = _several([f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)], 8)
+    shares = listed([f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)], 8)
     facts = [("model", type(model).__name__), ("features", f"{model.n_features_in_:,}")]
     if training is not None:
         facts.append(("trained on", f"{len(np.asarray(training[1])):,} rows"))
     facts.append(("measured on", f"{len(y):,} rows ({shares})"))
-    solvers = sorted({f"{history.solver} ({history.reason})" for history in learned.histories(model) if history.solver})
+    solvers = sorted({f"{history.solver} ({history.reason})" for history in histories_of(model) if history.solver})
     facts += [("solver", solver) for solver in solvers[:3]]
     iterations = f"after {model.n_iter_:,} iteration{'s' * (model.n_iter_ != 1)}"
     return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
+from ..history import histories_of
 from .proofs import certificates
 from .records import Journey, Weights
 
-__all__ = ["histories", "journeys", "planes"]
+__all__ = ["journeys", "planes"]
 
 #: How many weights of a plane, planes, steps of a fit, and fits are shown.
 WEIGHTS, PLANES, STEPS, FITS = 20, 50, 200, 10
@@ -30,15 +31,9 @@ def planes(model: Any, names: Sequence[str], per_unit: tuple[FloatArray, FloatAr
     return found
 
 
-def histories(model: Any) -> list[Any]:
-    """Return what was remembered of each plane's fit."""
-    history = getattr(model, "history_", [])
-    return history if isinstance(history, list) else [history]
-
-
 def journeys(model: Any) -> list[Journey]:
     """Return the recorded steps of each plane's fit; a model from a file has kept few of them, or none."""
-    kept, proofs = histories(model), certificates(model)
+    kept, proofs = histories_of(model), certificates(model)
     alone = len(kept) == 1
     found = []
     for k, history in enumerate(kept[:FITS]):

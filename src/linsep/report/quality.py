@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
+from ..analysis.agreement import agreements, edges_around_zero
 from ..analysis.evaluation import codes_of, decide
 from .records import Bin, Curve, Histogram, Mistake
 
@@ -31,13 +32,9 @@ def distances(model: Any, X: Any, codes: IntArray, threshold: float | None) -> t
     """
     said = codes_of(decide(model, X, threshold), model.classes_)
     scores = np.asarray(model.decision_function(X))
-    if scores.ndim == 1:
-        length = float(np.linalg.norm(model.coef_)) or 1.0
-        return np.where(codes == 1, 1.0, -1.0) * (scores - (threshold or 0.0)) / length, said
-    rows = np.arange(len(codes))
-    own, others = scores[rows, codes], scores.copy()
-    others[rows, codes] = -np.inf
-    return own - others.max(axis=1), said
+    if scores.ndim > 1:
+        return agreements(scores, codes), said
+    return agreements(scores - (threshold or 0.0), codes) / (float(np.linalg.norm(model.coef_)) or 1.0), said
 
 
 # -- thresholds and probabilities -------------------------------------------------------------------------------------
@@ -98,10 +95,7 @@ def calibration(model: Any, X: Any, codes: IntArray) -> list[Bin] | None:
 
 def histogram(distance: FloatArray, codes: IntArray, classes: NDArray[Any]) -> Histogram:
     """Return the distances of each class in bars of equal width, with a border at 0."""
-    low, high = min(float(distance.min()), 0.0), max(float(distance.max()), 0.0)
-    width = (high - low) / BARS or 1.0
-    edges = width * np.arange(np.floor(low / width), np.ceil(high / width) + 1)
-    edges = edges if len(edges) > 1 else np.array([0.0, width])
+    edges = edges_around_zero(distance, BARS)
     two = len(classes) == 2
     groups = {str(label): codes == k for k, label in enumerate(classes)} if two else {"all classes": codes >= 0}
     place = np.clip(np.searchsorted(edges, distance, side="right") - 1, 0, len(edges) - 2)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from .._words import combination, phrase
 from ._aliases import Dependencies, involved
-from ._words import phrase, short_fraction
 
 if TYPE_CHECKING:
     from .estimates import Estimates
@@ -41,19 +40,11 @@ def verdicts_in_words(
 
 def _relations_told(name: Callable[[int], str], dependencies: Dependencies, d: int, most: int = 3) -> str:
     """Say which columns are which combinations of others: 'c = 1 − a − b'."""
-    said = [f"{name(j)} = {_sum_told(name, others, d)}" for j, others in list(dependencies.items())[:most]]
+    said = []
+    for j, others in list(dependencies.items())[:most]:
+        of = combination(others, d, name) if len(others) <= 6 else f"a combination of {len(others)} others"
+        said.append(f"{name(j)} = {of}")
     return ", ".join(said) + (f" and {len(dependencies) - most} more" if len(dependencies) > most else "")
-
-
-def _sum_told(name: Callable[[int], str], terms: Mapping[int, Fraction], d: int, most: int = 6) -> str:
-    if len(terms) > most:
-        return f"a combination of {len(terms)} others"
-    text = ""
-    for j, factor in sorted(terms.items(), key=lambda term: term[0] != d):  # the constant first
-        size = "" if abs(factor) == 1 and j != d else short_fraction(abs(factor))
-        sign = (" − " if text else "−") if factor < 0 else " + " if text else ""
-        text += f"{sign}{size if j == d else f'{size} {name(j)}'.strip()}"
-    return text or "0"
 
 
 def _estimates_of(name: Callable[[int], str], columns: Sequence[int], what: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows modulo the span V of some of them, in floats: coordinates of a space orthogonal to V."""
+"""Rows modulo the span V of some of them (the quotient space), in floats: coordinates orthogonal to V."""
 
 from __future__ import annotations
 

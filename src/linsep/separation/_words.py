@@ -8,19 +8,6 @@ from operator import index
 from typing import Any
 
 
-def phrase(names: Sequence[str], most: int = 8) -> str:
-    """Return names as they are listed in a sentence; of many, the first.
-
-    Examples
-    --------
-    >>> phrase(["age", "height", "the intercept"])
-    'age, height and the intercept'
-    """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
 def short_fraction(value: Fraction) -> str:
     """Return a fraction, or six digits of a long one."""
     return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"

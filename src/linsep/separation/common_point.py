@@ -1,4 +1,4 @@
-"""A point in both hulls, in floats: weights from the maximum of the likelihood, moved to as few rows as it takes.
+"""A point in both convex hulls, in floats: weights from the maximum likelihood, reduced to a circuit (Carathéodory).
 
 The likelihood of logistic regression, Σ log σ(aᵢ·θ), has a maximum if and only if the classes overlap, and there
 

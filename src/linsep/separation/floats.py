@@ -1,4 +1,4 @@
-"""Floats that search for a plane: rows modulo a space, the perceptron on them, and linear programs.
+"""Floating-point search for a separating plane: rows modulo a subspace, the perceptron on them, linear programs.
 
 Nothing here decides: what is found is tried in whole numbers by `separation`.
 """

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._types import IntArray
+from .._words import phrase
 from ..arithmetic.exact import Clock, ProofTimeoutError
 from ._aliases import Dependencies, involved
 from ._counted_rows import CountedRows
 from ._estimates_words import FINITE, OPEN, verdicts_in_words
 from ._input import matrix_of
 from ._recession_cone import RecessionCone, relations
-from ._words import phrase
 from .proof import Separability
 from .verdict import TIME_LIMIT, judged
 

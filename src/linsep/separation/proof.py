@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from .. import _reading as reading
 from .._types import FloatArray
+from .._words import phrase
 from ..arithmetic.exact import Check, Clock
 from ._aliases import involved
 from ._checks import verify
-from ._words import phrase, read_fraction, short_fraction, weights_read, weights_written, written_fraction
+from ._words import read_fraction, short_fraction, weights_read, weights_written, written_fraction
 
 __all__ = ["Separability"]
 

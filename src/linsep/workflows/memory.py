@@ -1,4 +1,4 @@
-"""How much memory a fit may take, and what there is room for."""
+"""The memory budget of a fit (--max-memory): what is in use already, and what there is room for."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .._types import IntArray
+from .._words import listed
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError, blame
@@ -24,6 +25,7 @@ __all__ = [
     "Encoding",
     "Examples",
     "check_labels",
+    "check_two",
     "check_width",
     "encoded",
     "hints_of",
@@ -298,13 +300,10 @@ def with_label(frame: pa.Table, target: str) -> pa.Table:
 def target_column(data: Table, target: str | None) -> str:
     """Return the column with the labels."""
     if target is None:
-        raise DataError(f"{data.name}: say which column to predict with --target; it has {_shown(data)}")
+        raise DataError(
+            f"{data.name}: say which column to predict with --target; it has {listed(data.frame.column_names, 12)}"
+        )
     return data.column(target)
-
-
-def _shown(data: Table) -> str:
-    names = data.frame.column_names
-    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
@@ -351,3 +350,13 @@ def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArr
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
     return y
+
+
+def check_two(examples: Examples) -> None:
+    """Raise where there are more classes than the two that a plane can separate."""
+    classes = np.unique(examples.y)
+    if len(classes) > 2:
+        raise DataError(
+            f"{examples.name}: {len(classes)} classes ({listed(classes, 10)}); a plane separates two: leave only rows "
+            "of two of them, or make a column that says whether a row is of one of them"
+        )

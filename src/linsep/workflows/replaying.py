@@ -14,13 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
 from .._types import FloatArray
+from .._words import listed
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
 from ..replay import Film, replay
 from .preparation import Examples
+from .summaries import finite
 
-__all__ = ["Method", "replay_examples"]
+__all__ = ["Method", "replay_examples", "replay_record", "replay_text"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ def replay_examples(
     estimator, classes = method.estimator(seed), np.unique(examples.y)
     named = [str(label) for label in classes]
     if positive is None and len(classes) > 2:
-        shown = ", ".join(named[:10]) + (", …" if len(classes) > 10 else "")
         raise DataError(
-            f"{examples.name}: {len(classes)} classes ({shown}); say which to tell from the rest: --positive"
+            f"{examples.name}: {len(classes)} classes ({listed(named, 10)}); say which to tell from the rest: "
+            "--positive"
         )
     if positive is not None and positive not in named:
         raise DataError(f"--positive {positive} is not among the classes: {', '.join(named[:10])}")
@@ -113,3 +115,37 @@ def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[
     mean, scale = np.array([m for m, _, _ in state]), np.array([s for _, s, _ in state])
     points = examples.X[:, :2] * scale + mean  # the encoding's first features are the standardised numbers
     return points, names, lambda grid: encoding.transform(pa.table(dict(zip(names, grid.T, strict=True))))
+
+
+def replay_record(film: Film, output: Path) -> dict[str, Any]:
+    """Return what a replay shows and where it is."""
+    last = film.records[-1]
+    return finite(  # type: ignore[no-any-return]
+        {
+            "output": str(output),
+            "bytes": output.stat().st_size,
+            "frames": len(film.records),
+            "steps": last.step,
+            "updates": last.updates,
+            "objective": last.objective,
+            "best_objective": last.best,
+            "zero_one": last.zero_one,
+            "mistake_bound": None if film.bound is None else film.bound.value,
+            "picture": film.scene.kind,
+            "facts": dict(film.facts),
+            "advice": film.advice or None,
+            "notes": film.notes,
+        }
+    )
+
+
+def replay_text(film: Film, output: Path) -> str:
+    """Return the same for people."""
+    lines = [f"{name:11} {fact}" for name, fact in film.facts]
+    last = film.records[-1]
+    if not np.isnan(last.updates):
+        lines.append(f"{'mistakes' if film.counts_mistakes else 'updates':11} {last.updates:,.0f}")
+    if film.bound is not None:
+        lines.append(film.bound.sentence)
+    lines += [*filter(None, [film.advice]), *film.notes]
+    return "\n".join([*lines, f"{len(film.records):,} frames in {output}, {output.stat().st_size:,} bytes"])

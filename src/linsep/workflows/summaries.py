@@ -1,39 +1,20 @@
-"""What the commands print: text for people, records in terms of JSON for programs."""
+"""What is said of a fit and of a proof: text for people, records in terms of JSON for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ..analysis.suspects import Suspect
-from ..data.encoding import MatrixEncoding, Scaled, from_dict
+from ..data.encoding import MatrixEncoding
 from .preparation import Encoding, Examples
 from .training import is_proven
 
-# What other commands print is not loaded with this one's.
-if TYPE_CHECKING:
-    from ..analysis.evaluation import Evaluation, Measure
-    from ..replay import Film
-
-__all__ = [
-    "Facts",
-    "evaluation_record",
-    "evaluation_text",
-    "explanation_record",
-    "explanation_text",
-    "finite",
-    "fit_record",
-    "fit_text",
-    "replay_record",
-    "replay_text",
-    "verification_record",
-]
-
-BAR = 24
+__all__ = ["Facts", "certificate_record", "finite", "fit_record", "fit_text", "proof", "verification_record"]
 
 
 def finite(value: Any) -> Any:
@@ -45,9 +26,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-# -- fit ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -109,7 +87,7 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
             "iterations": model.n_iter_,
-            "certificate": _certificate_record(certificate),
+            "certificate": certificate_record(certificate),
             "proven": is_proven(model),
             "redundant": relations(facts, model),
             "training_accuracy": facts.accuracy,
@@ -118,7 +96,8 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
     )
 
 
-def _certificate_record(certificate: Any) -> dict[str, Any] | None:
+def certificate_record(certificate: Any) -> dict[str, Any] | None:
+    """Return what a certificate says, in numbers."""
     if certificate is None:
         return None
     names = ("primal", "dual", "relative_gap", "tol", "proven")
@@ -138,7 +117,7 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
         lines.append(f"C           {model.C:g}, by cross-validated accuracy ({tried})")
     lines += [
         f"minimised   {model.objective_}",
-        f"proven      {_proof(model)}",
+        f"proven      {proof(model)}",
         *_redundant_lines(facts, model),
         f"accuracy    {facts.accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
@@ -160,7 +139,8 @@ def _redundant_lines(facts: Facts, model: Any) -> list[str]:
     return [*lines, *more, *said]
 
 
-def _proof(model: Any) -> str:
+def proof(model: Any) -> str:
+    """Return what is proven of a model, in words."""
     certificate = getattr(model, "certificate_", None)
     if certificate is not None:
         return str(certificate)
@@ -181,49 +161,6 @@ def _column_lines(encoding: Encoding) -> list[str]:
     return [*lines, *([f"set aside   {', '.join(aside[:12])}"] if aside else [])]
 
 
-# -- evaluate and verify ------------------------------------------------------------------------------------------
-
-
-def evaluation_record(found: Evaluation) -> dict[str, Any]:
-    """Return ``{"accuracy": {"value": …, "low": …, "high": …}, …}``."""
-    measures = {name: asdict(one) for name, one in found.measures.items()}
-    confusion = [[asdict(one) for one in row] for row in found.confusion]
-    return finite({"rows": found.rows, **measures, "classes": found.classes, "confusion": confusion})  # type: ignore[no-any-return]
-
-
-TITLES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "log_loss": "log loss",
-    "auc": "area under ROC",
-}
-
-
-def evaluation_text(found: Evaluation) -> str:
-    """Return the same for people."""
-    lines = [f"{found.rows:,} rows; in brackets, where 95 % of resampled values lie", ""]
-    lines += [
-        f"{TITLES[name]:18} {one.value:.4f}  [{one.low:.4f}, {one.high:.4f}]" for name, one in found.measures.items()
-    ]
-    return "\n".join([*lines, "", *_confusion_lines(found)])
-
-
-def _confusion_lines(found: Evaluation) -> list[str]:
-    cells = [[_cell(one) for one in row] for row in found.confusion]
-    heads = [f"said {label}" for label in found.classes]
-    sides = [f"is {label}" for label in found.classes]
-    width = max(len(side) for side in sides)
-    widths = [max(len(heads[k]), *(len(row[k]) for row in cells)) for k in range(len(heads))]
-    lines = [" " * width + "".join(f"  {head:>{w}}" for head, w in zip(heads, widths, strict=True))]
-    for side, row in zip(sides, cells, strict=True):
-        lines.append(f"{side:{width}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(row, widths, strict=True)))
-    return lines
-
-
-def _cell(one: Measure) -> str:
-    return f"{one.value:,.0f} [{one.low:,.0f}, {one.high:,.0f}]"
-
-
 def verification_record(outcome: Any) -> dict[str, Any]:
     """Return the outcome of a verification."""
     record = dict(
@@ -236,117 +173,3 @@ def verification_record(outcome: Any) -> dict[str, Any]:
         unchecked=list(outcome.unchecked),
     )
     return finite(record)  # type: ignore[no-any-return]
-
-
-# -- explain ------------------------------------------------------------------------------------------------------
-
-
-def _scaled(found: Any) -> Scaled:
-    """Return the coefficients by name, on the scale of the file's columns."""
-    model = found.model
-    if found.encoding is not None:
-        return from_dict(found.encoding).original_scale(model.coef_, model.intercept_)
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-    return Scaled([str(name) for name in names], model.coef_, model.intercept_)
-
-
-def _threshold(found: Any) -> str:
-    classes = found.model.classes_
-    if len(classes) > 2:
-        return "the class with the highest score is predicted"
-    if found.threshold is not None:
-        return f"{classes[1]} is predicted where the score is at least {found.threshold:g}, the threshold in the file"
-    half = ", where its probability is one half" if hasattr(found.model, "predict_proba") else ""
-    return f"{classes[1]} is predicted where the score is at least 0{half}"
-
-
-def explanation_record(found: Any) -> dict[str, Any]:
-    """Return coefficients, objective, certificate and threshold."""
-    scaled, model = _scaled(found), found.model
-    planes = []
-    for k, label in enumerate(_positives(model)):
-        order = np.argsort(-np.abs(model.coef_[k]), kind="stable")
-        rows = [
-            {"feature": scaled.names[j], "coefficient": scaled.coef[k, j], "weight": model.coef_[k, j]} for j in order
-        ]
-        planes.append({"class": label, "intercept": scaled.intercept[k], "coefficients": rows})
-    record = {
-        "classes": model.classes_.tolist(),
-        "objective": model.objective_,
-        "certificate": _certificate_record(getattr(model, "certificate_", None)),
-        "proven": is_proven(model),
-        "threshold": found.threshold or 0.0,
-        "threshold_in_words": _threshold(found),
-        "planes": planes,
-    }
-    return finite(record)  # type: ignore[no-any-return]
-
-
-def _positives(model: Any) -> Sequence[Any]:
-    classes: Sequence[Any] = model.classes_.tolist()
-    return classes[1:] if len(model.coef_) == 1 else classes
-
-
-def explanation_text(found: Any, top: int | None = 20) -> str:
-    """Return the same for people: bars by weight on the scale of training, coefficients on that of the columns."""
-    scaled, model = _scaled(found), found.model
-    lines = [
-        f"{type(model).__name__} of {', '.join(map(str, model.classes_[:8]))}, on {len(scaled.names):,} features",
-        f"minimised   {model.objective_}",
-        f"proven      {_proof(model)}",
-        f"threshold   {_threshold(found)}",
-    ]
-    for k, label in enumerate(_positives(model)):
-        lines += ["", *_plane_lines(scaled, model, k, label, top)]
-    return "\n".join(lines)
-
-
-def _plane_lines(scaled: Scaled, model: Any, k: int, label: Any, top: int | None) -> list[str]:
-    order = np.argsort(-np.abs(model.coef_[k]), kind="stable")[:top]
-    width = max([len(scaled.names[j]) for j in order] + [len("intercept")])
-    longest = float(np.abs(model.coef_[k]).max()) or 1.0
-    rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"
-    lines = [f"{'':{width}}  per unit of the column; + speaks for {label}, − for {rest}; bars by importance"]
-    for j in order:
-        bar = "█" * max(1, round(BAR * abs(model.coef_[k, j]) / longest)) if model.coef_[k, j] else ""
-        lines.append(f"{scaled.names[j]:{width}} {scaled.coef[k, j]:+12.5g} {bar}".rstrip())
-    left = scaled.coef.shape[1] - len(order)
-    more = [f"… and {left:,} more (--top 0 for all)"] if left else []
-    return [*lines, *more, f"{'intercept':{width}} {scaled.intercept[k]:+12.5g}"]
-
-
-# -- replay -------------------------------------------------------------------------------------------------------
-
-
-def replay_record(film: Film, output: Path) -> dict[str, Any]:
-    """Return what a replay shows and where it is."""
-    last = film.records[-1]
-    return finite(  # type: ignore[no-any-return]
-        {
-            "output": str(output),
-            "bytes": output.stat().st_size,
-            "frames": len(film.records),
-            "steps": last.step,
-            "updates": last.updates,
-            "objective": last.objective,
-            "best_objective": last.best,
-            "zero_one": last.zero_one,
-            "mistake_bound": None if film.bound is None else film.bound.value,
-            "picture": film.scene.kind,
-            "facts": dict(film.facts),
-            "advice": film.advice or None,
-            "notes": film.notes,
-        }
-    )
-
-
-def replay_text(film: Film, output: Path) -> str:
-    """Return the same for people."""
-    lines = [f"{name:11} {fact}" for name, fact in film.facts]
-    last = film.records[-1]
-    if not np.isnan(last.updates):
-        lines.append(f"{'mistakes' if film.counts_mistakes else 'updates':11} {last.updates:,.0f}")
-    if film.bound is not None:
-        lines.append(film.bound.sentence)
-    lines += [*filter(None, [film.advice]), *film.notes]
-    return "\n".join([*lines, f"{len(film.records):,} frames in {output}, {output.stat().st_size:,} bytes"])

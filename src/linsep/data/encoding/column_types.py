@@ -117,9 +117,14 @@ def names_rows(name: str) -> bool:
 def _infer_text(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
     sample = strings(column).drop_null()[:10_000]
     words = pc.mean(pc.add(pc.count_substring_regex(sample, r"\s+"), 1)).as_py()
+    return text_type(name, words, different, given)
+
+
+def text_type(name: str, words: float, different: float, given: int, share: float = 1.0) -> Column:
+    """Return what a column of text is, by its words a row and its different values; that share of all is all."""
     if words >= WORDS and different > 0.3 * given:
         return Column(name, "text")
-    if different == given >= FEW:
+    if different >= share * given >= FEW:
         return Column(name, "ignored", "it identifies the rows")
     return Column(name, "category")
 

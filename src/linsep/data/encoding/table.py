@@ -143,17 +143,26 @@ class TableEncoding:
     def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
         """Return what the values of the columns say, and these values."""
         numbers, categories, texts = parts = self._parts(table, name)
-        columns = {column.name: column for column in self.columns}
-        levels = {name: kept for name, values in categories.items() if (kept := levels_of_values(values))}
-        words = {name: found for name, values in texts.items() if (found := vocabulary(values))}
-        for name in [*(categories.keys() - levels.keys()), *(texts.keys() - words.keys())]:
-            if name in columns:
-                columns[name] = Column(name, "ignored", "no value occurs twice")
-        moments = moments_of(numbers)
-        if not (moments or levels or words):
-            raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
-        fitted = replace(self, columns=tuple(columns.values()), numbers=moments, levels=levels, words=words)
-        return fitted, parts
+        levels = {name: levels_of_values(values) for name, values in categories.items()}
+        words = {name: vocabulary(values) for name, values in texts.items()}
+        return self.with_state(moments_of(numbers), levels, words), parts
+
+    def with_state(
+        self,
+        numbers: dict[str, tuple[float, float, bool]],
+        levels: Mapping[str, list[str]],
+        words: Mapping[str, tuple[list[str], list[float]] | None],
+        where: str = "",
+    ) -> TableEncoding:
+        """Return the same columns with what training rows say of them; one with nothing to tell is set aside."""
+        empty = {name for kept in (levels, words) for name, found in kept.items() if not found}
+        aside = "no value occurs twice"
+        columns = [Column(one.name, "ignored", aside) if one.name in empty else one for one in self.columns]
+        known = {name: found for name, found in words.items() if found}
+        many = {name: kept for name, kept in levels.items() if kept}
+        if not (numbers or many or known):
+            raise DataError(f"{where}no column is left to learn from: all are constant, identifiers or set aside")
+        return replace(self, columns=tuple(columns), numbers=numbers, levels=many, words=known)
 
     def _parts(self, table: pa.Table, name: str = "data") -> Parts:
         """Return the values of numbers, categories and texts; a date gives some of each."""

@@ -1,0 +1,28 @@
+"""Labels as positions among the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._types import IntArray
+
+
+def positions(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
+    """Return the position of every label among the classes, −1 for one that is not there.
+
+    Examples
+    --------
+    >>> positions(np.array(["b", "a", "d"]), ["a", "b", "c"])
+    array([ 1,  0, -1])
+    """
+    places = {label: k for k, label in enumerate(classes)}
+    if labels.dtype.kind == "O":  # of any types, which may have no order
+        different, inverse = labels, np.arange(len(labels))
+    else:
+        different, inverse = np.unique(labels, return_inverse=True)
+    found = np.array([places.get(label, -1) for label in different.tolist()], dtype=np.int64)
+    return np.asarray(found[inverse.reshape(-1)])

@@ -1,0 +1,50 @@
+"""Words that messages share: lists of names, and linear combinations of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def phrase(names: Sequence[str], most: int = 8) -> str:
+    """Return names as they are listed in a sentence; of many, the first.
+
+    Examples
+    --------
+    >>> phrase(["age", "height", "the intercept"])
+    'age, height and the intercept'
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def listed(things: Any, most: int) -> str:
+    """Return the first of some things.
+
+    Examples
+    --------
+    >>> listed("abcd", 3)
+    'a, b, c, …'
+    """
+    return ", ".join(map(str, things[:most])) + (", …" if len(things) > most else "")
+
+
+def combination(terms: Mapping[int, Fraction], constant: int, name: Callable[[int], str]) -> str:
+    """Return Σ cⱼ xⱼ in words, the constant's term first.
+
+    Examples
+    --------
+    >>> combination({0: Fraction(-1), 1: Fraction(1, 2), 2: Fraction(3)}, 2, "ab".__getitem__)
+    '3 − a + (1/2)·b'
+    """
+    text = ""
+    for j, factor in sorted(terms.items(), key=lambda item: (item[0] != constant, item[0])):
+        size = abs(factor)
+        number = str(size) if len(str(size)) < 24 else f"{float(size):.17g}"
+        if j != constant:
+            number = "" if size == 1 else f"{number}·" if size.denominator == 1 else f"({number})·"
+        term = number if j == constant else f"{number}{name(j)}"
+        text = f"{text} {'−' if factor < 0 else '+'} {term}" if text else f"{'−' if factor < 0 else ''}{term}"
+    return text or "0"
