@@ -560,7 +560,10 @@ def test_text_is_refused_by_sql(diary):
         (["fit", "train.csv", "--target", "sold"], "no column 'sold'; it has age"),
         (["fit", "nothing.csv", "--target", "y"], "nothing.csv: no such file"),
         (["fit", "train.csv", "--target", "income"], "measurements"),
-        (["fit", "train.csv", "--target", "bought", "--loss", "huge"], "--loss huge is not known; use one of perceptron, hinge"),
+        (
+            ["fit", "train.csv", "--target", "bought", "--loss", "huge"],
+            "--loss huge is not known; use one of perceptron",
+        ),
         (["fit", "train.csv", "--target", "bought", "--C", "-1"], "--C -1 is not possible"),
         (["fit", "train.csv", "--target", "bought", "--text", "nope"], "no column 'nope'"),
         (["fit", "train.csv", "--target", "bought", "--ignore", "bought"], "is the target"),
