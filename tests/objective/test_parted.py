@@ -185,10 +185,10 @@ def test_m24_softmax_in_passes(balanced):
     found = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert found.converged
     assert found.proof.primal == pytest.approx(best, rel=1e-4)
-    model._store([problem], [found])
-    model._certify([problem], [found])
-    assert model.certificate_.verify(X, codes)
-    assert model.certificate_.proven
+    statement, classes = model._statement(), tuple(range(4))
+    certificate = Certificate(certify(problem, found, statement, classes, 1e-4), found.w.T, found.b, statement, classes)
+    assert certificate.verify(X, codes)
+    assert certificate.proven
 
 
 @pytest.mark.parametrize(
