@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
+from .._types import FloatArray
 from ..certificates.gap.certify import certify
-from ..certificates.kinds.gap import Gap, SoftmaxGap
+from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
 from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
-from ._bridge import minimise_in_blocks, polish
 from ._callbacks import report_progress, with_callbacks
 from ._input import Input
 from ._margin import dual_starts
@@ -31,10 +31,6 @@ from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Result, Solver, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Fitting", "thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -137,7 +133,7 @@ class Fitting(Input, Warnings):
         left = objectives[len(learned) :]
         solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
         for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
-            learned.append(self._certified(objective, result, any(one.interrupted for one, _ in learned)))
+            learned.append((result, self._claim(objective, result)))
             if run is not None and not learned[-1][0].interrupted:
                 run.finish(written(*learned[-1]))
         if len(learned) < len(objectives):
@@ -202,13 +198,18 @@ class Fitting(Input, Warnings):
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
         with report_progress(self, objectives) as observers:
-            return minimise_all(objectives, self._method(), observers=observers, **asked)
+            proven: dict[str, Any] = dict(tol=self._tol(), polish=self._no_optimum is None)
+            return minimise_all(objectives, self._method(), observers=observers, **asked, **proven)
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
+        from ..solvers import minimise
+
         solver, done = self._method(most_features), len(run.results)
         for k, objective in enumerate(objectives, start=done):
-            result = minimise_in_blocks(objective, solver, self._seed(), run.place(k, done + len(objectives)))
+            proven: dict[str, Any] = dict(tol=self._tol(), polish=self._no_optimum is None)
+            place = run.place(k, done + len(objectives))
+            result = minimise(objective, solver, seed=self._seed(), workspace=place, **proven)
             if result.interrupted and result.proof is None:  # there is no plane to speak of
                 return
             yield result
@@ -216,18 +217,6 @@ class Fitting(Input, Warnings):
                 return
 
     # -- proving ------------------------------------------------------------------------------------------------------
-
-    def _certified(self, objective: Objective, result: Result, hurried: bool) -> tuple[Result, Any]:
-        """Return the result, and what may be claimed of it: without a penalty, after a few steps that prove more.
-
-        Who is hurried, or interrupts these, gets the planes as they were found.
-        """
-        if self._no_optimum is None and not (result.interrupted or hurried):
-            try:
-                result = polish(result, objective, self._tol())
-            except KeyboardInterrupt:
-                result = replace(result, interrupted=True)
-        return result, self._claim(objective, result)
 
     def _claim(self, objective: Objective, result: Result) -> Any:
         """Return what is proven of the planes of one objective; None where nothing can be."""
@@ -239,7 +228,7 @@ class Fitting(Input, Warnings):
     def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[Any]) -> None:
         """Keep what is proven; the certificate joins it with the planes as they are when it is asked for."""
         if claims[0] is not None:
-            self._proofs = [Gap(claims) if objectives[0].head.planes is None else SoftmaxGap(claims)]
+            self._proofs = [Gap.of(claims)]
             self.dual_gap_ = self.certificate_.relative_gap
 
     # -- storing ------------------------------------------------------------------------------------------------------

@@ -26,16 +26,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.enclosure import ULPS, U, blocks, gamma
 from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
 from ..arithmetic.split_product import split_product
 from ..losses import Loss
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["MANY_FEATURES", "Derivatives", "Look", "examine", "slopes", "softmax_slopes"]
 
@@ -60,12 +57,13 @@ class Derivatives:
     h: FloatArray
     u: FloatArray
     off: FloatArray
-    p: FloatArray | None = None
-    doubt: FloatArray | None = None
+    p: Any = None
+    doubt: Any = None
 
     def part(self, part: slice) -> Derivatives:
         """Return those of some of the examples."""
-        return Derivatives(*(None if one is None else one[part] for one in vars(self).values()))  # type: ignore[arg-type]
+        some: Any = (None if one is None else one[part] for one in vars(self).values())
+        return Derivatives(*some)
 
 
 #: The derivatives at the rows of a block: given which these are, and the block.
@@ -107,7 +105,7 @@ class _Sizes:
 
 
 def examine(
-    M: float, X: Any, at: Slopes, *, intercept: bool, counted: NDArray[np.bool_] | None = None, K: int | None = None
+    M: float, X: Any, at: Slopes, *, intercept: bool, counted: BoolArray | None = None, K: int | None = None
 ) -> Look:
     """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
@@ -191,7 +189,7 @@ def _looked(M: float, rows: _PlaneRows, columns: _Rows) -> Look:
 class _Rows:
     """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
 
-    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_] | None) -> None:
+    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None) -> None:
         self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
         self.redundancy = Redundancy(X.shape[1])
         ends = X.min(axis=0), X.max(axis=0)
@@ -207,7 +205,7 @@ class _Rows:
             constant = {int(j): {X.shape[1]: Fraction(first[j])} if same[j] else {} for j in np.flatnonzero(~self.used)}
             self.redundancy = Redundancy(X.shape[1], constant)
 
-    def _use(self, used: NDArray[np.bool_]) -> None:
+    def _use(self, used: BoolArray) -> None:
         self.used = used
         # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
         self.scale = np.ldexp(1.0, np.minimum(-np.frexp(self.largest[used])[1], 1023))
@@ -264,7 +262,7 @@ class _PlaneRows:
         return self.rows.terms
 
     def full(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients of these rows as those of all columns; of a softmax, a row for each class but the last."""
+        """Return coefficients of these rows as those of all columns; of a softmax, one row for each class but one."""
         return self.rows.full(theta)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -302,7 +300,6 @@ class _SoftmaxRows(_PlaneRows):
             found = self.at(part, block)
             for first in range(0, len(dense), some):
                 x, here = dense[first : first + some], found.part(slice(first, first + some))
-                assert here.p is not None and here.doubt is not None
                 e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
                 z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
                 doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))

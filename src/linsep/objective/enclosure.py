@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import FloatArray
 from ..arithmetic import decimal_enclosure as decimals
 from ..arithmetic.blocked import BlockedMatrix
 from ..arithmetic.decimal_enclosure import few_numbers, knows
@@ -29,18 +30,6 @@ from .examples import Block, in_one
 from .objective import Objective, Part
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, softmax_losses
-
-FloatArray = NDArray[np.float64]
-
-__all__ = [
-    "bound_below",
-    "enclosed_bound",
-    "enclosed_by_curvature",
-    "enclosed_primal",
-    "enclosed_value",
-    "examined",
-    "sharp_primal",
-]
 
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
@@ -144,11 +133,9 @@ def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]
         return enclosed_value(problem, w, b), examine(M, passes.X, at, intercept=intercept, K=K)
     primal, z, radius = sharp_primal(problem, w, b)
     head = _with_head(problem)
-    found = head.slopes(z, radius)
-    counted = head.c > 0
-    return primal, examine(
-        M, problem.rows.X, lambda part, _: found.part(part), intercept=intercept, counted=counted, K=K
-    )
+    found = cache(lambda: head.slopes(z, radius))  # only where they say anything
+    known: Any = dict(intercept=intercept, counted=head.c > 0, K=K)
+    return primal, examine(M, problem.rows.X, lambda part, _: found().part(part), **known)
 
 
 def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:

@@ -7,22 +7,15 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ...objective.objective import Objective
-from ...objective.statement import Statement
+from ..._types import FloatArray
 from ..case import Case
 from ..gap.certificate import Certificate, Certificates, SoftmaxCertificate
-from ..gap.certify import certify
 from ..gap.check import CLOSE
 from ..gap.claim import Claim
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import positive_classes
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Gap", "SoftmaxGap"]
 
 #: Of more classes than this, a report names only so many.
 NAMED = 20
@@ -37,12 +30,8 @@ class Gap(PlaneProofs):
     in_blocks = True
 
     @staticmethod
-    def of(
-        objectives: list[Objective], results: list[Any], statement: Statement, classes: ArrayLike, tol: float
-    ) -> Gap:
-        """Return what is proven of planes that were just fitted: each by itself, or all at once."""
-        each = zip(objectives, results, strict=True)
-        claims = [certify(objective, result, statement, classes, tol) for objective, result in each]
+    def of(claims: list[Claim]) -> Gap:
+        """Return what is proven of a model by its claims: each class against the rest, or all at once."""
         return SoftmaxGap(claims) if claims[0].at_once else Gap(claims)
 
     def certificate(self, model: Any) -> Any:
