@@ -37,6 +37,7 @@ from linsep.objective.problem import Problem
 from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.solvers import DualDescent
+from oracles import optimum, written_out
 
 LOSSES = [Logistic(), SquaredHinge(), Square(), Hinge()]
 
@@ -48,25 +49,6 @@ def random_problem(seed, loss, penalty=None, intercept=True, weighted=False):
     y[:2] = 1.0, -1.0
     weight = rng.uniform(0.0, 2.0, 25) if weighted else None
     return Problem(Rows(X), y, loss, penalty or L2(), C=0.7, sample_weight=weight, fit_intercept=intercept)
-
-
-def by_hand(problem, theta):
-    """P in plain NumPy, from the definition."""
-    w, b = (theta[:-1], theta[-1]) if problem.fit_intercept else (theta, 0.0)
-    z = problem.y * (problem.rows.X @ w + b)
-    s = 1.0 if problem.sample_weight is None else problem.sample_weight
-    penalty = problem.penalty.l2 * w @ w / 2 + problem.penalty.l1 * np.abs(w).sum()
-    return penalty + problem.C * np.sum(s * problem.loss.value(z))
-
-
-def optimum(problem):
-    """The lowest value an independent optimiser finds from several starts."""
-    size = problem.rows.d + problem.fit_intercept
-    runs = []
-    for method in ("Nelder-Mead", "Powell", "BFGS"):
-        options = {"maxiter": 20_000}
-        runs.append(minimize(lambda theta: by_hand(problem, theta), np.zeros(size), method=method, options=options).fun)
-    return min(runs)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -81,7 +63,7 @@ def test_the_dual_value_of_any_point_is_below_the_optimum(loss, penalty, interce
         w, b = scale * rng.standard_normal(3), scale * rng.standard_normal() * intercept
         found = problem.evaluate(w, b, split=True).bound
         assert found.dual <= best + 1e-7 * abs(best)
-        assert found.primal == pytest.approx(by_hand(problem, np.append(w, b) if intercept else w))
+        assert found.primal == pytest.approx(written_out(problem).value(w, b))
 
 
 @given(seed=st.integers(0, 10_000), loss=st.sampled_from([Logistic(), SquaredHinge(), Hinge()]), weighted=st.booleans())

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
@@ -19,6 +17,7 @@ from linsep._core import Rows
 from linsep.penalties import L1, ElasticNet
 from linsep.solvers import Newton
 from objectives import softmax_objective
+from oracles import optimum, written_out
 
 
 def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarray, **options):
@@ -27,26 +26,6 @@ def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarra
     X = (rng.standard_normal((n, d)) + np.eye(K, d)[codes]).astype(np.float32).astype(np.float64)
     weight = rng.uniform(0.1, 3.0, n) if weighted else None
     return softmax_objective(Rows(form(X)), codes, K, C=C, sample_weight=weight, **options)
-
-
-def by_hand(problem, W, b):
-    """P in plain NumPy, from the definition."""
-    X = problem.rows.X.toarray() if problem.rows.is_sparse else problem.rows.X
-    logs = log_softmax(X.astype(float) @ W + b, axis=1)[np.arange(len(X)), problem.codes]
-    s = 1.0 if problem.sample_weight is None else problem.sample_weight
-    penalty = problem.penalty.l2 * (W**2).sum() / 2 + problem.penalty.l1 * np.abs(W).sum()
-    return penalty - problem.weight_of_loss * np.sum(s * logs)
-
-
-def oracle(problem):
-    """The optimum by an optimiser that knows neither our gradient nor our formula."""
-    d, K = problem.rows.d, problem.classes
-
-    def value(theta):
-        return by_hand(problem, theta[: d * K].reshape(d, K), theta[d * K :] * problem.fit_intercept)
-
-    options = {"maxiter": 1000, "gtol": 1e-9}
-    return minimize(value, np.zeros(d * K + K), method="BFGS", options=options).fun
 
 
 # -- the problem and the bound ----------------------------------------------------------------------------------------
@@ -58,7 +37,7 @@ def test_the_objective_is_the_one_of_the_definition(weighted, form):
     problem = random_problem(weighted=weighted, form=form, penalty=ElasticNet(0.3))
     rng = np.random.default_rng(1)
     W, b = rng.standard_normal((3, 4)), rng.standard_normal(4)
-    assert problem.evaluate(W, b).objective == pytest.approx(by_hand(problem, W, b), rel=1e-12)
+    assert problem.evaluate(W, b).objective == pytest.approx(written_out(problem).value(W, b), rel=1e-12)
 
 
 def test_large_scores_do_not_overflow():
@@ -83,7 +62,7 @@ def test_the_gradient_is_that_of_finite_differences(intercept):
                     moved[j, k] += sign * step
                 else:
                     shifted[k] += sign * step
-                values.append(by_hand(problem, moved, shifted))
+                values.append(written_out(problem).value(moved, shifted))
             assert gradient[j, k] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-5)
 
 
@@ -103,14 +82,14 @@ def test_the_bound_of_any_point_is_below_any_value(seed, weighted, intercept, pe
     found = [problem.evaluate(W, b).bound for W, b in points]
     for bound in found:
         for W, b in [*points, (np.zeros((3, K)), np.zeros(K))]:
-            assert bound.dual <= by_hand(problem, W, b) * (1 + 1e-12)
+            assert bound.dual <= written_out(problem).value(W, b) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_bound_at_the_optimum_is_tight(intercept, weighted):
     problem = random_problem(5, weighted=weighted, fit_intercept=intercept)
-    best = oracle(problem)
+    best = optimum(problem)
     result = Newton(tol=1e-9).solve(problem)
     assert result.proof.dual <= best * (1 + 1e-9)
     assert result.proof.primal >= best * (1 - 1e-7)
@@ -169,7 +148,7 @@ def test_without_a_penalty_it_stops_where_nothing_is_left_to_gain():
     result = Newton().solve(problem)
     assert result.converged
     assert "gains no more" in result.message
-    assert result.proof.primal == pytest.approx(oracle(problem), rel=1e-7)
+    assert result.proof.primal == pytest.approx(optimum(problem), rel=1e-7)
 
 
 def test_the_observer_hears_of_planes_and_may_stop():

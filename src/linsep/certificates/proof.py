@@ -15,8 +15,6 @@ from .outcome import ClaimError, Verification
 if TYPE_CHECKING:
     from .case import Case
 
-__all__ = ["PROOFS", "PlaneProofs", "Proof", "ProofAttribute", "check_kinds", "proof_of"]
-
 #: The kinds of proof by the names that files know them by.
 PROOFS: dict[str, type[Proof]] = {}
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
+from .._types import FloatArray
 from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
@@ -30,10 +31,6 @@ from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Result, Solver, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Fitting", "thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:

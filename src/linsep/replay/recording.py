@@ -20,8 +20,6 @@ from ..objective.objective import Objective
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
 from ..solvers.result import Observer
 
-__all__ = ["Recording", "record_fit"]
-
 #: Every step is measured on all examples, so data with many numbers get fewer steps, unless the user says how many.
 STEPS, FEWEST_STEPS, WORK = 5000, 200, 2_000_000_000
 
@@ -169,6 +167,7 @@ class _Recorder:
         self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Solve, keeping every iterate."""
+        assert problem.head.planes is None, "a replay shows one plane, between two classes"
         solver = self._choose() or self._named(automatic(problem)[0])
         if is_dataclass(solver) and hasattr(solver, "record"):
             solver = replace(solver, record="update")  # type: ignore[type-var]

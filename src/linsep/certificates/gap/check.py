@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["CLOSE", "GapCheck"]
-
 #: The relative gap that counts as proof where a model has no `tol` of its own.
 USUAL_TOL = 1e-4
 #: Two numbers are the same to a reader where they differ by less than this share.

@@ -11,8 +11,6 @@ from ...objective.dual_point import DualPoint
 from ...objective.statement import Statement, plain
 from ..fingerprint import Fingerprint
 
-__all__ = ["Claim"]
-
 NUMBERS = ("primal", "dual", "rounding", "tol")
 
 

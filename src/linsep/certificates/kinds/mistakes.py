@@ -14,8 +14,6 @@ from ..mistakes.check import MistakeCheck, in_words
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
 
-__all__ = ["Mistakes"]
-
 
 class Mistakes(PlaneProofs):
     """The bound below the mistakes of every plane, each class against the rest."""

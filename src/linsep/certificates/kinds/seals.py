@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import _reading as reading
+from ..._types import FloatArray
 from ...objective.objective import Objective
 from ...objective.statement import Statement, plain
 from ..case import Case
 from ..fingerprint import Fingerprint, digest
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Seal", "Seals"]
 
 
 @dataclass(frozen=True)
