@@ -16,8 +16,6 @@ from ..objective.objective import Objective
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Fingerprint", "digest"]
-
 
 def digest(coef: ArrayLike, intercept: ArrayLike) -> str:
     """Return a short text that changes with any bit of the planes, one row each; or of the only plane.

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._types import FloatArray
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective
     from ..solvers.result import Observer
 
-FloatArray = NDArray[np.float64]
 
 __all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
 

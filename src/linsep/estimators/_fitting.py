@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
+from .._types import FloatArray
 from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
@@ -30,10 +31,6 @@ from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Result, Solver, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Fitting", "thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -117,6 +114,7 @@ class Fitting(Input, Warnings):
         _core.warn_if_slow()
         self._check_parameters()
         self.n_features_in_, self._column_names = examples.d, names
+        self.__dict__.pop("feature_names_in_", None)  # of another fit
         return self._learn(examples, np.asarray(classes), run, most_features)
 
     def _learn(
@@ -132,15 +130,7 @@ class Fitting(Input, Warnings):
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
         self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
-        learned = [] if run is None else [read(one) for one in run.results]
-        left = objectives[len(learned) :]
-        solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
-        for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
-            learned.append((result, self._claim(objective, result)))
-            if run is not None and not learned[-1][0].interrupted:
-                run.finish(written(*learned[-1]))
-        if len(learned) < len(objectives):
-            raise KeyboardInterrupt
+        learned = self._learned(objectives, starts, run, most_features)
         results, claims = [result for result, _ in learned], [claim for _, claim in learned]
         self._store(objectives, results)
         self._keep_proofs(objectives, results, claims)
@@ -150,6 +140,21 @@ class Fitting(Input, Warnings):
             raise KeyboardInterrupt
         self._warn(objectives[0], results)
         return self
+
+    def _learned(
+        self, objectives: list[Objective], starts: list[Start] | None, run: Run | None, most_features: int | None
+    ) -> list[tuple[Result, Any]]:
+        """Return what is found of each objective, and what is proven of that; a run knows some of it already."""
+        learned = [] if run is None else [read(one) for one in run.results]
+        left = objectives[len(learned) :]
+        solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
+        for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
+            learned.append((result, self._claim(objective, result)))
+            if run is not None and not result.interrupted:
+                run.finish(written(*learned[-1]))
+        if len(learned) < len(objectives):
+            raise KeyboardInterrupt
+        return learned
 
     # -- the objectives -----------------------------------------------------------------------------------------------
 
@@ -190,29 +195,29 @@ class Fitting(Input, Warnings):
             limits["most_features"] = min(most_features, Automatic.most_features)
         return self._solver() or Automatic(**limits)
 
-    def _seed(self) -> int:
-        return int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+    def _asked(self) -> dict[str, Any]:
+        """Return what is asked of any solver: without an optimum there is nothing to polish."""
+        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+        return dict(seed=seed, tol=self._tol(), polish=self._no_optimum is None)
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         from ..solvers import minimise_all
 
         first = objectives[0]
-        asked: dict[str, Any] = dict(seed=self._seed(), n_jobs=thread_count(getattr(self, "n_jobs", None)))
+        asked = self._asked() | {"n_jobs": thread_count(getattr(self, "n_jobs", None))}
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
         with report_progress(self, objectives) as observers:
-            proven: dict[str, Any] = dict(tol=self._tol(), polish=self._no_optimum is None)
-            return minimise_all(objectives, self._method(), observers=observers, **asked, **proven)
+            return minimise_all(objectives, self._method(), observers=observers, **asked)
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
         from ..solvers import minimise
 
-        solver, done = self._method(most_features), len(run.results)
+        solver, asked, done = self._method(most_features), self._asked(), len(run.results)
         for k, objective in enumerate(objectives, start=done):
-            proven: dict[str, Any] = dict(tol=self._tol(), polish=self._no_optimum is None)
-            place = run.place(k, done + len(objectives))
-            result = minimise(objective, solver, seed=self._seed(), workspace=place, **proven)
+            workspace = run.place(k, done + len(objectives))
+            result = minimise(objective, solver, workspace=workspace, **asked)
             if result.interrupted and result.proof is None:  # there is no plane to speak of
                 return
             yield result

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["LeastSquaresClassifier", "LinearClassifier"]
-
 
 def _is_stochastic(estimator: Any) -> bool:
     from ..solvers import StochasticDescent

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .. import losses
 from .._checks import check_choice, check_seconds
+from .._types import FloatArray
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
 from ..certificates.mistakes.bound import MistakeBound
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from ..solvers import Result, Solver
     from ..solvers.zero_one.search import Progress
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["ZeroOneClassifier"]
 
 #: Without being asked, a fit shows its progress on a terminal after this many seconds.
 LONG = 2.0

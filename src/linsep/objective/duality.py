@@ -15,27 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import conjugate_sum
+from .._types import FloatArray
 from ..arithmetic.enclosure import SMALLEST
 from ..penalties import Penalty
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-
-__all__ = [
-    "Bound",
-    "balanced",
-    "class_scales",
-    "dual_bound",
-    "penalised",
-    "share",
-    "weighed",
-    "weights",
-]
 
 
 class HasPenalty(Protocol):

@@ -13,17 +13,13 @@ from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import Rows, is_sparse
+from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 S = TypeVar("S")
-
-__all__ = ["Block", "Examples", "InBlocks", "InMemory", "Several", "gather", "in_one"]
 
 
 class Several(tuple[Any, ...]):

@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Sums
+from .._types import FloatArray
 from ..losses import Loss
 from .examples import Several
 from .points import MarginPoint, SoftmaxPoint, SummedSoftmaxPoint
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Head", "Margin", "Softmax"]
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,16 @@ from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
 from .examples import Block, Examples, InMemory
 from .heads import Head
 from .points import Point
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 S = TypeVar("S")
-
-__all__ = ["Objective", "Part", "formula"]
 
 
 def formula(head: Head, penalty: Penalty, C: float, *, weighted: bool) -> str:

@@ -11,18 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._core import Sums, conjugate_sum
+from .._types import FloatArray, IntArray
 from .duality import Bound, class_scales
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["MarginPoint", "Point", "SoftmaxPoint", "repair"]
 
 
 class Point:
@@ -287,7 +283,7 @@ class SummedSoftmaxPoint(SoftmaxPoint):
         self.gram = sums[5] if len(sums) > 5 else None  # the Hessian of the losses, where asked for
 
 
-def towards_labels(p: FloatArray, share: float, codes: NDArray[np.int64]) -> FloatArray:
+def towards_labels(p: FloatArray, share: float, codes: IntArray) -> FloatArray:
     """Return `share` times p, the rest on each example's own class."""
     p = share * p
     p[np.arange(len(p)), codes] += 1 - share

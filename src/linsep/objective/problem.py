@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import BoolArray, FloatArray
 from ..losses import Loss
 from ..penalties import L2, Penalty
 from .examples import InMemory
 from .heads import Margin
 from .objective import Objective
 from .points import MarginPoint
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["MeanObjective", "Measures", "Problem", "measure"]
 
 
 def Problem(
@@ -58,7 +54,7 @@ class Measures:
     risk: FloatArray
     zero_one: FloatArray
     gradient_norm: FloatArray
-    finite: NDArray[np.bool_]
+    finite: BoolArray
 
 
 def measure(

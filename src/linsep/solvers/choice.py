@@ -20,8 +20,6 @@ from .newton.proximal import ProximalNewton
 from .result import Observer, Result, Start
 from .zero_one.search import ZeroOne
 
-__all__ = ["SOLVERS", "Automatic", "automatic", "get"]
-
 SOLVERS: dict[str, Any] = {
     kind.name: kind
     for kind in (

@@ -16,8 +16,6 @@ from ..losses import Logistic, Loss
 from ..objective.objective import Objective
 from .result import Observer, Result, Start
 
-__all__ = ["HELP", "NEEDS", "Need", "Solver", "check_needs", "has_quadratic_conjugate", "helped_by", "serves"]
-
 
 class Solver(Protocol):
     """Anything that minimises an objective: an immutable record without side effects."""

@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any
 
 from .. import _core
+from .._types import FloatArray
 from ..certificates.gap.rounding import rounding
 from ..objective.duality import share
 from ..objective.objective import Objective
@@ -20,10 +21,8 @@ from .contract import Solver, check_needs, helped_by
 from .newton.polishing import can_be_proven, polished
 from .reductions import Reduction, reductions, through
 from .reductions.fallback import second_try
-from .result import FloatArray, Observer, Result, Start
+from .result import Observer, Result, Start
 from .workspace import Workspace
-
-__all__ = ["ASKED_FOR", "minimise", "minimise_all"]
 
 #: Why a solver was chosen, if the user did.
 ASKED_FOR = "asked for"
@@ -218,5 +217,6 @@ class StoppableObserver:
         return self.event.is_set()
 
     def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
+        """Whether the run is to end after this iteration."""
         stop = self.observer is not None and self.observer(iteration, theta, objective)
         return stop or self.event.is_set()

@@ -6,21 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.redundancy import Redundancy
 from ..objective.duality import Bound
 from ..separation.verdict import Separability
 from .history import History
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: Hears of an iteration: its number, the point [w, b], the objective; True ends the run.
 Observer = Callable[[int, FloatArray, float], bool]
-
-__all__ = ["STOPPED_BY_OBSERVER", "STOPPED_BY_PROOF", "Observer", "Result", "Start", "Votes"]
 
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"

@@ -22,8 +22,6 @@ from ..persistence.verification import verify
 from .labels import check_labels, labels, target_column, with_label
 from .preparation import hints_of, needs
 
-__all__ = ["is_long", "of_encoded_rows", "of_labelled_rows", "verify_in_parts"]
-
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6
 #: Bytes of a block.

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import WORTH_A_THREAD
+from ..._types import FloatArray
 from ...history import Record
 from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
@@ -30,11 +30,8 @@ from ..sampling import on_sample
 from ..workspace import InProcess, Vector, Workspace
 from .gathered import Gathered
 
-FloatArray = NDArray[np.float64]
 #: A plane with its objective first, then its mean loss and its share of mistakes, and its agreements where known.
 Plane = tuple[float, FloatArray, float, float, float, FloatArray | None]
-
-__all__ = ["TUNED", "DualDescent"]
 
 
 @dataclass(frozen=True)

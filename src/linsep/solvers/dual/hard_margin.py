@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import Rows
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import check_plane
 from ...objective.duality import Bound
 from ...objective.objective import Objective
@@ -17,11 +17,6 @@ from .._checks import check_count
 from ..history import Record
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import GapRun, words_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["HardMargin"]
 
 #: Data whose mean is this many times as far from the origin as they are wide are moved there first.
 FAR = 10.0

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import schedules
 from ... import stopping as stopping_rules
+from ..._types import FloatArray
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective
 from ...schedules import Constant, InverseSqrt, Schedule
@@ -23,10 +24,7 @@ from ..result import Observer, Result, Start
 from ..run import SteppedRun
 from .step_watch import StepWatch
 
-FloatArray = NDArray[np.float64]
 Stopping = str | Rule | Iterable[str | Rule] | None
-
-__all__ = ["Descent", "GradientDescent", "StepSizeWarning", "minimize"]
 
 
 class StepSizeWarning(UserWarning):

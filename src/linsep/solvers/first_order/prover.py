@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Clock
 from ...objective.objective import Objective
 from ...separation.verdict import ProofTimeoutError, Separability, decided
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["LAST_WORK", "MOST_WORK", "Prover"]
 
 #: The search for a proof of overlap may cost about as much as the passes before it: this much for each, in elementary
 #: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`

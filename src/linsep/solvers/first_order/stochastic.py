@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import stopping
 from ..._core import PACK, threads, whole_packs
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...objective.problem import Measures, measure
 from ...schedules import Constant, Schedule
@@ -26,11 +26,7 @@ from .prover import Prover
 from .step_watch import StepWatch
 from .walk import LARGE, Iterate, Snapshot, Walk
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Stopping = str | Rule | Iterable[str | Rule] | None
-
-__all__ = ["PerceptronRule", "StochasticDescent", "stream"]
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24

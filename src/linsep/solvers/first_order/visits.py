@@ -11,14 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["canonical", "cyclic", "random", "worst"]
 
 
 def canonical(problems: Sequence[Objective]) -> tuple[IntArray, IntArray]:

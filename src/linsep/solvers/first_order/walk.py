@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ... import schedules
 from ..._core import interleaved, whole_packs
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...schedules import InverseSqrt, InverseTime, Schedule
 from ..result import Start
@@ -21,10 +22,6 @@ from . import visits
 if TYPE_CHECKING:
     from .stochastic import StochasticDescent
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["LARGE", "Iterate", "Snapshot", "Walk"]
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
 #: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).

@@ -8,19 +8,15 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from ..._types import BoolArray, FloatArray
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective
 from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["LeastSquares"]
 
 #: Below this reciprocal condition number the normal equations have lost half the digits.
 WELL_CONDITIONED = 1e-9
@@ -154,7 +150,7 @@ class _System:
         w[used] = scipy.linalg.cho_solve(factor, moment[used] / scale[used], check_finite=False) / scale[used]
         return w
 
-    def _constant(self, squares: FloatArray) -> NDArray[np.bool_]:
+    def _constant(self, squares: FloatArray) -> BoolArray:
         """Return which columns are constant: what is left of them after centring is rounding. Their weight is zero."""
         return squares <= (100 * np.finfo(np.float64).eps) ** 2 * self.problem.total_weight * self.x_mean**2
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
@@ -30,11 +31,6 @@ from ..workspace import Workspace
 from .newton import dot
 from .preconditioner import FACTORED
 from .proximal_models import Model, models_at
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["ProximalNewton"]
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,12 @@ from typing import Any, Self
 import numpy as np
 
 from ..._core import Rows
+from ..._types import FloatArray
 from ...objective.duality import Bound
 from ...objective.examples import Block, Examples, InBlocks, InMemory
 from ...objective.objective import Objective
 from ..result import Result, Start
-from .reduction import FloatArray, Reduction, noted
-
-__all__ = ["Centre"]
+from .reduction import Reduction, noted
 
 #: A column is far from zero if its middle is so many times as large as what it spreads around it.
 FAR = 1000.0

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..._types import FloatArray
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
 
-FloatArray = NDArray[np.float64]
 #: Minimises an objective from a start, telling an observer.
 Inner = Callable[[Any, Start | None, Observer | None], Result]
-
-__all__ = ["FloatArray", "Inner", "Reduction", "noted"]
 
 
 class Reduction:

@@ -12,17 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import Rows
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ..dual.descent import DualDescent
 from ..result import Result, Start
-from .reduction import FloatArray, Reduction, noted
-
-IntArray = NDArray[np.int64]
-
-__all__ = ["Repeats", "find_repeats"]
+from .reduction import Reduction, noted
 
 #: Smaller data are fitted before their repeats are found.
 WORTH = 1_000_000
