@@ -32,7 +32,7 @@ class SmoothedHinge(Loss):
         return -np.clip(1.0 - z, 0.0, 1.0)
 
     def curvature(self, z):
-        return ((z > 0) & (z < 1)).astype(float)
+        return ((z >= 0) & (z < 1)).astype(float)
 
     def conjugate(self, a):
         return np.where((a >= -1) & (a <= 0), a + 0.5 * np.square(a), np.inf)

@@ -40,6 +40,7 @@ from linsep.certificates.outcome import Verification
 from linsep.losses import Hinge
 from linsep.penalties import ElasticNet, Penalty
 from linsep.workflows.second_opinion import Opinions
+from oracles import LOSSES, MarginFormula
 
 SOURCE = Path(checker.__file__)
 
@@ -335,13 +336,6 @@ def test_m13_damaged_files_end_in_a_sentence(fitted, tmp_path):
 # -- against oracles --------------------------------------------------------------------------------------------------
 
 small = st.integers(-3, 3)
-LOSSES = {
-    "hinge": lambda z: np.maximum(0, 1 - z),
-    "squared_hinge": lambda z: np.maximum(0, 1 - z) ** 2,
-    "logistic": lambda z: np.logaddexp(0, -z),
-    "square": lambda z: (1 - z) ** 2,
-    "perceptron": lambda z: np.maximum(0, -z),
-}
 
 
 def problem(loss, X, y, w, b, l2, l1, C, intercept=True):
@@ -375,10 +369,10 @@ def test_m13_no_point_is_below_the_bound_and_the_objective_is_enclosed(loss, poi
     X, y, (l2, l1) = A[:, :2], A[:, 2], penalty
     w, b = np.array(plane[:2]) / 4, plane[2] / 4 if intercept else 0.0
 
+    formula = MarginFormula(X, y, C, l2, l1, intercept=intercept, loss=loss)
+
     def P(theta):
-        bias = theta[2] if intercept else 0.0
-        value = LOSSES[loss](y * (X @ theta[:2] + bias)).sum()
-        return l2 / 2 * theta[:2] @ theta[:2] + l1 * np.abs(theta[:2]).sum() + C * value
+        return formula.value(theta[:2], theta[2] if intercept else 0.0)
 
     low, high, dual = enclosed(problem(loss, X, y, w, b, l2, l1, C, intercept))
     at = P(np.array([*w, b]))
@@ -392,22 +386,11 @@ def test_m13_no_point_is_below_the_bound_and_the_objective_is_enclosed(loss, poi
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize(("l2", "l1"), [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)])
 def test_m13_the_bound_is_below_the_optimum_of_cvxpy_and_near_it(loss, l2, l1):
-    cp = pytest.importorskip("cvxpy")
     random = np.random.default_rng(1)
     A = random.normal(size=(25, 3))
     y = np.where(A @ [1.0, 1.0, 0.0] + random.normal(size=25) > 0, 1.0, -1.0)
-    w, b = cp.Variable(3), cp.Variable()
-    z = cp.multiply(y, A @ w + b)
-    losses = {
-        "hinge": cp.sum(cp.pos(1 - z)),
-        "squared_hinge": cp.sum(cp.square(cp.pos(1 - z))),
-        "logistic": cp.sum(cp.logistic(-z)),
-        "square": cp.sum(cp.square(1 - z)),
-        "perceptron": cp.sum(cp.pos(-z)),
-    }
-    objective = l2 / 2 * cp.sum_squares(w) + l1 * cp.norm1(w) + 2.0 * losses[loss]
-    least = cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
-    low, high, dual = enclosed(problem(loss, A, y, w.value, float(b.value), l2, l1, 2.0))
+    least, w, b = MarginFormula(A, y, 2.0, l2, l1, loss=loss).conic_optimum()
+    low, high, dual = enclosed(problem(loss, A, y, w, float(b), l2, l1, 2.0))
     assert float(dual) <= least + 1e-6 <= float(high) + 2e-6
     if loss not in ("hinge", "perceptron"):  # whose dual points need the hint of the file
         assert float((high - dual) / low) < 1e-3

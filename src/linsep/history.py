@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from ._types import FloatArray
 
 __all__ = ["History", "Record"]
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-FloatArray = NDArray[np.float64]
+from ._types import FloatArray
 
 __all__ = ["Hinge", "Logistic", "Loss", "Perceptron", "Square", "SquaredHinge", "ZeroOne", "get", "register"]
 

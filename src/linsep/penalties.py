@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from ._types import FloatArray
 
 __all__ = ["L1", "L2", "ElasticNet", "NoPenalty", "Penalty", "get"]
 

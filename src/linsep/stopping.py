@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from ._types import FloatArray
 
 __all__ = [
     "DualityGap",

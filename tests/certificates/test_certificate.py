@@ -30,13 +30,14 @@ from linsep.certificates.gap.certificate import Certificate, Certificates
 from linsep.certificates.gap.certify import certify
 from linsep.losses import Hinge, Logistic, Loss, Perceptron, Square, SquaredHinge
 from linsep.objective.dual_point import DualPoint, feasible_dual
-from linsep.objective.duality import Bound, balanced, bound, dual_bound, weights
+from linsep.objective.duality import Bound, balanced, dual_bound, weights
 from linsep.objective.enclosure import enclosed_bound
 from linsep.objective.examples import InMemory
 from linsep.objective.problem import Problem
 from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.solvers import DualDescent
+from oracles import optimum, written_out
 
 LOSSES = [Logistic(), SquaredHinge(), Square(), Hinge()]
 
@@ -50,25 +51,6 @@ def random_problem(seed, loss, penalty=None, intercept=True, weighted=False):
     return Problem(Rows(X), y, loss, penalty or L2(), C=0.7, sample_weight=weight, fit_intercept=intercept)
 
 
-def by_hand(problem, theta):
-    """P in plain NumPy, from the definition."""
-    w, b = (theta[:-1], theta[-1]) if problem.fit_intercept else (theta, 0.0)
-    z = problem.y * (problem.rows.X @ w + b)
-    s = 1.0 if problem.sample_weight is None else problem.sample_weight
-    penalty = problem.penalty.l2 * w @ w / 2 + problem.penalty.l1 * np.abs(w).sum()
-    return penalty + problem.C * np.sum(s * problem.loss.value(z))
-
-
-def optimum(problem):
-    """The lowest value an independent optimiser finds from several starts."""
-    size = problem.rows.d + problem.fit_intercept
-    runs = []
-    for method in ("Nelder-Mead", "Powell", "BFGS"):
-        options = {"maxiter": 20_000}
-        runs.append(minimize(lambda theta: by_hand(problem, theta), np.zeros(size), method=method, options=options).fun)
-    return min(runs)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("penalty", [L2(), L1(), ElasticNet(0.4)], ids=lambda penalty: penalty.formula)
@@ -79,9 +61,9 @@ def test_the_dual_value_of_any_point_is_below_the_optimum(loss, penalty, interce
     rng = np.random.default_rng(2)
     for scale in (0.0, 0.3, 1.0, 3.0):
         w, b = scale * rng.standard_normal(3), scale * rng.standard_normal() * intercept
-        found = bound(problem.evaluate(w, b, split=True))
+        found = problem.evaluate(w, b, split=True).bound
         assert found.dual <= best + 1e-7 * abs(best)
-        assert found.primal == pytest.approx(by_hand(problem, np.append(w, b) if intercept else w))
+        assert found.primal == pytest.approx(written_out(problem).value(w, b))
 
 
 @given(seed=st.integers(0, 10_000), loss=st.sampled_from([Logistic(), SquaredHinge(), Hinge()]), weighted=st.booleans())
@@ -102,7 +84,7 @@ def test_the_bound_of_a_point_is_that_of_its_own_dual_variables(seed, loss, weig
     s = np.ones(25) if problem.sample_weight is None else problem.sample_weight
     w = 2.0 * np.random.default_rng(seed).standard_normal(3)
     alpha = -problem.C * s * loss.slope(problem.agreements(w, 0.0))
-    assert bound(problem.evaluate(w, 0.0)).dual == pytest.approx(dual_bound(problem, alpha), rel=1e-11, abs=1e-11)
+    assert problem.evaluate(w, 0.0).bound.dual == pytest.approx(dual_bound(problem, alpha), rel=1e-11, abs=1e-11)
 
 
 def test_one_class_without_weight_leaves_the_trivial_bound():
@@ -113,7 +95,7 @@ def test_one_class_without_weight_leaves_the_trivial_bound():
 def test_a_bound_with_an_intercept_needs_sums_by_class():
     problem = random_problem(4, Logistic())
     with pytest.raises(ValueError, match="split=True"):
-        bound(problem.evaluate(np.zeros(3), 0.0))
+        problem.evaluate(np.zeros(3), 0.0).exact_bound()
 
 
 def test_the_relative_gap_is_a_share_of_the_primal_value():

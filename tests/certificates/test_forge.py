@@ -39,6 +39,7 @@ import linsep  # noqa: E402
 from linsep.arithmetic.enclosure import Interval  # noqa: E402
 from linsep.penalties import Penalty  # noqa: E402
 from linsep.persistence.model_file import ModelFileError, load  # noqa: E402
+from oracles import MarginFormula, SoftmaxFormula  # noqa: E402
 
 rng = np.random.default_rng(13)
 
@@ -267,29 +268,15 @@ def test_fewest_mistakes_are_those_of_all_subsets():
 def test_least_objectives_are_those_of_cvxpy(loss, l2, l1):
     X, y = rng.normal(size=(9, 2)), np.array([1, -1, 1, -1, 1, 1, -1, -1, 1])
     s, C = rng.integers(1, 4, 9), 0.7
-    w, b = cp.Variable(2), cp.Variable()
-    z = cp.multiply(y, X @ w + b)
-    losses = {
-        "hinge": cp.pos(1 - z),
-        "squared_hinge": cp.square(cp.pos(1 - z)),
-        "logistic": cp.logistic(-z),
-        "square": cp.square(1 - z),
-        "perceptron": cp.pos(-z),
-    }
-    value = l2 / 2 * cp.sum_squares(w) + l1 * cp.norm1(w) + C * cp.sum(cp.multiply(s, losses[loss]))
-    least = cp.Problem(cp.Minimize(value)).solve(solver="CLARABEL")
+    least, w, b = MarginFormula(X, y, C, l2, l1, s, loss=loss).conic_optimum()
     problem = Objective(Numbers(X), tuple(y.tolist()), tuple(Fraction(int(x)) for x in s), loss, l2, l1, C, True)
     assert float(problem.best()) == pytest.approx(least, rel=1e-6, abs=1e-7)
-    plane = (w.value.tolist(), float(b.value))
-    assert float(problem.value([plane])) == pytest.approx(value.value, rel=1e-9, abs=1e-12)
+    assert float(problem.value([(w.tolist(), float(b))])) == pytest.approx(least, rel=1e-9, abs=1e-12)
 
 
 def test_the_least_softmax_objective_is_that_of_cvxpy():
     X, codes = rng.normal(size=(9, 2)), np.arange(9) % 3
-    W, b = cp.Variable((3, 2)), cp.Variable(3)
-    scores = X @ W.T + np.ones((9, 1)) @ cp.reshape(b, (1, 3), order="C")
-    value = cp.sum_squares(W) / 2 + 2.0 * cp.sum(cp.log_sum_exp(scores, axis=1) - scores[np.arange(9), codes])
-    least = cp.Problem(cp.Minimize(value)).solve(solver="CLARABEL")
+    least = SoftmaxFormula(X, codes, 2.0, classes=3).conic_optimum().value
     ones = (Fraction(1),) * 9
     problem = Objective(Numbers(X), tuple(codes.tolist()), ones, "logistic", 1.0, 0.0, 2.0, True, 3)
     assert float(problem.best()) == pytest.approx(least, rel=1e-7)

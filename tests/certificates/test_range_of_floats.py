@@ -22,13 +22,12 @@ from linsep.objective.dual_point import DualPoint, feasible_dual
 from linsep.objective.duality import Bound, share
 from linsep.objective.enclosure import enclosed_bound
 from linsep.objective.examples import Block, InBlocks, InMemory
-from linsep.objective.parted import PartedProblem
 from linsep.objective.problem import Problem
 from linsep.objective.scaling import middle_of_range, ordinary
-from linsep.objective.softmax import SoftmaxProblem
 from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.persistence import model_file
+from objectives import objective_in_blocks, softmax_objective
 
 mpmath = pytest.importorskip("mpmath")
 mpmath.mp.prec = 400
@@ -424,7 +423,7 @@ def wild_softmax(draw):
     s = np.abs(draw(wild_numbers(n))) if draw(st.booleans()) else None
     C = np.inf if draw(st.integers(0, 5)) == 0 else 10.0 ** draw(st.integers(-300, 300))
     intercept = draw(st.booleans())
-    problem = SoftmaxProblem(Rows(X), codes, K, draw(st.sampled_from(PENALTIES)), C, s, intercept)
+    problem = softmax_objective(Rows(X), codes, K, draw(st.sampled_from(PENALTIES)), C, s, intercept)
     W = draw(wild_numbers(d * K)).reshape(d, K)
     if draw(st.booleans()):
         largest = float(np.abs(X).max())
@@ -452,7 +451,7 @@ def test_m13_softmax_without_a_penalty_weighs_its_gap_with_C():
     W, b = model.coef_.T * 1.1, model.intercept_
     gaps = []
     for C in (1.0, 8.0):
-        problem = SoftmaxProblem(Rows(X), codes, 3, Penalty(0.0, 0.0), C)
+        problem = softmax_objective(Rows(X), codes, 3, Penalty(0.0, 0.0), C)
         gaps.append(relative_gap(*enclosed_bound(problem, W, b)))
     assert 1e-6 < gaps[0] < 1
     assert gaps[1] == pytest.approx(gaps[0], rel=1e-9)
@@ -466,7 +465,7 @@ def test_m13_a_softmax_claim_with_a_small_C_and_no_penalty_is_not_believed():
     data = model.certificate_.to_dict()
     data["statement"] |= {"l2": 0.0, "l1": 0.0, "C": 1e6}
     data |= {"coef": away.tolist(), "planes": digest(away, model.intercept_)}
-    problem = SoftmaxProblem(Rows(X), y, 3, Penalty(0.0, 0.0), 1e6)
+    problem = softmax_objective(Rows(X), y, 3, Penalty(0.0, 0.0), 1e6)
     primal = problem.evaluate(away.T, model.intercept_).objective
     data |= {"primal": primal, "dual": primal * (1 - 1e-8), "rounding": 0.0}
     assert not SoftmaxCertificate.from_dict(data).verify(X, y)
@@ -494,7 +493,7 @@ class Parts(InBlocks):
 def test_m13_streamed_claims_of_any_scale_hold(scale, overlapping):
     X, y = overlapping
     X, codes = X * scale, (y > 0).astype(np.int64)
-    problem = PartedProblem(Parts(X, codes), 1, Logistic(), Penalty(1e-50, 0.0), 1e-40)
+    problem = objective_in_blocks(Parts(X, codes), 1, Logistic(), Penalty(1e-50, 0.0), 1e-40)
     w, b = np.zeros(3), 0.0
     statement = Statement(Logistic(), Penalty(1e-50, 0.0), 1e-40, True)
 

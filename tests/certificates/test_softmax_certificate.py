@@ -13,10 +13,10 @@ from linsep import LogisticRegression
 from linsep._core import Rows
 from linsep.objective.curvature import examine, softmax_slopes
 from linsep.objective.enclosure import enclosed_primal
-from linsep.objective.softmax import SoftmaxProblem
 from linsep.objective.softmax_dual import _balance, enclosed_dual
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import Newton
+from objectives import softmax_objective
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_no_optimum_lies_further_below_than_the_curvature_says(seed, K, intercep
     rng = np.random.default_rng(seed)
     X, c = rng.standard_normal((60, 2)), rng.uniform(0.5, 2.0, 60)
     codes = np.append(np.arange(K), rng.integers(0, K, 60 - K))
-    problem = SoftmaxProblem(Rows(X), codes, K, sample_weight=c, fit_intercept=intercept)
+    problem = softmax_objective(Rows(X), codes, K, sample_weight=c, fit_intercept=intercept)
     best = Newton(tol=1e-10).solve(problem)
     W = best.w + away * rng.standard_normal((2, K))
     b = best.b + away * rng.standard_normal(K) * intercept
@@ -159,7 +159,7 @@ def test_a_later_fit_of_another_kind_has_its_own_certificate(iris):
 def test_the_enclosures_hold_every_value_and_never_cross(seed, K, intercept, size, penalty):
     rng = np.random.default_rng(seed)
     codes = np.append(np.arange(K), rng.integers(0, K, 15))
-    problem = SoftmaxProblem(Rows(rng.standard_normal((15 + K, 3))), codes, K, penalty, 0.7, fit_intercept=intercept)
+    problem = softmax_objective(Rows(rng.standard_normal((15 + K, 3))), codes, K, penalty, 0.7, fit_intercept=intercept)
     W, b = size * rng.standard_normal((3, K)), size * rng.standard_normal(K) * intercept
     primal = enclosed_primal(problem, W, b)
     assert primal.low <= exact_objective(problem, W, b) <= primal.high

@@ -22,7 +22,7 @@ def run(*arguments, **environment):
     settings = {"LINSEP_DATA": None, "NO_COLOR": None, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"}
     merged = os.environ | settings | environment
     env = {name: str(value) for name, value in merged.items() if value is not None}
-    return subprocess.run([COMMAND, *arguments], env=env, capture_output=True, encoding="utf-8", timeout=120)
+    return subprocess.run([COMMAND, *arguments], env=env, capture_output=True, encoding="utf-8", timeout=300)
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def test_a_reader_that_leaves_early_causes_no_complaint():
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
         for arguments in (["doctor"], ["demo"]):
-            done = subprocess.run([COMMAND, *arguments], stdout=closed, stderr=subprocess.PIPE, timeout=120, env=digits)
+            done = subprocess.run([COMMAND, *arguments], stdout=closed, stderr=subprocess.PIPE, timeout=300, env=digits)
             assert done.stderr == b""
 
 
@@ -186,5 +186,5 @@ def test_the_shell_completes_commands_and_options(tmp_path):
     (script,) = tmp_path.rglob("completions/linsep")
     ask = 'source "$1"; COMP_WORDS=(linsep "$2"); COMP_CWORD=1; _linsep; printf "%s\\n" "${COMPREPLY[@]}"'
     words = ["bash", "-c", ask, "bash", script, "sep"]
-    offered = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=20, check=True).stdout
+    offered = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=300, check=True).stdout
     assert offered.split() == ["separable"]

@@ -316,10 +316,10 @@ def test_a_file_that_liblinear_reads_too(tmp_path, program):
     X, y = text_like()
     path, model = tmp_path / "a.svm", tmp_path / "liblinear.model"
     dump_svmlight_file(X, y, str(path), zero_based=False)
-    subprocess.run([program, "-q", "-s", "0", "-e", "1e-8", "-B", "1", path, model], check=True, timeout=60)
+    subprocess.run([program, "-q", "-s", "0", "-e", "1e-8", "-B", "1", path, model], check=True, timeout=300)
     out = tmp_path / "liblinear.out"
     predict = program.replace("train", "predict")
-    subprocess.run([predict, path, model, out], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run([predict, path, model, out], check=True, timeout=300, stdout=subprocess.DEVNULL)
     theirs = np.array(out.read_text().split(), dtype=float)
     # LIBLINEAR penalises the intercept, linsep does not: two near planes, and all but the rows between them agree.
     run("fit", path, "-o", tmp_path / "m.json")
@@ -560,7 +560,10 @@ def test_text_is_refused_by_sql(diary):
         (["fit", "train.csv", "--target", "sold"], "no column 'sold'; it has age"),
         (["fit", "nothing.csv", "--target", "y"], "nothing.csv: no such file"),
         (["fit", "train.csv", "--target", "income"], "measurements"),
-        (["fit", "train.csv", "--target", "bought", "--loss", "huge"], "--loss huge is not known; use one of perceptron, hinge"),
+        (
+            ["fit", "train.csv", "--target", "bought", "--loss", "huge"],
+            "--loss huge is not known; use one of perceptron, hinge",
+        ),
         (["fit", "train.csv", "--target", "bought", "--C", "-1"], "--C -1 is not possible"),
         (["fit", "train.csv", "--target", "bought", "--text", "nope"], "no column 'nope'"),
         (["fit", "train.csv", "--target", "bought", "--ignore", "bought"], "is the target"),

@@ -626,7 +626,7 @@ print(json.dumps(dict(kernels=_core.kernels_in_use(), at_import=at_import, warni
 def fit_elsewhere(before="", **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith("LINSEP_")} | environment
     command = [sys.executable, "-c", FIT.format(before=before)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -1028,5 +1028,5 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_threads_serve_several_callers_and_children_of_a_fork():
     settings = os.environ | {"LINSEP_NUM_THREADS": "3", "PYTHONWARNINGS": "ignore::DeprecationWarning"}
-    done = subprocess.run([sys.executable, "-c", CREW], env=settings, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", CREW], env=settings, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -517,7 +517,7 @@ def test_m23_an_mp4_shows_what_the_page_shows(tmp_path):
     for ending in ("gif", "mp4"):
         save_animation(film, tmp_path / f"film.{ending}", fps=2, frames=4)
     words = ["ffmpeg", "-loglevel", "error", "-i", tmp_path / "film.mp4", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    raw = subprocess.run(words, capture_output=True, timeout=60, check=True).stdout
+    raw = subprocess.run(words, capture_output=True, timeout=300, check=True).stdout
     with Image.open(tmp_path / "film.gif") as picture:
         width, height = picture.size
         expected = np.asarray(picture.convert("RGB")).astype(float)
@@ -559,7 +559,7 @@ def test_an_animation_says_what_it_lacks(tmp_path, monkeypatch):
 
 def run(*arguments, code=0):
     words = [str(COMMAND), "replay", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=300, check=False)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout if code == 0 else done.stderr

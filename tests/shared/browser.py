@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 #: Seconds that anything may take.
-PATIENCE = 30.0
+PATIENCE = 120.0
 #: And a little more, for a machine that stood still in between.
 GRACE = 5.0
 FLAGS = (

@@ -1,6 +1,7 @@
 """Newton's method and dual descent: within the gap they prove, by independent oracles."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,15 +13,19 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
-from sklearn.svm import SVC
 
+from hard_data import hard_sides
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
+from linsep.estimators import _fitting
+from linsep.objective.examples import Block, InBlocks
+from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
 from linsep.penalties import L1
-from linsep.solvers import DualDescent, Multipliers, Newton
+from linsep.solvers import DualDescent, Multipliers, Newton, minimise
 from linsep.solvers.newton import augmented_lagrangian
 from linsep.solvers.sampling import draw
+from oracles import optimum
 
 SOLVERS = [
     *[(Newton, loss) for loss in ("logistic", "squared_hinge", "square")],
@@ -35,25 +40,6 @@ def problem(loss, seed=0, n=60, d=4, C=0.5, **options):
     return Problem(Rows(X), np.where(y > 0, 1.0, -1.0), losses.get(loss), C=C, **options)
 
 
-def oracle(it):
-    """The optimum by SciPy; the hinge's through its dual as a bounded quadratic program."""
-    X, y = np.asarray(it.rows.X.todense() if it.rows.is_sparse else it.rows.X, dtype=float), it.y
-    s = np.ones(len(y)) if it.sample_weight is None else it.sample_weight
-    if isinstance(it.loss, losses.Hinge):
-        assert it.fit_intercept
-        model = SVC(kernel="linear", C=it.C, tol=1e-10).fit(X, y, sample_weight=s)
-        return it.objective(model.coef_[0], float(model.intercept_[0]))
-
-    def value(theta):
-        z = y * (X @ theta[:-1] + theta[-1] * it.fit_intercept)
-        slope = it.C * s * it.loss.slope(z) * y
-        gradient = np.append(X.T @ slope + theta[:-1], slope.sum() * it.fit_intercept)
-        return theta[:-1] @ theta[:-1] / 2 + it.C * s @ it.loss.value(z), gradient
-
-    options = {"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-11}
-    return minimize(value, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options=options).fun
-
-
 @pytest.mark.parametrize(("solver", "loss"), SOLVERS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
@@ -61,7 +47,7 @@ def test_the_optimum_lies_within_the_proven_gap(solver, loss, weighted, form):
     weight = np.random.default_rng(1).uniform(0, 3, 60) if weighted else None
     it = problem(loss, form=form, sample_weight=weight)
     result = solver(tol=1e-6, max_iter=20_000 if solver is DualDescent else 100).solve(it)
-    best = oracle(it)
+    best = optimum(it)
     assert result.converged
     assert result.proof.relative_gap <= 1e-6
     assert result.proof.dual <= best * (1 + 1e-7)
@@ -74,7 +60,7 @@ def test_without_an_intercept(solver, loss):
     result = solver(tol=1e-7, max_iter=5000).solve(it)
     assert result.converged
     assert result.b == 0
-    assert it.objective(result.w, 0.0) == pytest.approx(oracle(it), rel=1e-6)
+    assert it.objective(result.w, 0.0) == pytest.approx(optimum(it), rel=1e-6)
 
 
 def bounded_optimum(X, y, c):
@@ -163,7 +149,7 @@ def test_a_sample_gives_the_start_and_the_metric_of_a_large_problem(loss):
     it = problem(loss, n=20_000, d=8, C=1.0)
     result = Newton(tol=1e-8).solve(it)
     assert result.converged
-    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+    assert it.objective(result.w, result.b) == pytest.approx(optimum(it), rel=1e-7)
 
 
 @settings(deadline=None, max_examples=25)
@@ -191,7 +177,7 @@ def test_a_factor_from_a_sample_serves_rare_features_and_images(C):
     result = Newton(tol=1e-8).solve(it)
     assert result.converged
     assert result.n_iter <= 12
-    assert it.objective(result.w, result.b) == pytest.approx(oracle(it), rel=1e-7)
+    assert it.objective(result.w, result.b) == pytest.approx(optimum(it), rel=1e-7)
 
 
 def test_steps_grow_longer_where_classes_are_all_but_separable():
@@ -229,19 +215,7 @@ def test_many_features_go_to_dual_descent():
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "duplicates", "imbalance", "wide"])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
 def test_hard_columns_and_rows_converge_at_default_settings(spoil, loss):
-    rng = np.random.default_rng(5)
-    n, d = (30, 80) if spoil == "wide" else (2000, 6)
-    X = rng.standard_normal((n, d))
-    y = X[:, 0] + rng.standard_normal(n) > (3.5 if spoil == "imbalance" else 0.0)
-    y[:2] = True, False
-    if spoil == "scales":
-        X *= 10.0 ** np.arange(-6, 6, 2)
-    elif spoil == "collinear":
-        X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(n)
-    elif spoil == "constant":
-        X[:, 2] = 7.0
-    elif spoil == "duplicates":
-        X[n // 2 :] = X[: n // 2]
+    X, y = hard_sides(spoil)
     assert LinearClassifier(loss).fit(X, y).dual_gap_ <= 1e-4
 
 
@@ -312,12 +286,12 @@ def test_dual_descent_converges_with_examples_that_have_no_features(loss, fit_in
 
 def test_an_unpenalised_likelihood_asks_for_a_maximum_before_it_looks_for_it(monkeypatch):
     calls = []
-    ask, learn = LogisticRegression._why_no_optimum, LogisticRegression._learn
-    monkeypatch.setattr(LogisticRegression, "_why_no_optimum", lambda self, *a: calls.append("ask") or ask(self, *a))
-    monkeypatch.setattr(LogisticRegression, "_learn", lambda self, *a: calls.append("learn") or learn(self, *a))
+    ask, solve = _fitting.why_no_optimum, LogisticRegression._solve
+    monkeypatch.setattr(_fitting, "why_no_optimum", lambda *a: calls.append("ask") or ask(*a))
+    monkeypatch.setattr(LogisticRegression, "_solve", lambda self, *a: calls.append("solve") or solve(self, *a))
     with pytest.warns(ConvergenceWarning, match="no finite optimum exists"):
         LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert calls == ["ask", "learn"]
+    assert calls == ["ask", "solve"]
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -386,3 +360,57 @@ def test_fits_of_few_features_are_the_same_bits_for_any_number_of_threads(monkey
     for other in found[1:]:
         np.testing.assert_array_equal(other.w, found[0].w)
         assert other.proof == found[0].proof
+
+
+class MemoryBlocks(InBlocks):
+    """The rows of a matrix, some at a time."""
+
+    def __init__(self, X, codes, size):
+        self.X, self.codes, self.size = X, codes, size
+        self.n, self.d = X.shape
+        self.counts, self.squares = np.bincount(codes), np.bincount(codes, weights=Rows(X).squared_norms())
+
+    def __iter__(self):
+        for first in range(0, self.n, self.size):
+            part = slice(first, first + self.size)
+            yield Block(first, Rows(self.X[part]), self.codes[part])
+
+
+@pytest.mark.parametrize("d", [4, 20])
+def test_one_row_more_does_not_cost_orders_of_accuracy(d):
+    """Small fits go on beyond tol; from small to large the goal goes over into tol without a cliff."""
+    goals = [augmented_lagrangian.goal(1e-4, stored) for stored in range(1, 10_000)]
+    assert goals == sorted(goals)
+    assert max(after / before for before, after in pairwise(goals)) < 1.05
+    assert goals[2000] < 2e-13
+    for n in np.unique(np.geomspace(1500, 9000, 25).astype(int) // d):
+        for more in (0, 1):
+            it = problem("hinge", n=n + more, d=d)
+            gap = Multipliers().solve(it).proof.relative_gap
+            assert gap <= max(augmented_lagrangian.goal(1e-4, it.rows.stored), 1e-11)  # as exact as rounding lets it
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square", "logistic"])
+@pytest.mark.parametrize("size", [60, 17])
+def test_dual_descent_in_blocks_leads_where_it_leads_in_memory(loss, size):
+    it = problem(loss, n=60, d=4)
+    codes = (it.y > 0).astype(int)
+    blocks = MemoryBlocks(it.rows.X, codes, size)
+    found = DualDescent(tol=1e-6).solve(Objective(blocks, it.head, it.penalty, it.C))
+    best = DualDescent(tol=1e-8).solve(it)
+    assert found.converged
+    assert found.proof.primal == pytest.approx(best.proof.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"), [(Multipliers(), "hinge"), (DualDescent(), "hinge"), (Newton(), "logistic")]
+)
+def test_columns_far_from_zero_are_centred_in_blocks_too(solver, loss):
+    it = problem(loss, n=200, d=4)
+    X = it.rows.X + np.array([2.0**20, 0.0, 0.0, -(2.0**16)])
+    far = Objective(MemoryBlocks(X, (it.y > 0).astype(int), 70), it.head, it.penalty, it.C)
+    found, best = minimise(far, solver), minimise(it, solver)
+    assert "2 columns far from zero" in found.history.reason
+    assert found.converged
+    assert found.proof.primal == pytest.approx(best.proof.primal, rel=2e-4)
+    assert far.evaluate(found.w, found.b).objective == pytest.approx(found.proof.primal, rel=1e-9)

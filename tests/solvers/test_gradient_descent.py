@@ -16,6 +16,7 @@ from linsep.losses import Hinge, Logistic
 from linsep.objective.problem import Problem
 from linsep.schedules import Constant, InverseSqrt
 from linsep.solvers import GradientDescent, StepSizeWarning, StochasticDescent, minimize
+from oracles import MarginFormula
 
 # -- any function (M6, M7) --------------------------------------------------------------------------------------------
 
@@ -128,37 +129,15 @@ def test_minimize_refuses_what_makes_no_sense(wrong, words):
 
 # -- losses of examples -----------------------------------------------------------------------------------------------
 
-VALUES = {
-    "perceptron": lambda z: np.maximum(0, -z),
-    "hinge": lambda z: np.maximum(0, 1 - z),
-    "squared_hinge": lambda z: np.maximum(0, 1 - z) ** 2,
-    "logistic": lambda z: np.log1p(np.exp(-np.abs(z))) + np.maximum(0, -z),
-    "square": lambda z: (1 - z) ** 2,
-}
-
-
-def objective(name, X, y, w, b, C=1.0, s=1.0):
-    """P(w, b) = ½‖w‖² + C Σ sᵢ ℓ(zᵢ), written out."""
-    loss = np.sum(s * VALUES[name](y * (X @ w + b)))
-    return loss if C is None else w @ w / 2 + C * loss
-
 
 def minimum(name, X, y, C=1.0, s=1.0):
-    """The lowest objective there is, by a method that knows only values."""
-    start = np.zeros(X.shape[1] + 1)
-    found = scipy.optimize.minimize(lambda t: objective(name, X, y, t[:-1], t[-1], C, s), start, method="Powell")
-    for _ in range(3):
-        found = scipy.optimize.minimize(
-            lambda t: objective(name, X, y, t[:-1], t[-1], C, s),
-            found.x,
-            method="Powell",
-            options=dict(xtol=1e-10, ftol=1e-14),
-        )
-    return found
+    """The lowest objective there is, and where."""
+    return MarginFormula(X, y, C, s=s, loss=name).optimum()
 
 
 def reached(name, model, X, y, C=1.0, s=1.0):
-    return objective(name, X, y, model.coef_[0], model.intercept_[0], C, s)
+    """What a model has reached; C = None drops the penalty."""
+    return MarginFormula(X, y, np.inf if C is None else C, s=s, loss=name).value(model.coef_[0], model.intercept_[0])
 
 
 def suggested(caught):
@@ -176,8 +155,8 @@ def test_gradient_descent_finds_the_minimum_of_a_smooth_risk(overlapping, name, 
     best = minimum(name, X, y, s=s)
     solver = GradientDescent(stopping=stopping.GradientNorm(1e-8), max_iter=20_000)
     model = LinearClassifier(name, solver=solver).fit(X, y, sample_weight=s if weighted else None)
-    assert reached(name, model, X, y, s=s) == pytest.approx(best.fun, rel=1e-9)
-    np.testing.assert_allclose([*model.coef_[0], *model.intercept_], best.x, atol=1e-4)
+    assert reached(name, model, X, y, s=s) == pytest.approx(best.value, rel=1e-9)
+    np.testing.assert_allclose([*model.coef_[0], *model.intercept_], [*best.w, best.b], atol=1e-4)
 
 
 def test_gradient_descent_without_an_intercept_leaves_it_at_zero(overlapping):
@@ -205,7 +184,7 @@ def test_m9_the_best_iterate_of_subgradient_descent_is_reported(overlapping):
 def test_m26_full_and_stochastic_descent_reach_the_same_minimum(overlapping, separable, name):
     # The perceptron risk is 0 on separable data; with a penalty its minimum is the trivial w = 0.
     (X, y), C = (separable, None) if name == "perceptron" else (overlapping, 1.0)
-    lowest = 0.0 if name == "perceptron" else minimum(name, X, y).fun
+    lowest = 0.0 if name == "perceptron" else minimum(name, X, y).value
     rule = "no_mistakes" if name == "perceptron" else None
     full = LinearClassifier(name, C=C, tol=1e-15, solver=GradientDescent(stopping=rule, max_iter=3000))
     single = LinearClassifier(name, C=C, solver=StochasticDescent(stopping=rule, max_iter=300), random_state=0)
@@ -346,7 +325,7 @@ def test_m20_a_wrong_step_size_is_named_with_one_to_try_that_works(overlapping, 
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_).all()
     again = descent(kind, name, suggested(caught)).fit(X, y)  # and a warning here is an error
-    assert reached(name, again, X, y) < 1.25 * minimum(name, X, y).fun
+    assert reached(name, again, X, y) < 1.25 * minimum(name, X, y).value
 
 
 @pytest.mark.parametrize("kind", ["gd", "sgd"])
@@ -357,7 +336,7 @@ def test_m20_a_fit_is_good_or_says_what_is_wrong(overlapping, kind, name, eta, r
     X, y = overlapping
     model = descent(kind, name, float(eta)).fit(X, y)
     assert np.isfinite(model.coef_).all()
-    good = reached(name, model, X, y) < 1.5 * minimum(name, X, y).fun
+    good = reached(name, model, X, y) < 1.5 * minimum(name, X, y).value
     told = [str(w.message) for w in recwarn if "Constant(eta=" in str(w.message)]
     assert good or told
 

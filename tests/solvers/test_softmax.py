@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.preprocessing import scale
 
 from hard_data import hard_classes
 from linsep._core import Rows
-from linsep.objective.softmax import SoftmaxProblem, softmax_bound
 from linsep.penalties import L1, ElasticNet
 from linsep.solvers import Newton
+from objectives import softmax_objective
+from oracles import optimum, written_out
 
 
 def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarray, **options):
@@ -26,27 +25,7 @@ def random_problem(seed=0, n=40, d=3, K=4, C=0.7, weighted=False, form=np.asarra
     codes = np.append(np.arange(K), rng.integers(0, K, n - K))
     X = (rng.standard_normal((n, d)) + np.eye(K, d)[codes]).astype(np.float32).astype(np.float64)
     weight = rng.uniform(0.1, 3.0, n) if weighted else None
-    return SoftmaxProblem(Rows(form(X)), codes, K, C=C, sample_weight=weight, **options)
-
-
-def by_hand(problem, W, b):
-    """P in plain NumPy, from the definition."""
-    X = problem.rows.X.toarray() if problem.rows.is_sparse else problem.rows.X
-    logs = log_softmax(X.astype(float) @ W + b, axis=1)[np.arange(len(X)), problem.codes]
-    s = 1.0 if problem.sample_weight is None else problem.sample_weight
-    penalty = problem.penalty.l2 * (W**2).sum() / 2 + problem.penalty.l1 * np.abs(W).sum()
-    return penalty - problem.weight_of_loss * np.sum(s * logs)
-
-
-def oracle(problem):
-    """The optimum by an optimiser that knows neither our gradient nor our formula."""
-    d, K = problem.rows.d, problem.classes
-
-    def value(theta):
-        return by_hand(problem, theta[: d * K].reshape(d, K), theta[d * K :] * problem.fit_intercept)
-
-    options = {"maxiter": 1000, "gtol": 1e-9}
-    return minimize(value, np.zeros(d * K + K), method="BFGS", options=options).fun
+    return softmax_objective(Rows(form(X)), codes, K, C=C, sample_weight=weight, **options)
 
 
 # -- the problem and the bound ----------------------------------------------------------------------------------------
@@ -58,14 +37,14 @@ def test_the_objective_is_the_one_of_the_definition(weighted, form):
     problem = random_problem(weighted=weighted, form=form, penalty=ElasticNet(0.3))
     rng = np.random.default_rng(1)
     W, b = rng.standard_normal((3, 4)), rng.standard_normal(4)
-    assert problem.evaluate(W, b).objective == pytest.approx(by_hand(problem, W, b), rel=1e-12)
+    assert problem.evaluate(W, b).objective == pytest.approx(written_out(problem).value(W, b), rel=1e-12)
 
 
 def test_large_scores_do_not_overflow():
     problem = random_problem()
     point = problem.evaluate(1e5 * np.ones((3, 4)) * np.arange(4), np.zeros(4))
     assert np.isfinite(point.objective)
-    assert np.isfinite(softmax_bound(point).dual)
+    assert np.isfinite(point.bound.dual)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -83,7 +62,7 @@ def test_the_gradient_is_that_of_finite_differences(intercept):
                     moved[j, k] += sign * step
                 else:
                     shifted[k] += sign * step
-                values.append(by_hand(problem, moved, shifted))
+                values.append(written_out(problem).value(moved, shifted))
             assert gradient[j, k] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-5)
 
 
@@ -100,17 +79,17 @@ def test_the_bound_of_any_point_is_below_any_value(seed, weighted, intercept, pe
     problem = random_problem(seed, K=K, weighted=weighted, fit_intercept=intercept, penalty=penalty)
     rng = np.random.default_rng(seed)
     points = [(size * rng.standard_normal((3, K)), size * rng.standard_normal(K) * intercept) for _ in range(2)]
-    found = [softmax_bound(problem.evaluate(W, b)) for W, b in points]
+    found = [problem.evaluate(W, b).bound for W, b in points]
     for bound in found:
         for W, b in [*points, (np.zeros((3, K)), np.zeros(K))]:
-            assert bound.dual <= by_hand(problem, W, b) * (1 + 1e-12)
+            assert bound.dual <= written_out(problem).value(W, b) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_bound_at_the_optimum_is_tight(intercept, weighted):
     problem = random_problem(5, weighted=weighted, fit_intercept=intercept)
-    best = oracle(problem)
+    best = optimum(problem)
     result = Newton(tol=1e-9).solve(problem)
     assert result.proof.dual <= best * (1 + 1e-9)
     assert result.proof.primal >= best * (1 - 1e-7)
@@ -125,7 +104,7 @@ def test_the_bound_at_the_optimum_is_tight(intercept, weighted):
 def test_the_optimum_is_the_one_scikit_learn_finds(load, intercept):
     X, y = load(return_X_y=True)
     X, K = scale(X), int(y.max()) + 1
-    problem = SoftmaxProblem(Rows(X), y, K, C=0.1, fit_intercept=intercept)
+    problem = softmax_objective(Rows(X), y, K, C=0.1, fit_intercept=intercept)
     ours = Newton(tol=1e-10).solve(problem)
     theirs = ScikitLogistic(C=0.1, fit_intercept=intercept, tol=1e-10, solver="newton-cholesky").fit(X, y)
     assert ours.converged
@@ -138,7 +117,7 @@ def test_the_optimum_is_the_one_scikit_learn_finds(load, intercept):
 def test_dense_sparse_and_single_precision_prove_the_same(C, form):
     X, y = load_wine(return_X_y=True)
     X = X.astype(np.float32).astype(np.float64)
-    plain, other = (Newton().solve(SoftmaxProblem(Rows(f(X)), y, 3, C=C)) for f in (np.asarray, form))
+    plain, other = (Newton().solve(softmax_objective(Rows(f(X)), y, 3, C=C)) for f in (np.asarray, form))
     assert other.converged
     assert other.proof.relative_gap <= 1e-4
     assert other.proof.primal == pytest.approx(plain.proof.primal, rel=1e-4)
@@ -149,7 +128,7 @@ def test_many_features_are_preconditioned_by_their_diagonal():
     rng = np.random.default_rng(0)
     X = sparse.random_array((300, 4000), density=0.01, rng=rng, format="csr") * 10
     codes = np.asarray(X[:, :900].toarray().reshape(300, 3, 300).sum(axis=2).argmax(axis=1))
-    problem = SoftmaxProblem(Rows(X), codes, 3, C=1.0)
+    problem = softmax_objective(Rows(X), codes, 3, C=1.0)
     result = Newton(tol=1e-8).solve(problem)
     theirs = ScikitLogistic(solver="newton-cg", tol=1e-8).fit(X, codes)
     assert result.proof.relative_gap <= 1e-8
@@ -159,7 +138,7 @@ def test_many_features_are_preconditioned_by_their_diagonal():
 @pytest.mark.parametrize("spoil", ["scales", "collinear", "constant", "imbalance", "wide", "huge"])
 def test_hard_columns_and_rows_converge_at_default_settings(spoil):
     X, codes = hard_classes(spoil, 1000)
-    result = Newton().solve(SoftmaxProblem(Rows(X), codes, 3, C=1.0))
+    result = Newton().solve(softmax_objective(Rows(X), codes, 3, C=1.0))
     assert result.converged
     assert result.proof.relative_gap <= 1e-4
 
@@ -169,7 +148,7 @@ def test_without_a_penalty_it_stops_where_nothing_is_left_to_gain():
     result = Newton().solve(problem)
     assert result.converged
     assert "gains no more" in result.message
-    assert result.proof.primal == pytest.approx(oracle(problem), rel=1e-7)
+    assert result.proof.primal == pytest.approx(optimum(problem), rel=1e-7)
 
 
 def test_the_observer_hears_of_planes_and_may_stop():
@@ -209,13 +188,16 @@ def test_an_L1_penalty_and_a_bad_C_are_refused():
 SAME_BITS = """
 import numpy as np
 from linsep._core import Rows
-from linsep.objective.softmax import SoftmaxProblem
+from linsep.objective.examples import InMemory
+from linsep.objective.heads import Softmax
+from linsep.objective.objective import Objective
 from linsep.solvers import Newton
 from scipy import sparse
 rng = np.random.default_rng(0)
 for X in (rng.standard_normal((4000, 300)), sparse.random_array((4000, 5000), density=0.02, rng=rng, format="csr")):
     codes = rng.integers(0, 7, 4000)
-    print(Newton(tol=1e-3).solve(SoftmaxProblem(Rows(X), codes, 7, C=0.01)).w.tobytes().hex()[:2000])
+    objective = Objective(InMemory(Rows(X), codes), Softmax(7), C=0.01)
+    print(Newton(tol=1e-3).solve(objective).w.tobytes().hex()[:2000])
 """
 
 

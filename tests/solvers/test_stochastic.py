@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.optimize
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from linsep import LinearClassifier, Perceptron, SGDClassifier
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import StochasticDescent
+from oracles import LOSSES, MarginFormula
 
 not_converged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -123,21 +123,11 @@ def test_in_cyclic_order_a_weight_multiplies_the_step_of_its_example(overlapping
 @pytest.mark.parametrize("name", ["logistic", "squared_hinge", "hinge"])
 def test_sgd_gets_near_the_minimum_that_an_independent_method_finds(overlapping, name):
     X, y = overlapping
-    value = {
-        "logistic": lambda z: np.logaddexp(0, -z),
-        "squared_hinge": lambda z: np.maximum(0, 1 - z) ** 2,
-        "hinge": lambda z: np.maximum(0, 1 - z),
-    }[name]
-
-    def objective(t):
-        return t[:-1] @ t[:-1] / 2 + value(y * (X @ t[:-1] + t[-1])).sum()
-
-    best = scipy.optimize.minimize(
-        objective, np.zeros(4), method="Nelder-Mead", options=dict(maxiter=4000, fatol=1e-10)
-    )
+    formula = MarginFormula(X, y, loss=name)
+    best = formula.conic_optimum().value
     model = SGDClassifier(name, random_state=0).fit(X, y)
     assert model.converged_
-    assert best.fun <= objective(plane(model)) < 1.05 * best.fun
+    assert best * (1 - 1e-8) <= formula.value(model.coef_[0], model.intercept_[0]) < 1.05 * best
 
 
 @pytest.mark.parametrize("name", SLOPES)
@@ -150,14 +140,7 @@ def test_m9_the_risk_of_the_best_iterate_never_rises_and_is_the_one_reported(ove
     assert (np.diff(best) <= 0).all()
     np.testing.assert_allclose(best, np.minimum.accumulate(risks), rtol=1e-12)
     z = y * (X @ model.coef_[0] + model.intercept_[0])
-    by_hand = {
-        "perceptron": np.maximum(0, -z),
-        "hinge": np.maximum(0, 1 - z),
-        "squared_hinge": np.maximum(0, 1 - z) ** 2,
-        "logistic": np.logaddexp(0, -z),
-        "square": (1 - z) ** 2,
-    }[name].mean()
-    assert by_hand == pytest.approx(best[-1], rel=1e-9)
+    assert LOSSES[name](z).mean() == pytest.approx(best[-1], rel=1e-9)
     assert history["zero_one"][1:].min() <= np.mean(z <= 0)
 
 
@@ -185,13 +168,10 @@ def test_a_fit_is_the_same_for_the_same_seed_and_another_for_another(overlapping
 def test_sgd_gets_near_the_minimum_with_an_l1_penalty(overlapping, r):
     X, y = overlapping
 
-    def objective(t):
-        penalty = (1 - r) * t[:-1] @ t[:-1] / 2 + r * np.abs(t[:-1]).sum()
-        return penalty + 0.5 * np.logaddexp(0, -y * (X @ t[:-1] + t[-1])).sum()
-
-    best = scipy.optimize.minimize(objective, np.zeros(4), method="Powell", options=dict(xtol=1e-9, ftol=1e-12))
+    formula = MarginFormula(X, y, 0.5, 1 - r, r)
+    best = formula.smooth_optimum().value
     model = SGDClassifier("logistic", penalty="elasticnet", l1_ratio=r, C=0.5, random_state=0).fit(X, y)
-    assert best.fun <= objective(plane(model)) < 1.05 * best.fun
+    assert best * (1 - 1e-8) <= formula.value(model.coef_[0], model.intercept_[0]) < 1.05 * best
 
 
 def test_a_strong_l1_penalty_leaves_weights_of_exactly_zero(overlapping):

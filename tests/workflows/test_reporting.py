@@ -128,7 +128,7 @@ def test_sparse_text_files_name_their_features(tmp_path):
 
 def test_the_command_writes_a_page_and_prints_where(files, tmp_path, content):
     words = [COMMAND, "report", files / "model.json", files / "test.csv", "-o", tmp_path / "report.html"]
-    done = subprocess.run([*words, "--json"], capture_output=True, encoding="utf-8", timeout=120, check=True)
+    done = subprocess.run([*words, "--json"], capture_output=True, encoding="utf-8", timeout=300, check=True)
     record = json.loads(done.stdout)
     assert record["bytes"] == (tmp_path / "report.html").stat().st_size < 3_000_000
     assert record["proven"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .formats import FloatArray
+from .._types import FloatArray
 from .loading import kernels
 from .storage import StoredRows
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .formats import FloatArray
+from .._types import FloatArray
 from .storage import StoredRows
 from .workers import threads
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from .._types import FloatArray
 
 
 def is_sparse(X: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .formats import FloatArray
+from .._types import FloatArray
 from .loading import kernels, kernels_for
 from .storage import StoredRows
 from .workers import IN_ONE_PIECE, threads_for

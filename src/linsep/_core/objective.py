@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._types import FloatArray, IntArray
 from . import reference
-from .formats import FloatArray, IntArray
 from .loading import compiled, kernels, kernels_for
 from .storage import StoredRows
 from .workers import IN_ONE_PIECE, threads, threads_for

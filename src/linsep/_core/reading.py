@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import FloatArray
 from . import reference
-from .formats import FloatArray, csr_parts, is_sparse
+from .formats import csr_parts, is_sparse
 from .loading import compiled
 from .workers import threads_for
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .formats import FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from .loading import kernels
 from .storage import StoredRows
 

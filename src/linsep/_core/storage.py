@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from .._types import FloatArray, IntArray
 from . import reference
-from .formats import FloatArray, IntArray, csr_parts, is_sparse, native
+from .formats import csr_parts, is_sparse, native
 from .loading import compiled, compiled_name, kernels
 from .workers import WORTH_A_THREAD, threads
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 
-__all__ = ["agreements", "edges_around_zero"]
-
 
 def agreements(scores: FloatArray, codes: IntArray) -> FloatArray:
     """Return z = y g(x) for two classes; for more, how far the own score lies above the highest other one.

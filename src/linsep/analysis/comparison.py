@@ -21,8 +21,6 @@ from ..estimators._specification import check_C
 from ..history import histories_of
 from ..losses import Loss
 
-__all__ = ["Comparison", "Row", "compare"]
-
 #: What a fit may raise because of its loss and these data; the row says so and the table goes on.
 FAILURES = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError, np.linalg.LinAlgError)
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from .._labels import positions
 from .._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Evaluation", "Measure", "auc", "codes_of", "decide", "evaluate"]
-
 RESAMPLES = 200
 LEVEL = 0.95
 

@@ -21,8 +21,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .._types import FloatArray
 from ..geometry import discriminant, normal
 
-__all__ = ["PlaneView", "plane_view"]
-
 #: Up to this many features the covariance matrix is formed; beyond, only products with the examples are.
 FORMED = 500
 

@@ -17,8 +17,6 @@ from .._core import Rows, is_sparse, native
 from .._types import BoolArray, FloatArray, IntArray
 from ..certificates.data_hash import coded
 
-__all__ = ["Suspect", "deviations", "dominating", "suspects"]
-
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000
 #: How many rows tell how large the values of a column are: a thousandth either way changes no verdict.

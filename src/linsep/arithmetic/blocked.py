@@ -10,8 +10,6 @@ import numpy as np
 from .._core import Rows
 from .._types import FloatArray
 
-__all__ = ["BlockedMatrix", "BlockedRows", "rows_of"]
-
 
 class BlockedMatrix:
     """A matrix of which some rows at a time can be had, in order, again and again.

@@ -15,8 +15,6 @@ import numpy as np
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
 
-__all__ = ["column_sums", "two_product", "two_sum"]
-
 #: Cuts a float into halves of 26 bits: 2²⁷ + 1.
 SPLITTER = 134217729.0
 

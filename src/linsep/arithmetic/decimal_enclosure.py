@@ -23,27 +23,6 @@ from .enclosure import Interval
 
 Row = tuple[list[int], list[Decimal]]
 
-__all__ = [
-    "DecimalRows",
-    "Span",
-    "add",
-    "agreements_exactly",
-    "conjugate_sum",
-    "exactly",
-    "few_numbers",
-    "knows",
-    "loss_sum",
-    "minus",
-    "penalty_conjugate",
-    "penalty_value",
-    "power_of_two",
-    "scale_exactly",
-    "scores_exactly",
-    "shrinking",
-    "to_interval",
-    "weights_exactly",
-]
-
 #: More numbers than this take too long.
 FEW = 10**5
 #: Digits of what cannot be exact.

@@ -27,28 +27,6 @@ from .blocked import BlockedMatrix
 from .compensated import column_sums, two_sum
 from .split_product import split_product
 
-__all__ = [
-    "EVERYTHING",
-    "SLIGHT",
-    "SMALLEST",
-    "ULPS",
-    "Interval",
-    "U",
-    "agreements",
-    "combination",
-    "conjugate_sum",
-    "feasible",
-    "fits",
-    "gamma",
-    "into_box",
-    "out_of_range",
-    "penalty_conjugate",
-    "primal_value",
-    "relative_gap",
-    "sharp_agreements",
-    "sharpened",
-]
-
 #: The unit of rounding.
 U = 2.0**-53
 #: What is not rounded to the nearest float: a loss or its conjugate is trusted to within this many u of its terms.

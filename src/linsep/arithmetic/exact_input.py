@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["refuse_inexact"]
-
 #: What is converted to numbers by rules that may round.
 NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 #: All whole numbers up to this one are floats.

@@ -10,8 +10,6 @@ from .._types import FloatArray
 
 Vector = list[int]
 
-__all__ = ["IntegerRows", "Vector", "conflict_among", "dot", "is_conflict", "kernel_step", "relations", "to_floats"]
-
 MANTISSA = 53
 
 

@@ -19,8 +19,6 @@ from .exact import Clock, mantissas
 
 Whole = NDArray[Any]  # Python's own whole numbers
 
-__all__ = ["fraction_of", "pivots", "solve", "to_whole"]
-
 #: Primes whose digits, times 20-bit limbs of a matrix of up to 2¹¹ columns, sum up exactly in doubles.
 PRIMES = (4194301, 4194287, 4194277, 4194271, 4194247)
 LIMB = 20

@@ -26,8 +26,6 @@ from .rational import pivots, solve, to_whole
 
 Combination = dict[int, Fraction]
 
-__all__ = ["Near", "Redundancy", "find_redundancy"]
-
 #: A column is looked at closely if no more than this share of its length is left beside those before it.
 NEAR = 1e-6
 #: Coefficients are read as fractions with denominators up to this.

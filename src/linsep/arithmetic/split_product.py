@@ -14,8 +14,6 @@ import numpy as np
 from .._types import BoolArray, FloatArray
 from .compensated import two_sum
 
-__all__ = ["split_product"]
-
 #: Slices of each factor.
 SLICES = 4
 #: Products of slices that are added up.

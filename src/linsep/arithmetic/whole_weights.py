@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 
-__all__ = ["WholeWeights", "nearest_float", "two_claims"]
-
 #: Sums below this stay within 64 bits.
 LARGE = 2**62
 

@@ -9,17 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import BoolArray, FloatArray
 from ..arithmetic.exact import Check, Clock, sides
 from ..objective.objective import Objective
 from ..objective.statement import Statement
 from .outcome import ClaimError, Verification, planes_in_words
 from .training_data import TrainingData, positive_classes
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["EXACT", "GIVEN", "ROUNDED", "STATED", "Case", "exactly"]
 
 EXACT = "Python's whole numbers"
 ROUNDED = "that predict's scores, which are rounded, have the signs of the exact ones"
@@ -111,7 +107,7 @@ class Case:
         """Return what plane k minimises: its own class is +1, as in `predict`."""
         return self.statement.on(self.examples.weighed(self.classes, self.weights), positive=self.positive[k])
 
-    def counted(self) -> tuple[NDArray[np.bool_], list[int]]:
+    def counted(self) -> tuple[BoolArray, list[int]]:
         """Return which examples have weight, and the place of each row among them."""
         s = self.weights
         counted = np.ones(self.examples.X.shape[0], dtype=bool) if s is None else s > 0
@@ -124,7 +120,7 @@ class Case:
             raise ClaimError("the proof names a row that the data do not have, or that has no weight")
         return [place[i] for i in points]
 
-    def wrong(self, k: int) -> NDArray[np.bool_]:
+    def wrong(self, k: int) -> BoolArray:
         """Return which examples are not strictly on their own side of the plane (w, b − t), by exact signs."""
         problem, clock = self.problem(k), Clock(self.time_limit)
         return np.asarray(sides(problem.rows.X, problem.y, self.plane(k), clock=clock) <= 0)

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._core import is_sparse, threads
+from .._types import IntArray
 from ..arithmetic.blocked import BlockedMatrix
 from ..objective.statement import plain
 from .training_data import read_data
-
-__all__ = ["RowsHash", "coded", "data_hash", "differs", "hash_of_codes"]
 
 #: How many numbers of X are hashed in one go.
 CHUNK = 2**17
@@ -140,7 +139,7 @@ def _parts(X: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
             yield counts, np.nonzero(filled[counts < d])[1], rows[filled]
 
 
-def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     """Return the different labels in order, and the place of each one among them.
 
     ``np.unique`` sorts all labels to find the places; to look a million up among a few is ten times as fast.
@@ -159,7 +158,7 @@ def _hash_of_labels(labels: NDArray[Any]) -> str:
     return hash_of_codes(different, [codes])
 
 
-def hash_of_codes(classes: ArrayLike, codes: Iterable[NDArray[np.int64]]) -> str:
+def hash_of_codes(classes: ArrayLike, codes: Iterable[IntArray]) -> str:
     """Return the hash of labels, given as places among the classes, which are in order; some at a time."""
     # 1, 1.0 and True are the same label.
     names = [name if isinstance(name, str) else float(name) for name in map(plain, np.asarray(classes).tolist())]

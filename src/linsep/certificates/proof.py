@@ -16,8 +16,6 @@ from .outcome import ClaimError, Verification, planes_in_words
 if TYPE_CHECKING:
     from .case import Case
 
-__all__ = ["PROOFS", "PlaneProofs", "Proof", "ProofAttribute", "check_kinds", "proof_of"]
-
 #: Of more classes than this, a report names only so many.
 NAMED = 20
 

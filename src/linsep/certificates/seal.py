@@ -15,8 +15,6 @@ from ..objective.statement import Statement, plain
 from .fingerprint import Fingerprint, digest
 from .outcome import ClaimError
 
-__all__ = ["Seal"]
-
 
 @dataclass(frozen=True)
 class Seal:

@@ -11,16 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import Rows
 from .._labels import positions
+from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import InMemory
 from ..objective.statement import Statement
 from .outcome import ClaimError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["TrainingData", "codes_of", "positive_classes", "read_data"]
 
 
 def read_data(

@@ -24,8 +24,6 @@ from .outcome import ClaimError, Verification
 from .proof import PROOFS, Proof, check_kinds
 from .training_data import TrainingData
 
-__all__ = ["check", "unchecked_of"]
-
 
 def check(
     said: Any,

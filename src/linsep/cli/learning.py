@@ -11,8 +11,6 @@ from cyclopts import Parameter
 from .options import COLUMNS, READING, Columns, Json, Output, Reading, Seed, Source, Target, Tolerance, Training, ready
 from .speech import Waiting, note, show
 
-__all__ = ["compare", "fit", "replay", "separable"]
-
 
 def fit(
     data: Source,
@@ -144,7 +142,8 @@ def separable(
     """
     from ..report.proofs import told
     from ..separation.verdict import separability
-    from ..workflows.preparation import check_two, prepare
+    from ..workflows.labels import check_two
+    from ..workflows.preparation import prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")

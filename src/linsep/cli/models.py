@@ -8,8 +8,6 @@ from typing import Any, Literal
 from .options import READING, Json, Labels, Model, Output, Reading, Seed, Source, ready
 from .speech import Waiting, print_json, show
 
-__all__ = ["evaluate", "explain", "export", "predict", "report", "verify"]
-
 
 def predict(
     model: Model,
@@ -66,7 +64,8 @@ def evaluate(
     from ..analysis import evaluation
     from ..data.encoding import from_dict
     from ..workflows.evaluating import evaluation_record, evaluation_text
-    from ..workflows.preparation import check_labels, encoded
+    from ..workflows.labels import check_labels
+    from ..workflows.preparation import encoded
 
     found = _read(model)
     with Waiting() as waiting:
@@ -109,7 +108,8 @@ def verify(
     from ..data.encoding import from_dict
     from ..persistence.verification import verify as check
     from ..workflows import checking_streams, second_opinion, summaries
-    from ..workflows.preparation import check_labels, encoded
+    from ..workflows.labels import check_labels
+    from ..workflows.preparation import encoded
 
     if rows is not None:
         ready(rows, model, data)

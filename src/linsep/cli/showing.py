@@ -14,8 +14,6 @@ from .. import __version__, _core
 from .options import Json, Output, Seed, ready
 from .speech import Waiting, note, print_json, print_styled
 
-__all__ = ["demo", "doctor"]
-
 
 def demo(
     *,

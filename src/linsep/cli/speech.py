@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["Waiting", "note", "print_json", "print_styled", "show"]
-
 
 def print_json(record: dict[str, Any]) -> None:
     """Print a result for a program."""

@@ -12,8 +12,6 @@ from importlib.abc import MetaPathFinder
 from threading import RLock
 from typing import Any
 
-__all__ = ["defer", "leave_out"]
-
 
 def defer(name: str) -> None:
     """Let a module be loaded when something of it is first used, and not when it is imported.

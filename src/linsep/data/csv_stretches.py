@@ -16,8 +16,6 @@ from pyarrow import csv
 
 from .._core import in_threads
 
-__all__ = ["read_stretches"]
-
 #: How long a stretch is; what is shorter than three is left to others.
 STRETCH = 4 << 20
 #: Where the end of a line is looked for at a time.

@@ -18,8 +18,6 @@ from pyarrow import csv as arrow_csv
 from .csv_stretches import read_stretches
 from .sources import DataError, Source, blame
 
-__all__ = ["Dialect", "check_names", "check_numbers", "read_csv", "sniff", "stream_csv"]
-
 DELIMITERS = (",", "\t", ";", "|")
 #: What stands for a missing value besides an empty field.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")

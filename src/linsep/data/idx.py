@@ -19,8 +19,6 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TYPES", "find_mnist", "load_mnist", "read_idx"]
-
 #: The type byte and what it stands for.
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 

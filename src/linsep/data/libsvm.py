@@ -13,8 +13,6 @@ from .. import _core
 from .._types import FloatArray
 from .sources import DataError, Source, blame
 
-__all__ = ["parse_libsvm", "read_libsvm", "stream_libsvm"]
-
 #: What the parser found wrong, by the number that `reference.LibsvmText` gives it.
 FAULTS = {
     1: "the line does not begin with a label that is a finite number",

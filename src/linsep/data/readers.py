@@ -24,8 +24,6 @@ from .sources import BadValueError, DataError, Source, blame
 
 T = TypeVar("T")
 
-__all__ = ["Hints", "Matrix", "Table", "read", "stream"]
-
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
 #: Up to this every whole number is a float.

@@ -21,8 +21,6 @@ from .._types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from .sources import DataError
 
-__all__ = ["DiskVector", "Scratch", "ScratchWriter", "check_space", "disk_errors"]
-
 #: Of the files in a folder: the rows, the classes, and what they are.
 ROWS, CODES, INDEX = "rows.bin", "codes.bin", "blocks.json"
 

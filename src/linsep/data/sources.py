@@ -13,8 +13,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-__all__ = ["BadValueError", "DataError", "Source", "blame"]
-
 #: How many bytes of the content are looked at to tell what it is.
 HEAD = 1 << 20
 #: First bytes, and what pyarrow calls that compression.

@@ -22,8 +22,6 @@ from .encoding.fitting import levels_of, mean_and_squares, scale_of
 from .encoding.values import floats, is_number, moments_in_time, strings
 from .sources import DataError
 
-__all__ = ["TableStatistics"]
-
 #: A sketch of different values has so many bits; beyond as many values it would be full.
 BITS = 1 << 25
 #: Values are taken to be all different where a sketch says that this share of them is.

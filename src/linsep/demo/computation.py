@@ -21,8 +21,6 @@ from .images import NEGATIVE, POSITIVE, Images, draw
 #: Examples and their labels.
 Sample = tuple[FloatArray, IntArray]
 
-__all__ = ["Curve", "Demo", "Fit", "Mistake", "best_threshold", "run", "samples", "to_record"]
-
 #: What is compared, and how it is made from the seed.
 MODELS: dict[str, Callable[[int], Any]] = {
     "perceptron (pocket)": lambda seed: Perceptron(keep="best", random_state=seed),

@@ -14,8 +14,6 @@ from sklearn.datasets import load_digits
 from .._types import FloatArray, IntArray
 from ..data.idx import load_mnist
 
-__all__ = ["NEGATIVE", "POSITIVE", "Images", "draw", "embedded_digits", "mnist"]
-
 NEGATIVE, POSITIVE = 3, 7
 
 

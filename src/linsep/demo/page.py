@@ -19,8 +19,6 @@ from .computation import Demo, Fit, samples
 from .images import NEGATIVE, POSITIVE
 from .text import strength
 
-__all__ = ["film", "page"]
-
 #: Steps of the perceptron that are played; numbers that these may take up keep the page below three megabytes.
 STEPS = 1000
 

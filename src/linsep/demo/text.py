@@ -11,8 +11,6 @@ from ..palette import full_strength
 from .computation import Demo, Fit
 from .images import NEGATIVE, POSITIVE
 
-__all__ = ["picture", "pictures", "render", "strength", "table"]
-
 #: Colours of a weight that speaks for 7, for 3 and for neither; told apart by the colour-blind too.
 BLUE, ORANGE, DARK = (86, 180, 255), (255, 159, 28), (24, 24, 28)
 #: The same without colour: from faint to strong.

@@ -16,8 +16,6 @@ from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import LinearModel, codes_of, read
 from ._view import Box, borders, box_around, clip_line, look_at_all, look_at_plane, regions
 
-__all__ = ["BoundaryDisplay"]
-
 #: An example this near z = 1 is taken to lie on the margin, where nobody kept the dual variables.
 ON_MARGIN = 1e-3
 

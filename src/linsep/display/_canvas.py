@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["Display", "colour_map", "dashes", "grid_shape", "legend", "pyplot", "signed", "theme_of"]
-
 
 def pyplot() -> Any:
     """Return matplotlib.pyplot; where it is missing, say how to get it."""

@@ -14,8 +14,6 @@ from ..history import History, histories_of
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
-__all__ = ["ConvergenceDisplay", "Curve"]
-
 #: A gap of zero has no place on a logarithmic axis: it is drawn here.
 SMALLEST_GAP = 1e-16
 

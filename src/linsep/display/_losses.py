@@ -13,8 +13,6 @@ from .._types import FloatArray
 from ..losses import Loss
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
-__all__ = ["LossDisplay"]
-
 
 @dataclass
 class LossDisplay(Display):

@@ -13,8 +13,6 @@ from ..analysis.agreement import agreements, edges_around_zero
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import codes_of, read, scored
 
-__all__ = ["MarginHistogramDisplay"]
-
 #: What tells classes apart besides their colours.
 HATCHES = ("////", "", "....", "xxxx", "----")
 

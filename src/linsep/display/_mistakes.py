@@ -15,8 +15,6 @@ from ..analysis.agreement import agreements
 from ._canvas import Display, grid_shape, pyplot, signed, theme_of
 from ._model import check_shape, codes_of, read, scored
 
-__all__ = ["MistakesDisplay"]
-
 
 @dataclass
 class MistakesDisplay(Display):

@@ -15,8 +15,6 @@ from .._core import is_sparse
 from .._labels import positions
 from .._types import FloatArray, IntArray
 
-__all__ = ["LinearModel", "check_shape", "codes_of", "read", "scored"]
-
 
 @dataclass(frozen=True)
 class LinearModel:

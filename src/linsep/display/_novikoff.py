@@ -14,8 +14,6 @@ from ..history import History, histories_of
 from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
-__all__ = ["MistakeCurve", "NovikoffDisplay"]
-
 
 @dataclass(frozen=True)
 class MistakeCurve:

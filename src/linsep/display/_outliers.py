@@ -20,8 +20,6 @@ from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import check_points, codes_of, read
 from ._view import Box, box_around, clip_line
 
-__all__ = ["OutlierDisplay"]
-
 
 @dataclass
 class OutlierDisplay(Display):

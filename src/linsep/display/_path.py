@@ -15,8 +15,6 @@ from ..palette import Theme
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 from ._model import read
 
-__all__ = ["RegularizationPathDisplay", "weights_over_C"]
-
 
 def weights_over_C(estimator: Any, X: Any, y: ArrayLike, Cs: FloatArray) -> tuple[FloatArray, Any]:
     """Fit a copy of an estimator for every C, each from where the last one ended.

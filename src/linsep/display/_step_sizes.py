@@ -19,8 +19,6 @@ from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
 from ..solvers import StepSizeWarning
 from ._canvas import Display, dashes, legend, pyplot, theme_of
 
-__all__ = ["StepSizeDisplay", "StepSizeRun"]
-
 #: What is compared by default, as multiples of a step size that suits the data: steps that shrink forgive more.
 CONSTANT_FACTORS, SHRINKING_FACTORS = (1e-3, 1.0, 100.0), (1e-3, 1.0, 1e4)
 

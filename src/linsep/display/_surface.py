@@ -18,8 +18,6 @@ from ._model import LinearModel, codes_of, read
 
 Limits = tuple[float, float]
 
-__all__ = ["RiskSurfaceDisplay"]
-
 
 @dataclass
 class RiskSurfaceDisplay(Display):

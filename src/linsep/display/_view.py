@@ -14,8 +14,6 @@ from ._model import LinearModel
 #: The two lower limits and the two upper ones.
 Box = tuple[FloatArray, FloatArray]
 
-__all__ = ["Box", "View", "borders", "box_around", "clip_line", "look_at_all", "look_at_plane", "regions"]
-
 
 @dataclass(frozen=True)
 class View:

@@ -14,8 +14,6 @@ from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
 from ._model import LinearModel, check_shape, read
 
-__all__ = ["WeightImageDisplay", "WeightsDisplay"]
-
 #: Longer names of features are cut, so that bars keep their room.
 LONGEST_NAME = 36
 

@@ -11,8 +11,6 @@ from ._explaining import Explaining
 from ._fitting import Fitting
 from ._predicting import Predicting
 
-__all__ = ["LinearEstimator"]
-
 
 class LinearEstimator(Fitting, Predicting, Explaining, CallbackSupport, ClassifierMixin, BaseEstimator):
     """A linear classifier: h(x) = sign(w·x + b), one plane for two classes, one against the rest for more.

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._types import FloatArray
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective
     from ..solvers.result import Observer
 
-FloatArray = NDArray[np.float64]
 
 __all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
 
@@ -42,7 +42,7 @@ def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Cal
         yield lambda k: None
         return
     examples, problems, planes = objectives[0].examples, len(objectives), objectives[0].head.planes or 1
-    X, y = (None, None) if examples.resident is None else (examples.resident.X, estimator.classes_[examples.codes])
+    X, y = (None, None) if examples.resident is None else (examples.resident.X, estimator.classes_[objectives[0].codes])
     fit = estimator._init_callback_context(max_subtasks=problems, sequential_subtasks=False)
     fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     tasks: dict[int, Any] = {}

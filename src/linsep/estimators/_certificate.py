@@ -11,8 +11,6 @@ from ..certificates.kinds.gap import Gap
 from ..certificates.proof import Proof
 from ._specification import Specification
 
-__all__ = ["Certified"]
-
 
 class Certified(Specification):
     """A model of which something may be proven."""

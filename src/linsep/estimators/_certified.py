@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["CertifiedEstimator", "check_number"]
-
 #: scikit-learn's solvers: the optimum is the same, and which way leads to it is ours to choose.
 SCIKIT_LEARN_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import FloatArray
 from ..arithmetic.exact_input import refuse_inexact
 from ._base import LinearEstimator
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["ExactEstimator"]
 
 
 class ExactEstimator(LinearEstimator):

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import FloatArray
 from ._certificate import Certified
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Explaining", "Explanation"]
 
 
 @dataclass(frozen=True)

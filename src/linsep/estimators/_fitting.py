@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
+from .._types import FloatArray
 from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
 from ..objective.heads import Head, Margin
 from ..objective.objective import Objective
-from ._bridge import minimise_in_blocks, polish
 from ._callbacks import report_progress, with_callbacks
 from ._input import Input
 from ._margin import dual_starts
@@ -31,10 +31,6 @@ from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Result, Solver, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Fitting", "thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -118,6 +114,7 @@ class Fitting(Input, Warnings):
         _core.warn_if_slow()
         self._check_parameters()
         self.n_features_in_, self._column_names = examples.d, names
+        self.__dict__.pop("feature_names_in_", None)  # of another fit
         return self._learn(examples, np.asarray(classes), run, most_features)
 
     def _learn(
@@ -133,15 +130,7 @@ class Fitting(Input, Warnings):
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
         self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
-        learned = [] if run is None else [read(one) for one in run.results]
-        left = objectives[len(learned) :]
-        solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
-        for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
-            learned.append(self._certified(objective, result, any(one.interrupted for one, _ in learned)))
-            if run is not None and not learned[-1][0].interrupted:
-                run.finish(written(*learned[-1]))
-        if len(learned) < len(objectives):
-            raise KeyboardInterrupt
+        learned = self._learned(objectives, starts, run, most_features)
         results, claims = [result for result, _ in learned], [claim for _, claim in learned]
         self._store(objectives, results)
         self._keep_proofs(objectives, results, claims)
@@ -151,6 +140,21 @@ class Fitting(Input, Warnings):
             raise KeyboardInterrupt
         self._warn(objectives[0], results)
         return self
+
+    def _learned(
+        self, objectives: list[Objective], starts: list[Start] | None, run: Run | None, most_features: int | None
+    ) -> list[tuple[Result, Any]]:
+        """Return what is found of each objective, and what is proven of that; a run knows some of it already."""
+        learned = [] if run is None else [read(one) for one in run.results]
+        left = objectives[len(learned) :]
+        solved = self._solve(left, starts) if run is None else self._solve_in_turn(left, run, most_features)
+        for objective, result in zip(left, solved, strict=False):  # fewer are solved where Ctrl-C put an end to it
+            learned.append((result, self._claim(objective, result)))
+            if run is not None and not result.interrupted:
+                run.finish(written(*learned[-1]))
+        if len(learned) < len(objectives):
+            raise KeyboardInterrupt
+        return learned
 
     # -- the objectives -----------------------------------------------------------------------------------------------
 
@@ -186,19 +190,21 @@ class Fitting(Input, Warnings):
         """Return the solver that was asked for, or one that chooses by the objective."""
         from ..solvers import Automatic
 
-        limits = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        limits: dict[str, Any] = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
         if most_features is not None:
             limits["most_features"] = min(most_features, Automatic.most_features)
         return self._solver() or Automatic(**limits)
 
-    def _seed(self) -> int:
-        return int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+    def _asked(self) -> dict[str, Any]:
+        """Return what is asked of any solver: without an optimum there is nothing to polish."""
+        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+        return dict(seed=seed, tol=self._tol(), polish=self._no_optimum is None)
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         from ..solvers import minimise_all
 
         first = objectives[0]
-        asked: dict[str, Any] = dict(seed=self._seed(), n_jobs=thread_count(getattr(self, "n_jobs", None)))
+        asked = self._asked() | {"n_jobs": thread_count(getattr(self, "n_jobs", None))}
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
         with report_progress(self, objectives) as observers:
@@ -206,9 +212,12 @@ class Fitting(Input, Warnings):
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
-        solver, done = self._method(most_features), len(run.results)
+        from ..solvers import minimise
+
+        solver, asked, done = self._method(most_features), self._asked(), len(run.results)
         for k, objective in enumerate(objectives, start=done):
-            result = minimise_in_blocks(objective, solver, self._seed(), run.place(k, done + len(objectives)))
+            workspace = run.place(k, done + len(objectives))
+            result = minimise(objective, solver, workspace=workspace, **asked)
             if result.interrupted and result.proof is None:  # there is no plane to speak of
                 return
             yield result
@@ -216,18 +225,6 @@ class Fitting(Input, Warnings):
                 return
 
     # -- proving ------------------------------------------------------------------------------------------------------
-
-    def _certified(self, objective: Objective, result: Result, hurried: bool) -> tuple[Result, Any]:
-        """Return the result, and what may be claimed of it: without a penalty, after a few steps that prove more.
-
-        Who is hurried, or interrupts these, gets the planes as they were found.
-        """
-        if self._no_optimum is None and not (result.interrupted or hurried):
-            try:
-                result = polish(result, objective, self._tol())
-            except KeyboardInterrupt:
-                result = replace(result, interrupted=True)
-        return result, self._claim(objective, result)
 
     def _claim(self, objective: Objective, result: Result) -> Any:
         """Return what is proven of the planes of one objective; None where nothing can be."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["HardMarginSVC"]
-
 #: C of the soft margin that stands in where no plane separates.
 SOFT = 100.0
 

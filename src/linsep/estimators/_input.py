@@ -13,14 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from .._core import Rows
+from .._types import FloatArray, IntArray
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import Examples
 from ..objective.statement import balanced
 from ._specification import Specification
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Input", "check_batch_labels"]
 
 
 def _labels(y: NDArray[Any]) -> NDArray[Any]:
@@ -55,7 +52,7 @@ class Input(Specification):
             )
         return rows
 
-    def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def _encode(self, y: ArrayLike) -> tuple[NDArray[Any], IntArray]:
         y = np.asarray(y)
         if y.dtype.kind not in "biufUS":
             check_classification_targets(y)
@@ -117,7 +114,7 @@ def _totals(examples: Any, classes: int) -> FloatArray:
     return np.bincount(examples.codes, weights=weight, minlength=classes).astype(np.float64)
 
 
-def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.int64]:
+def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> IntArray:
     """Return the position of each label among the classes; raise for one that is not there."""
     labels = np.asarray(y)
     if type_of_target(labels) in ("continuous", "unknown", "continuous-multioutput"):

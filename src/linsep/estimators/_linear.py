@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["LeastSquaresClassifier", "LinearClassifier"]
-
 
 def _is_stochastic(estimator: Any) -> bool:
     from ..solvers import StochasticDescent
@@ -208,8 +206,3 @@ class LeastSquaresClassifier(LinearEstimator):
 
     def _C(self) -> float:
         return check_C(self.C)
-
-    def _solver(self) -> Solver:
-        from ..solvers import LeastSquares
-
-        return LeastSquares()

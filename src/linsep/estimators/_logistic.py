@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from .. import _core, losses, penalties
 from .._checks import check_choice
+from .._types import FloatArray
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
 from ..penalties import Penalty
@@ -20,10 +20,6 @@ from ._streaming import log_probabilities
 
 if TYPE_CHECKING:
     from ..solvers import Solver
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["LogisticRegression"]
 
 
 class LogisticRegression(CertifiedEstimator):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..certificates.fingerprint import Fingerprint
 from ..certificates.kinds.gap import Gap
 from ..objective.duality import weights
@@ -19,9 +19,6 @@ from ..objective.objective import Objective
 if TYPE_CHECKING:
     from ..solvers import Result, Start
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["SUPPORT", "dual_starts", "store_support", "support_left_out"]
 
 #: The attributes that `store_support` sets; only a fit on all data can know them.
 SUPPORT = ("support_", "support_vectors_", "n_support_", "dual_coef_", "slack_")

@@ -13,8 +13,6 @@ from ..objective.objective import Objective
 from ..separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
 
-__all__ = ["why_no_optimum"]
-
 
 def why_no_optimum(objectives: list[Objective], classes: NDArray[Any], names: Callable[[], list[str]]) -> str | None:
     """Say why no finite coefficients are best; None where some are, or nobody knows.

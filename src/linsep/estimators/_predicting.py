@@ -11,11 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
+from .._types import FloatArray
 from ._input import Input
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Predicting"]
 
 
 class Predicting(Input):

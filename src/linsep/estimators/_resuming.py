@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..solvers import Result
     from ..solvers.workspace import Workspace
 
-__all__ = ["Run", "read", "written"]
-
 
 class Run(Protocol):
     """Where a fit keeps what must outlast it."""

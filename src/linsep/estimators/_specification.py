@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import penalties
+from .._types import FloatArray
 from ..losses import Loss
 from ..objective.statement import Statement
 from ..penalties import Penalty
@@ -18,10 +19,6 @@ from ..penalties import Penalty
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..arithmetic.redundancy import Redundancy
     from ..solvers import Solver
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Specification", "check_C"]
 
 
 def check_C(C: object) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import losses, schedules, stopping
 from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
+from .._types import FloatArray, IntArray
 from ..certificates.kinds.separability import Verdicts
 from ..certificates.proof import ProofAttribute
 from ..geometry import augment
@@ -27,10 +28,6 @@ from ._streaming import PenalisedEstimator, StreamingEstimator
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver, Votes
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Perceptron", "SGDClassifier"]
 
 
 class SGDClassifier(PenalisedEstimator):
@@ -370,7 +367,7 @@ class Ballot:
     """The planes of a voted perceptron: all are partial sums of the same examples, so these are what is stored."""
 
     X: Any
-    places: NDArray[np.int64]
+    places: IntArray
     signs: FloatArray
     counts: FloatArray
 

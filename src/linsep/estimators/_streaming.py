@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses, penalties
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..objective.examples import InMemory
 from ..objective.objective import Objective
@@ -22,16 +23,12 @@ from ._specification import check_C
 if TYPE_CHECKING:
     from ..solvers import Result, Start
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["PenalisedEstimator", "StreamingEstimator", "log_probabilities"]
-
 
 class StreamingEstimator(LinearEstimator):
     """A linear classifier that can also learn from an endless stream, batch by batch."""
 
     _stream: list[Start]
-    _mistakes: NDArray[np.int64]
+    _mistakes: IntArray
     mistakes_: int
     #: Attributes that only a fit on all data can know: a stream takes them away.
     _of_a_whole_fit: tuple[str, ...] = ()

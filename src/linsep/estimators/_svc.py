@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-__all__ = ["LinearSVC"]
-
 
 class LinearSVC(CertifiedEstimator):
     """Linear support vector machine, within a proven distance of the optimum.

@@ -21,8 +21,6 @@ EXACT = 1e-16
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"
 
-__all__ = ["Warnings"]
-
 
 class Warnings(Certified):
     """The words for a fit that has not reached its goal."""

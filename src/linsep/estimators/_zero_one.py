@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .. import losses
 from .._checks import check_choice, check_seconds
+from .._types import FloatArray
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
 from ..certificates.mistakes.bound import MistakeBound
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from ..solvers import Result, Solver
     from ..solvers.zero_one.search import Progress
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["ZeroOneClassifier"]
 
 #: Without being asked, a fit shows its progress on a terminal after this many seconds.
 LONG = 2.0
@@ -174,11 +172,11 @@ class _Shown:
     meter: _Meter | None
     name = "zero_one"
 
-    def solve(self, objective: Objective, **run: Any) -> Result:
+    def solve(self, problem: Objective, **run: Any) -> Result:
         """Search, in a part of the meter of its own."""
         from ..solvers import ZeroOne
 
-        return ZeroOne(self.time_limit, None if self.meter is None else self.meter.part()).solve(objective, **run)
+        return ZeroOne(self.time_limit, None if self.meter is None else self.meter.part()).solve(problem, **run)
 
 
 class _Meter:

@@ -26,16 +26,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from .._core import is_sparse
+from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.enclosure import ULPS, U, blocks, gamma
 from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
 from ..arithmetic.split_product import split_product
 from ..losses import Loss
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["MANY_FEATURES", "Derivatives", "Look", "examine", "slopes", "softmax_slopes"]
 
@@ -108,7 +105,7 @@ class _Sizes:
 
 
 def examine(
-    M: float, X: Any, at: Slopes, *, intercept: bool, counted: NDArray[np.bool_] | None = None, K: int | None = None
+    M: float, X: Any, at: Slopes, *, intercept: bool, counted: BoolArray | None = None, K: int | None = None
 ) -> Look:
     """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
@@ -192,7 +189,7 @@ def _looked(M: float, rows: _PlaneRows, columns: _Rows) -> Look:
 class _Rows:
     """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
 
-    def __init__(self, X: Any, intercept: bool, counted: NDArray[np.bool_] | None) -> None:
+    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None) -> None:
         self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
         self.redundancy = Redundancy(X.shape[1])
         ends = X.min(axis=0), X.max(axis=0)
@@ -208,7 +205,7 @@ class _Rows:
             constant = {int(j): {X.shape[1]: Fraction(first[j])} if same[j] else {} for j in np.flatnonzero(~self.used)}
             self.redundancy = Redundancy(X.shape[1], constant)
 
-    def _use(self, used: NDArray[np.bool_]) -> None:
+    def _use(self, used: BoolArray) -> None:
         self.used = used
         # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
         self.scale = np.ldexp(1.0, np.minimum(-np.frexp(self.largest[used])[1], 1023))

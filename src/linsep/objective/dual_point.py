@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import length
 from .._reading import ClaimError
+from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     Interval,
     U,
@@ -25,11 +25,6 @@ from ..arithmetic.enclosure import (
 )
 from .duality import balanced, weights
 from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["DualPoint", "exceptions", "feasible_dual", "largest_shares"]
 
 
 @dataclass(frozen=True)

@@ -12,32 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import conjugate_sum
+from .._types import FloatArray
 from ..arithmetic.enclosure import SMALLEST
 from ..penalties import Penalty
 
 if TYPE_CHECKING:
-    from .objective import Objective as Problem
-
-FloatArray = NDArray[np.float64]
-
-__all__ = [
-    "Bound",
-    "balanced",
-    "bound",
-    "class_scales",
-    "dual_bound",
-    "penalised",
-    "scaled_dual",
-    "share",
-    "weighed",
-    "weights",
-]
+    from .objective import Objective
 
 
 class HasPenalty(Protocol):
@@ -67,29 +52,7 @@ class Bound:
         return signed_share(self.gap, self.primal)
 
 
-def bound(point: Any) -> Bound:
-    """Return the bound that a point's own dual gives.
-
-    Examples
-    --------
-    >>> from linsep._core import Rows
-    >>> from linsep.losses import Logistic
-    >>> from linsep.objective.problem import Problem
-    >>> problem = Problem(Rows(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0]), Logistic(), C=1.0)
-    >>> bound(problem.evaluate(np.array([0.6]), 0.0, split=True)).relative_gap < 0.01
-    True
-    """
-    found: Bound = point.bound
-    return found
-
-
-def scaled_dual(point: Any) -> tuple[FloatArray, float, float]:
-    """Return −Σ αᵢ yᵢ xᵢ of the feasible α that a point gives, and the scales of the two classes that made it so."""
-    found: tuple[FloatArray, float, float] = point.dual
-    return found
-
-
-def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
+def balanced(problem: Objective, alpha: FloatArray) -> FloatArray:
     """Return α with the heavier class scaled down until Σ αᵢ yᵢ = 0, where the intercept is free; never α itself."""
     y = problem.y
     if not problem.fit_intercept:
@@ -97,7 +60,7 @@ def balanced(problem: Problem, alpha: FloatArray) -> FloatArray:
     return alpha * np.where(y > 0, *class_scales(float(alpha[y > 0].sum()), float(alpha[y < 0].sum())))
 
 
-def dual_bound(problem: Problem, alpha: FloatArray, v: FloatArray | None = None) -> float:
+def dual_bound(problem: Objective, alpha: FloatArray, v: FloatArray | None = None) -> float:
     """Return D(α) of a balanced α; v = Σ αᵢ yᵢ xᵢ, where it is known."""
     y = problem.y
     u = -alpha * y / problem.weight_of_loss
@@ -113,7 +76,7 @@ def class_scales(positive: float, negative: float) -> tuple[float, float]:
     return (negative / positive, 1.0) if positive > negative else (1.0, positive / negative)
 
 
-def weights(problem: Problem) -> FloatArray:
+def weights(problem: Objective) -> FloatArray:
     """cᵢ = C sᵢ, zero only where sᵢ is: a product below the range of floats is the smallest of them."""
     if problem.sample_weight is None:
         return np.full(problem.rows.n, problem.weight_of_loss)

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import FloatArray
 from ..arithmetic import decimal_enclosure as decimals
 from ..arithmetic.blocked import BlockedMatrix
 from ..arithmetic.decimal_enclosure import few_numbers, knows
@@ -30,18 +30,6 @@ from .examples import Block, in_one
 from .objective import Objective, Part
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, softmax_losses
-
-FloatArray = NDArray[np.float64]
-
-__all__ = [
-    "bound_below",
-    "enclosed_bound",
-    "enclosed_by_curvature",
-    "enclosed_primal",
-    "enclosed_value",
-    "examined",
-    "sharp_primal",
-]
 
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.

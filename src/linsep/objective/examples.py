@@ -13,17 +13,13 @@ from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._core import Rows, is_sparse
+from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 S = TypeVar("S")
-
-__all__ = ["Block", "Examples", "InBlocks", "InMemory", "Several", "gather", "in_one"]
 
 
 class Several(tuple[Any, ...]):
@@ -175,7 +171,8 @@ class InMemory:
 
     def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> InMemory:
         """Return some of them, with these weights, and rows that may be known."""
-        given, signs = (None if one is None else one[which] for one in (self.given, self.signs))
+        given = None if self.given is None else self.given[which]
+        signs = None if self.signs is None else self.signs[which]
         return InMemory(Rows(self.rows.X[which]) if rows is None else rows, given, weight, signs)
 
 

@@ -2,63 +2,25 @@
 
 `Margin`: ℓ(zᵢ), zᵢ = yᵢ (w·xᵢ + b), of w with shape (d,) and a number b. `Softmax`: −log pᵢ,yᵢ with
 pᵢₖ = e^(gᵢₖ) / Σⱼ e^(gᵢⱼ), gᵢₖ = wₖ·xᵢ + bₖ, of w with shape (d, K), so that the K numbers that an entry of X meets lie
-side by side, and b with shape (K,).
+side by side, and b with shape (K,). A third kind would be one more class with the same methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Sums
+from .._types import FloatArray
 from ..losses import Loss
 from .examples import Several
-from .points import MarginPoint, Point, SoftmaxPoint, SummedSoftmaxPoint
+from .points import MarginPoint, SoftmaxPoint, SummedSoftmaxPoint
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Head", "Margin", "Softmax"]
-
-
-class Head(Protocol):
-    """What an objective asks of how scores become losses."""
-
-    planes: int | None  # how many columns w has; None for a vector
-    smooth: bool
-    formula: str
-    letter: str
-    max_curvature: float
-    self_concordance: float
-
-    def zeros(self, d: int) -> tuple[FloatArray, Any]:
-        """Return w and b of all zeros."""
-        ...
-
-    def evaluate(self, problem: Objective, w: FloatArray, b: Any, **want: bool) -> Point:
-        """Return what one pass says of a point of examples in memory."""
-        ...
-
-    def summed(self, problem: Objective, w: FloatArray, b: Any, **want: bool) -> Point:
-        """Return what one pass says of a point of examples that come in blocks."""
-        ...
-
-    def bending(self, point: Any) -> Callable[[FloatArray], tuple[FloatArray, FloatArray | None]]:
-        """Return the product of a point's ∇²(Σ s ℓ) with a vector, and the change of the scores where that is known.
-
-        Of examples in memory; for a vector without an entry for b where that is not free.
-        """
-        ...
-
-    def moved(self, w: FloatArray, b: Any, step: FloatArray, t: float, *, intercept: bool) -> tuple[FloatArray, Any]:
-        """Return the point that lies t times a step away."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -123,8 +85,8 @@ class Margin:
             return Several(arrays if point.gram is None else (*arrays, point.gram))
 
         totals, positive, negative, *gram = problem.sum(task)
-        nothing = np.empty(0)
-        sums = Sums(*map(float, totals), positive, negative, nothing, nothing)
+        nothing, (p, n, value, mistakes) = np.empty(0), map(float, totals)
+        sums = Sums(p, n, value, mistakes, positive, negative, nothing, nothing)
         return MarginPoint(problem, w, b, sums, problem.fit_intercept, *gram)
 
     def bending(self, point: MarginPoint) -> Callable[[FloatArray], tuple[FloatArray, None]]:
@@ -254,3 +216,7 @@ class Softmax:
         """Return the point that lies t times a step away, less its mean over the classes."""
         d = len(w)
         return self.canonical(w + t * step[:d], b + t * step[d] if intercept else b)
+
+
+#: How scores become losses: what an objective and its solvers ask of either.
+Head: TypeAlias = Margin | Softmax

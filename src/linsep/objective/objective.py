@@ -18,20 +18,16 @@ from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
 from .examples import Block, Examples, InMemory
 from .heads import Head
 from .points import Point
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 S = TypeVar("S")
-
-__all__ = ["Objective", "Part", "formula"]
 
 
 def formula(head: Head, penalty: Penalty, C: float, *, weighted: bool) -> str:
@@ -207,7 +203,8 @@ class Objective:
 
     def at(self, theta: FloatArray, **want: bool) -> Any:
         """Return what one pass over the examples says of θ."""
-        return self.evaluate(*self.split(theta), **want)
+        w, b = self.split(theta)
+        return self.evaluate(w, b, **want)
 
     def bending(self, point: Point) -> Callable[[FloatArray], tuple[FloatArray, FloatArray | None]]:
         """Return what multiplies a vector with ∇²P at a point, a pass each; also the change of the scores, if known."""

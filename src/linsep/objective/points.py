@@ -11,18 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._core import Sums, conjugate_sum
+from .._types import FloatArray, IntArray
 from .duality import Bound, class_scales
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["MarginPoint", "Point", "SoftmaxPoint", "repair"]
 
 
 class Point:
@@ -153,7 +149,7 @@ class MarginPoint(Point):
 
         def again(part: Objective) -> float:
             point = part.evaluate(self.w, self.b, gradient=False)
-            return point._conjugates(positive, negative)  # type: ignore[attr-defined, no-any-return]
+            return point._conjugates(positive, negative)  # type: ignore[no-any-return]
 
         return Bound(self.objective, self._dual_value(self.problem.sum(again)))
 
@@ -163,18 +159,6 @@ class MarginPoint(Point):
 
     def _dual_value(self, conjugates: float) -> float:
         return -self.problem.penalty.conjugate(self.dual[0]) - self.problem.weight_of_loss * conjugates
-
-
-def add_sums(one: Sums, other: Sums) -> Sums:
-    """Return the sums over two blocks, without what belongs to single examples."""
-    nothing = np.empty(0)
-    totals = (
-        one.positive_total + other.positive_total,
-        one.negative_total + other.negative_total,
-        one.value + other.value,
-        one.mistakes + other.mistakes,
-    )
-    return Sums(*totals, one.positive + other.positive, one.negative + other.negative, nothing, nothing)
 
 
 class SoftmaxPoint(Point):
@@ -275,7 +259,7 @@ class SoftmaxPoint(Point):
             return Bound(self.objective, self._dual_value(self._entropy(t, q, shrink)))
 
         def again(part: Objective) -> float:
-            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[attr-defined, no-any-return]
+            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[no-any-return]
 
         return Bound(self.objective, self._dual_value(self.problem.sum(again)))
 
@@ -299,7 +283,7 @@ class SummedSoftmaxPoint(SoftmaxPoint):
         self.gram = sums[5] if len(sums) > 5 else None  # the Hessian of the losses, where asked for
 
 
-def towards_labels(p: FloatArray, share: float, codes: NDArray[np.int64]) -> FloatArray:
+def towards_labels(p: FloatArray, share: float, codes: IntArray) -> FloatArray:
     """Return `share` times p, the rest on each example's own class."""
     p = share * p
     p[np.arange(len(p)), codes] += 1 - share

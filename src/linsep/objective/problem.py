@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows
+from .._types import BoolArray, FloatArray
 from ..losses import Loss
 from ..penalties import L2, Penalty
 from .examples import InMemory
 from .heads import Margin
 from .objective import Objective
-from .points import MarginPoint as Point
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["MeanObjective", "Measures", "Point", "Problem", "measure"]
+from .points import MarginPoint
 
 
-class Problem(Objective):
-    """The objective of one plane on examples in memory, with labels ±1.
+def Problem(
+    rows: Rows,
+    y: FloatArray,
+    loss: Loss,
+    penalty: Penalty | None = None,
+    C: float = np.inf,
+    sample_weight: FloatArray | None = None,
+    fit_intercept: bool = True,
+) -> Objective:
+    """Return the objective of one plane on examples in memory, with labels ±1.
 
     Examples
     --------
@@ -31,20 +34,8 @@ class Problem(Objective):
     >>> p.objective(np.array([0.5]), 0.0)  # ½·0.25 + 10·(0.5 + 0)
     5.125
     """
-
-    def __new__(
-        cls,
-        rows: Rows,
-        y: FloatArray,
-        loss: Loss,
-        penalty: Penalty | None = None,
-        C: float = np.inf,
-        sample_weight: FloatArray | None = None,
-        fit_intercept: bool = True,
-    ) -> Any:
-        """Return the objective."""
-        examples = InMemory(rows, weight=sample_weight, signs=y)
-        return Objective(examples, Margin(loss), L2() if penalty is None else penalty, C, None, fit_intercept)
+    examples = InMemory(rows, weight=sample_weight, signs=y)
+    return Objective(examples, Margin(loss), L2() if penalty is None else penalty, C, None, fit_intercept)
 
 
 @dataclass(frozen=True)
@@ -63,10 +54,12 @@ class Measures:
     risk: FloatArray
     zero_one: FloatArray
     gradient_norm: FloatArray
-    finite: NDArray[np.bool_]
+    finite: BoolArray
 
 
-def measure(problem: Problem, Y: FloatArray, W: FloatArray, b: FloatArray, room: FloatArray | None = None) -> Measures:
+def measure(
+    problem: Objective, Y: FloatArray, W: FloatArray, b: FloatArray, room: FloatArray | None = None
+) -> Measures:
     """Measure the planes in the columns of W, each with the labels in the same column of Y instead of the problem's.
 
     There is one plane, or a multiple of four; `room` may be given, as large as W, to work in.
@@ -90,9 +83,9 @@ def measure(problem: Problem, Y: FloatArray, W: FloatArray, b: FloatArray, room:
 class MeanObjective:
     """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last point it looked at."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Objective) -> None:
         self.problem = problem
-        self._seen: tuple[FloatArray, Point] | None = None
+        self._seen: tuple[FloatArray, MarginPoint] | None = None
 
     @property
     def size(self) -> int:
@@ -107,7 +100,7 @@ class MeanObjective:
         """θ of w and b."""
         return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
-    def at(self, theta: FloatArray) -> Point:
+    def at(self, theta: FloatArray) -> MarginPoint:
         """Return what a pass over the examples says of θ; made once for as long as θ stays the same."""
         if self._seen is None or not np.array_equal(theta, self._seen[0]):
             self._seen = theta.copy(), self.problem.evaluate(*self.split(theta))

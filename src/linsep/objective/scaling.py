@@ -14,24 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Rows, is_sparse
+from .._types import FloatArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.enclosure import Interval, blocks
 from ..penalties import Penalty
-
-FloatArray = NDArray[np.float64]
-
-__all__ = [
-    "Scaled",
-    "better_of",
-    "in_range",
-    "is_tight",
-    "middle_of_range",
-    "ordinary",
-    "tightest",
-]
 
 #: Sizes between these need no scaling: products of five of them are floats with all their digits.
 LEAST, MOST = 2.0**-200, 2.0**200
@@ -94,7 +82,7 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
 
     Parameters
     ----------
-    problem : Problem or SoftmaxProblem
+    problem : Problem or Objective
     W : array
         Its plane or planes.
 

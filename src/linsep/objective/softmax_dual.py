@@ -15,9 +15,9 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
+from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     EVERYTHING,
     GRID,
@@ -38,10 +38,7 @@ from .duality import weights
 from .objective import Objective
 from .points import SoftmaxPoint
 
-FloatArray = NDArray[np.float64]
-Units = NDArray[np.int64]
-
-__all__ = ["enclosed_dual", "softmax_losses"]
+Units = IntArray
 
 
 def softmax_losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:

@@ -8,20 +8,15 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _reading as reading
 from .. import losses
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .examples import Examples
 from .heads import Margin, Softmax
 from .objective import Objective
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["Statement", "balanced", "plain"]
 
 
 @dataclass(frozen=True)

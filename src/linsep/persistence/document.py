@@ -35,23 +35,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..history import COLUMNS
-
-__all__ = [
-    "FORMAT",
-    "LACKS",
-    "RECORDED",
-    "SECTIONS",
-    "VERSION",
-    "ModelFileError",
-    "check_planes",
-    "check_threshold",
-    "digest",
-    "in_one_line",
-    "is_fitted_attribute",
-]
 
 FORMAT, VERSION = "linsep model", 2
 
@@ -119,7 +105,7 @@ def check_threshold(threshold: Any, classes: int) -> float | None:
     return float(threshold)
 
 
-def check_planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def check_planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[FloatArray, FloatArray]:
     """Return the planes, of the shapes that the classes and the columns ask for."""
     planes = 1 if classes == 2 else classes
     w, b = np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)

@@ -26,8 +26,6 @@ from .. import losses, penalties, schedules, stopping
 from ..losses import Loss
 from ..penalties import Penalty
 
-__all__ = ["from_json", "to_json"]
-
 NUMBERS = {f"{kind}{size}" for kind in ("int", "uint", "float") for size in (8, 16, 32, 64)} - {"float8"}
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import __version__
+from .._types import FloatArray
 from ..data.encoding import MatrixEncoding, from_dict
 from .terms import Category, Model, Text, model_terms
-
-__all__ = ["to_onnx"]
 
 #: What the graph needs at the least.
 OPSET, ML_OPSET = 18, 3
@@ -122,7 +120,7 @@ def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
     values = part or graph.input(category.name, "text")
     code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", values_int64s=places, default_int64=0, **keys)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
-    table: NDArray[np.float64] = np.array([category.other, category.missing, *levels.values()])
+    table: FloatArray = np.array([category.other, category.missing, *levels.values()])
     return graph.add("Gather", graph.constant(table), flat, axis=0)
 
 

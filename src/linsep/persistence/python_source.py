@@ -8,8 +8,6 @@ from typing import Any
 
 from .terms import model_terms
 
-__all__ = ["to_python"]
-
 HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
 
 predict(row) takes a dictionary from column to value (None, "" or absent where it is missing) and returns the class;

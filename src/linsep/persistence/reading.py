@@ -25,8 +25,6 @@ from . import document as layout
 from .document import ModelFileError
 from .json_values import from_json
 
-__all__ = ["ModelFile", "load", "read"]
-
 #: Attributes that every fit has.
 ALWAYS = ("n_iter_", "converged_", "dual_gap_")
 #: What some attributes have to be.

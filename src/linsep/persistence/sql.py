@@ -8,8 +8,6 @@ from typing import Any
 from ..data.sources import DataError
 from .terms import Category, Model, model_terms
 
-__all__ = ["to_sql"]
-
 
 def to_sql(found: Any) -> str:
     """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.

@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..data.csv_text import MISSING as WORDS
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.sources import DataError
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Category", "Model", "Number", "Text", "is_softmax", "model_terms"]
 
 
 @dataclass(frozen=True)

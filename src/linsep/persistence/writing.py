@@ -19,8 +19,6 @@ from . import document as layout
 from .document import ModelFileError
 from .json_values import to_json
 
-__all__ = ["save"]
-
 #: How many recorded steps of a run are kept, and of all runs of a model together (two of each are always kept).
 STEPS, STEPS_IN_ALL = 200, 2000
 

@@ -16,8 +16,6 @@ from ..palette import LIGHT
 from ..solvers import check_count
 from .film import Film
 
-__all__ = ["save_animation"]
-
 NEGATIVE, POSITIVE, PLANE = LIGHT.negative, LIGHT.positive, LIGHT.text
 BEST, CAUSE = LIGHT.series[2:4]
 

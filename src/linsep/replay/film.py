@@ -14,8 +14,6 @@ from ..analysis.plane_view import plane_view
 from ..history import Record
 from .recording import Recording
 
-__all__ = ["Bound", "Film", "Scene", "make_film"]
-
 #: How many examples are drawn all the time, and how many bytes all frames may take on the page.
 POINTS, FRAME_BYTES = 1500, 3_600_000
 #: A feature map is shown on a grid of so many points a side, up to so many features.

@@ -14,8 +14,6 @@ from .._types import BoolArray, IntArray
 from ..palette import Theme, custom_properties
 from .film import Bound, Film
 
-__all__ = ["payload", "render"]
-
 #: Digits that a picture can show; more would only make the file larger.
 DIGITS = 6
 

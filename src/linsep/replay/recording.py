@@ -16,11 +16,9 @@ from .._words import listed
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
 from ..history import History, Record
-from ..objective.problem import Problem
+from ..objective.objective import Objective
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
 from ..solvers.result import Observer
-
-__all__ = ["Recording", "record_fit"]
 
 #: Every step is measured on all examples, so data with many numbers get fewer steps, unless the user says how many.
 STEPS, FEWEST_STEPS, WORK = 5000, 200, 2_000_000_000
@@ -34,7 +32,7 @@ class Recording:
     ----------
     model : estimator
         Fitted.
-    problem : Problem
+    problem : Objective
         What was minimised: examples, labels ±1, loss, penalty.
     history : History
         With the iterate of every record.
@@ -48,7 +46,7 @@ class Recording:
     """
 
     model: Any
-    problem: Problem
+    problem: Objective
     history: History
     classes: tuple[str, str]
     result: Result
@@ -155,7 +153,7 @@ class _Recorder:
     def __init__(self, model: Any, limit: int) -> None:
         self._choose, self._named, self._limit = model._solver, model._named, limit
         self.name = ""
-        self.problem: Problem | None = None
+        self.problem: Objective | None = None
         self.result: Result | None = None
         self._heard, self._seen = 0, list[tuple[int, FloatArray]]()
 
@@ -166,9 +164,10 @@ class _Recorder:
         return self
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Solve, keeping every iterate."""
+        assert problem.head.planes is None, "a replay shows one plane, between two classes"
         solver = self._choose() or self._named(automatic(problem)[0])
         if is_dataclass(solver) and hasattr(solver, "record"):
             solver = replace(solver, record="update")  # type: ignore[type-var]
@@ -194,7 +193,7 @@ class _Recorder:
         return own if len(own.iterates) else _joined(self.problem, self.result, self._seen)
 
 
-def _joined(problem: Problem, result: Result, seen: list[tuple[int, FloatArray]]) -> History:
+def _joined(problem: Objective, result: Result, seen: list[tuple[int, FloatArray]]) -> History:
     """Return the records of a solver together with the iterates that its observer heard of.
 
     The observer hears neither of the start nor of the point that ends the run: w = 0 comes first where the solver's own

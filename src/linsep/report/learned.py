@@ -12,8 +12,6 @@ from ..history import histories_of
 from .proofs import certificates
 from .records import Journey, Weights
 
-__all__ = ["journeys", "planes"]
-
 #: How many weights of a plane, planes, steps of a fit, and fits are shown.
 WEIGHTS, PLANES, STEPS, FITS = 20, 50, 200, 10
 

@@ -9,8 +9,6 @@ from unicodedata import category
 
 from ..palette import Theme, custom_properties
 
-__all__ = ["NUMBERS", "definitions", "document", "folded", "paragraph", "section", "some", "style", "table", "text"]
-
 #: Longer cells are cut: a report is no place for a novel.
 LONGEST = 300
 #: About so many rows of a curve's numbers are written out, under this title.

@@ -12,8 +12,6 @@ from .markup import NUMBERS, definitions, folded, paragraph, section, some, tabl
 from .records import Bin, Content, Curve, Mistake
 from .svg import Axis, histogram, lines
 
-__all__ = ["calibration_section", "margins_section", "metrics_section", "mistakes_section", "threshold_section"]
-
 #: A confusion table of more classes than this is not shown.
 CONFUSED = 30
 MEASURES = {

@@ -12,8 +12,6 @@ from .measured import calibration_section, margins_section, metrics_section, mis
 from .records import Content, Journey, Weights
 from .svg import Axis, bars, lines
 
-__all__ = ["render", "sections"]
-
 #: More planes than this are folded away.
 OPEN_PLANES = 3
 SERIES = {

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 
-__all__ = ["certificates", "is_proven", "sentences", "told", "verdicts"]
-
 #: Of more classes than this, only so many are asked whether a plane separates them from the rest.
 ASKED = 20
 

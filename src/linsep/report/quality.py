@@ -16,8 +16,6 @@ from .records import Bin, Curve, Histogram, Mistake
 #: From the number of a row to its cells by name.
 Cells = Callable[[int], Mapping[str, Any]]
 
-__all__ = ["calibration", "curve", "distances", "frame_cells", "histogram", "loudest_cells", "worst"]
-
 #: How many mistakes are shown, and how many cells of each row.
 MISTAKES, CELLS = 10, 12
 #: Points of a curve, bars of a histogram, bins of a calibration.

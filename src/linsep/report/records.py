@@ -8,8 +8,6 @@ from .._types import FloatArray, IntArray
 from ..analysis.evaluation import Evaluation
 from ..analysis.suspects import Suspect
 
-__all__ = ["Bin", "Content", "Curve", "Histogram", "Journey", "Mistake", "Weights"]
-
 
 @dataclass(frozen=True)
 class Curve:

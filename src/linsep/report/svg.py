@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from .._types import BoolArray, FloatArray
 from .markup import text
 
-__all__ = ["Axis", "bars", "histogram", "image", "lines", "ticks"]
-
 #: In the chart's own units, which a phone shows about one pixel each.
 WIDTH, HEIGHT = 320, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 22, 40

@@ -18,6 +18,7 @@ from ..objective.dual_point import DualPoint
 from ..objective.enclosure import enclosed_bound
 from ..objective.problem import Problem
 from ._counted_rows import CountedRows
+from ._likelihood import derivatives, step_length
 from .face import signed_rows
 from .floats import scaled
 
@@ -66,25 +67,18 @@ def fitted(rows: CountedRows, columns: Sequence[int]) -> FloatArray:
 def _newton(A: Any, c: FloatArray, clock: Clock) -> FloatArray:
     """Return θ where Σ cᵢ log(1 + exp(−aᵢ·θ)) is least: full steps, halved while they do not help."""
     n, r = A.shape
-    theta, z = np.zeros(r), np.zeros(n)
-    value, best = float(c @ np.logaddexp(0.0, -z)), np.inf
+    theta, best = np.zeros(r), np.inf
     for _ in range(NEWTON):
         clock.check("the limit of the likelihood", 2.0 * n * r * r + r**3)
-        alpha = 1.0 / (1.0 + np.exp(np.clip(z, -700.0, 700.0)))
-        slope = A.T @ (c * alpha)
-        h = c * alpha * (1.0 - alpha)
-        H = np.asarray((A.multiply(h[:, None]).T @ A).todense() if is_sparse(A) else A.T @ (A * h[:, None]))
+        z = A @ theta
+        _, slope, H = derivatives(A, c, z)
         step = np.linalg.lstsq(H, slope, rcond=None)[0]
         decrement = float(slope @ step)
-        if not 0.0 < decrement < best and decrement <= 1e-20 * value:  # rounding is all that is left
+        # rounding is all that is left
+        if not 0.0 < decrement < best and decrement <= 1e-20 * float(c @ np.logaddexp(0.0, -z)):
             break
         best = min(best, decrement)
-        length, move = 1.0, A @ step
-        while length > 1e-6 and float(c @ np.logaddexp(0.0, -(z + length * move))) > value * (1.0 + 1e-14):
-            length /= 2
-        theta = theta + length * step
-        z = A @ theta
-        value = float(c @ np.logaddexp(0.0, -z))
+        theta = theta + step_length(c, z, A @ step) * step
     return theta
 
 

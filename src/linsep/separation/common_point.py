@@ -16,8 +16,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from ..arithmetic.exact import Clock
-
-__all__ = ["common_point", "fewest", "most_likely"]
+from ._likelihood import derivatives, step_length
 
 NEWTON = 30  # steps at the most; a maximum that is not reached by then is probably none
 STATIONARY = 1e-10  # Σ αᵢ uᵢ of rows that are orthonormal in their columns
@@ -58,32 +57,21 @@ def _whitened(A: FloatArray, clock: Clock) -> FloatArray:
 def most_likely(U: FloatArray, clock: Clock) -> FloatArray | None:
     """Return α = σ(−Uθ) where Σ log σ(uᵢ·θ) is largest, or None where no maximum is seen."""
     n, r = U.shape
-    z = np.zeros(n)
+    c, z = np.ones(n), np.zeros(n)
     for _ in range(NEWTON):
-        alpha = 1.0 / (1.0 + np.exp(np.clip(z, -700.0, 700.0)))
-        slope = U.T @ alpha
+        clock.check("the likelihood", 2.0 * n * r * r + r**3)
+        alpha, slope, H = derivatives(U, c, z)
         if float(np.abs(slope).max(initial=0.0)) <= STATIONARY:
             return alpha
-        clock.check("the likelihood", 2.0 * n * r * r + r**3)
-        H = U.T @ (U * (alpha * (1.0 - alpha))[:, None])
         H[np.diag_indices(r)] += 1e-14
         try:
             move = U @ np.linalg.solve(H, slope)
         except np.linalg.LinAlgError:
             return None
-        z = z + _length(z, move) * move
+        z = z + step_length(c, z, move, min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-300))) * move
         if float(z.min()) > 0.0:  # a plane: the likelihood rises for ever
             return None
     return None
-
-
-def _length(z: FloatArray, move: FloatArray) -> float:
-    """Return how much of a step raises the likelihood: all of it, unless that is far."""
-    length = min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-300))
-    now = float(np.logaddexp(0.0, -z).sum())
-    while length > 1e-6 and float(np.logaddexp(0.0, -z - length * move).sum()) > now:
-        length /= 2
-    return length
 
 
 def fewest(U: FloatArray, weights: FloatArray, clock: Clock) -> IntArray | None:

@@ -17,11 +17,9 @@ from ..arithmetic.exact import Check, Clock
 from ._aliases import involved
 from ._estimates_checks import verify
 from ._estimates_words import MINUS, OPEN, PLUS, supremum_in_words, verdicts_in_words
+from ._fractions import read_fraction, weights_read, weights_written, written_fraction
 from ._limit import NEAR
-from ._words import read_fraction, weights_read, weights_written, written_fraction
 from .proof import Separability
-
-__all__ = ["Estimates"]
 
 
 @dataclass(frozen=True, eq=False)

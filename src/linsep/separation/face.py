@@ -22,8 +22,6 @@ from ..arithmetic import rational
 from ..arithmetic.exact import Clock, ProofTimeoutError, sides
 from ..geometry import augment
 
-__all__ = ["Face", "signed_rows", "unbounded"]
-
 #: Free entries of a direction are whole numbers up to this.
 LARGEST = 2**16
 #: Directions that are drawn before the search gives up; each fails with a chance of one in thousands.

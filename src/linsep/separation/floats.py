@@ -18,8 +18,6 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.exact import Clock
 from ..geometry import augment
 
-__all__ = ["Perceptron", "View", "filled", "partition", "pivot_columns", "program", "scaled"]
-
 LINPROG = 5e6  # operations that a linear program costs besides its iterations
 
 

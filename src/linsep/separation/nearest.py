@@ -18,8 +18,6 @@ import numpy as np
 from .._core import Rows, is_sparse
 from .._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Nearest", "nearest_points"]
-
 #: Hulls nearer than this share of the longest row are looked at by other means: floats do not tell.
 TOUCHING = 1e-9
 RIDGE = 1e-15

@@ -21,8 +21,6 @@ from ._recession_cone import RecessionCone, relations
 from .proof import Separability
 from .verdict import TIME_LIMIT, judged
 
-__all__ = ["explain_no_optimum", "explain_no_softmax_optimum"]
-
 #: Operations that the directions of infinite estimates may cost in an explanation, and coefficients up to which they
 #: are looked for; of more, it is only told which have no finite estimate.
 DIRECTIONS, MANY = 5e8, 100

@@ -17,9 +17,7 @@ from .._words import phrase
 from ..arithmetic.exact import Check, Clock
 from ._aliases import involved
 from ._checks import verify
-from ._words import read_fraction, short_fraction, weights_read, weights_written, written_fraction
-
-__all__ = ["Separability"]
+from ._fractions import read_fraction, short_fraction, weights_read, weights_written, written_fraction
 
 #: How a file says that no coefficient has a finite estimate.
 ALL = "all"

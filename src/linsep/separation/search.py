@@ -38,8 +38,6 @@ from .common_point import common_point
 from .floats import Perceptron, View, partition, program
 from .nearest import nearest_points
 
-__all__ = ["Search"]
-
 FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
 BROAD = 100  # columns from which on linear programs are slower than the maximum of a likelihood

@@ -20,8 +20,6 @@ from .newton.proximal import ProximalNewton
 from .result import Observer, Result, Start
 from .zero_one.search import ZeroOne
 
-__all__ = ["SOLVERS", "Automatic", "automatic", "get"]
-
 SOLVERS: dict[str, Any] = {
     kind.name: kind
     for kind in (
@@ -86,7 +84,7 @@ def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str,
 
     Parameters
     ----------
-    objective : Problem
+    objective : Objective
     most_features : int
         With more of them no Hessian is to be factored.
 

@@ -16,8 +16,6 @@ from ..losses import Logistic, Loss
 from ..objective.objective import Objective
 from .result import Observer, Result, Start
 
-__all__ = ["HELP", "NEEDS", "Need", "Solver", "check_needs", "has_quadratic_conjugate", "helped_by", "serves"]
-
 
 class Solver(Protocol):
     """Anything that minimises an objective: an immutable record without side effects."""
@@ -28,7 +26,7 @@ class Solver(Protocol):
         ...
 
     def solve(
-        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, objective: Objective, /, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise. The observer hears of every iteration and may stop the run by returning True."""
         ...

@@ -1,4 +1,4 @@
-"""The way from an objective to a result: choose a solver, reduce the objective, solve, try again where need be.
+"""The way from an objective to a result: choose a solver, reduce the objective, solve, try again or go on to a proof.
 
 Planes over the same examples (one class against the rest) share their reductions, and run in threads.
 """
@@ -9,19 +9,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
+from typing import Any
 
 from .. import _core
+from .._types import FloatArray
+from ..certificates.gap.rounding import rounding
+from ..objective.duality import share
 from ..objective.objective import Objective
 from .choice import Automatic
-from .contract import Solver
+from .contract import Solver, check_needs, helped_by
+from .newton.polishing import can_be_proven, polished
 from .reductions import Reduction, reductions, through
 from .reductions.fallback import second_try
-from .result import FloatArray, Observer, Result, Start
-
-__all__ = ["ASKED_FOR", "minimise", "minimise_all"]
+from .result import Observer, Result, Start
+from .workspace import Workspace
 
 #: Why a solver was chosen, if the user did.
 ASKED_FOR = "asked for"
+#: The relative gap that is asked for where nobody says.
+DEFAULT_TOL = 1e-4
 
 
 def minimise(
@@ -31,18 +37,27 @@ def minimise(
     start: Start | None = None,
     seed: int = 0,
     observer: Observer | None = None,
+    workspace: Workspace | None = None,
+    tol: float | None = None,
+    polish: bool = True,
 ) -> Result:
     """Minimise an objective by a solver, or by `Automatic`: in its best form, and at a second try if that may be.
 
     Parameters
     ----------
-    objective : Problem
+    objective : Objective
     solver : Solver
     start : Start or None
     seed : int
         For what is drawn at random.
     observer : callable or None
         Hears of every iteration, of planes for the objective as it is given; True ends the run.
+    workspace : Workspace or None
+        Where a run on examples in blocks keeps what must outlast a pass; None for memory.
+    tol : float or None
+        The relative gap that is asked for; None for the solver's own.
+    polish : bool
+        Whether without a penalty further steps are to prove it.
 
     Examples
     --------
@@ -54,7 +69,8 @@ def minimise(
     >>> found.converged, found.history.solver
     (True, 'multipliers')
     """
-    return minimise_all([objective], solver, starts=[start], seed=seed, observers=lambda k: observer)[0]
+    run = _Run([objective], solver, [start], seed, lambda k: observer, workspace)
+    return run.polished(run.solve(range(1)), tol)[0] if polish else run.solve(range(1))[0]
 
 
 def minimise_all(
@@ -65,6 +81,8 @@ def minimise_all(
     seed: int = 0,
     observers: Callable[[int], Observer | None] | None = None,
     n_jobs: int = 1,
+    tol: float | None = None,
+    polish: bool = True,
 ) -> list[Result]:
     """Minimise objectives that differ in their labels only; parameters as for `minimise`.
 
@@ -81,7 +99,8 @@ def minimise_all(
         results = [run.solve(share) for share in shares]
     else:
         results = run.side_by_side(shares, n_jobs)
-    return [result for some in results for result in some]
+    found = [result for some in results for result in some]
+    return run.polished(found, tol) if polish else found
 
 
 class _Run:
@@ -94,12 +113,15 @@ class _Run:
         starts: Sequence[Start | None],
         seed: int,
         observers: Callable[[int], Observer | None],
+        workspace: Workspace | None = None,
     ) -> None:
         self.objectives, self.starts, self.seed, self.observers = objectives, starts, seed, observers
-        self.tries_again, self.solver, self.reason = False, solver, ASKED_FOR
+        self.tries_again, self.solver, self.reason, self.tol = False, solver, ASKED_FOR, getattr(solver, "tol", None)
         if isinstance(solver, Automatic):
             self.tries_again = solver.max_iter is None
             self.solver, self.reason = solver.choose(objectives[0])
+        check_needs(self.solver, objectives[0])
+        self.further: dict[str, Any] = {} if workspace is None else {"workspace": workspace}
         self.interrupt = Event()
         self.chain: list[Reduction] = reductions(objectives, self.solver)
 
@@ -126,8 +148,24 @@ class _Run:
 
     def _solve(self, objective: Objective, start: Start | None, observer: Observer | None) -> Result:
         """Solve as it is; where the method is ours to choose and did not arrive, by another."""
-        found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer)
+        found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer, **self.further)
         return second_try(found, objective, self.solver, observer) if self.tries_again else found
+
+    def polished(self, results: list[Result], tol: float | None) -> list[Result]:
+        """Return the results with their gaps proven, where no penalty does that by itself.
+
+        Who interrupts these steps, or was in a hurry before, gets the planes as they were found.
+        """
+        if any(result.interrupted for result in results):
+            return results
+        tol = tol or self.tol or DEFAULT_TOL
+        try:
+            return [
+                _polished(result, objective, tol) if "polishing" in helped_by(result.history.solver) else result
+                for result, objective in zip(results, self.objectives, strict=True)
+            ]
+        except KeyboardInterrupt:
+            return [replace(result, interrupted=True) for result in results]
 
     def side_by_side(self, shares: list[range], n_jobs: int) -> list[list[Result]]:
         """Solve every share in a thread of its own; Ctrl-C sets the event, and they end."""
@@ -145,6 +183,18 @@ class _Run:
             except KeyboardInterrupt:
                 self.interrupt.set()
             return [task.result() for task in tasks]
+
+
+def _polished(result: Result, objective: Objective, tol: float) -> Result:
+    """Return the result with its gap proven; itself where its solver's own proof will do, or none can be."""
+    proof = result.proof
+    if not can_be_proven(objective):
+        return result
+    if objective.head.planes is None and objective.loss.quadratic and proof is not None and proof.dual > 0:
+        error = rounding(objective, result.w, result.b, proof)
+        if share(max(proof.gap, 0.0) + error, proof.primal - error) <= tol:
+            return result
+    return polished(result, objective, tol)
 
 
 @dataclass(frozen=True)
@@ -167,5 +217,6 @@ class StoppableObserver:
         return self.event.is_set()
 
     def __call__(self, iteration: int, theta: FloatArray, objective: float) -> bool:
+        """Whether the run is to end after this iteration."""
         stop = self.observer is not None and self.observer(iteration, theta, objective)
         return stop or self.event.is_set()

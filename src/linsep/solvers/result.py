@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.redundancy import Redundancy
 from ..objective.duality import Bound
 from ..separation.verdict import Separability
 from .history import History
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: Hears of an iteration: its number, the point [w, b], the objective; True ends the run.
 Observer = Callable[[int, FloatArray, float], bool]
-
-__all__ = ["STOPPED_BY_OBSERVER", "STOPPED_BY_PROOF", "Observer", "Result", "Start", "Votes"]
 
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"
@@ -32,12 +27,12 @@ class Start:
     """Where a run begins: a point, the step count its schedule goes on from, a sum of iterates, a dual point."""
 
     w: FloatArray
-    b: float = 0.0
+    b: Any = 0.0
     step: int = 0
     sum_w: FloatArray | None = None
-    sum_b: float = 0.0
+    sum_b: Any = 0.0
     sum_from: int = 0
-    alpha: FloatArray | None = None
+    alpha: Any = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class Result:
     Attributes
     ----------
     w, b : array, float
-        The point that is reported.
+        The point that is reported; of several classes, a column of w and an entry of b for each.
     n_iter : int
         Iterations (of a stochastic method: passes over the data).
     converged : bool
@@ -93,7 +88,7 @@ class Result:
     """
 
     w: FloatArray
-    b: float
+    b: Any
     n_iter: int
     converged: bool
     message: str
@@ -105,7 +100,7 @@ class Result:
     update_counts: IntArray | None = None
     votes: Votes | None = None
     proof: Bound | None = None
-    alpha: FloatArray | None = None
+    alpha: Any = None
     separability: Separability | None = None
     z: FloatArray | None = None
     enclosed: tuple[Interval, Interval] | None = None

@@ -11,20 +11,15 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import stopping
+from .._types import FloatArray
 from ..objective.duality import Bound
 from ..stopping import Progress, Rule
 from .first_order.step_watch import StepWatch
 from .history import History, Record
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from .workspace import Workspace
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["AS_EXACT_AS_CAN_BE", "EndOfRun", "GapRun", "Method", "Run", "SteppedRun", "no_step_lowers", "words_of"]
-
 
 #: How the message ends of a run that could go on for ever without getting any further.
 AS_EXACT_AS_CAN_BE = "this is as exact as the arithmetic allows"
@@ -191,7 +186,7 @@ class GapRun(Run):
         proof: Bound | None,
         *,
         converged: bool | None = None,
-        alpha: FloatArray | None = None,
+        alpha: Any = None,
         z: FloatArray | None = None,
     ) -> Result:
         """Return what is reported: a point after k iterations; unless told, it has converged if that is proven."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray, IntArray
 from ..objective.examples import Block, gather
 from ..objective.objective import Objective
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 __all__ = ["both_classes", "draw", "gather", "on_sample", "sample", "sample_objective", "sample_size"]
 

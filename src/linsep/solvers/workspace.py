@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["InProcess", "Vector", "Workspace"]
+from .._types import FloatArray
 
 
 class Vector(Protocol):

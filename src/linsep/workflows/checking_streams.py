@@ -19,9 +19,8 @@ from ..data.readers import Hints, Matrix, Table, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..persistence.verification import verify
-from .preparation import check_labels, hints_of, labels, needs, target_column, with_label
-
-__all__ = ["is_long", "of_encoded_rows", "of_labelled_rows", "verify_in_parts"]
+from .labels import check_labels, labels, target_column, with_label
+from .preparation import hints_of, needs
 
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6

@@ -8,8 +8,6 @@ from typing import Any
 from ..analysis.evaluation import Evaluation, Measure
 from .summaries import finite
 
-__all__ = ["evaluation_record", "evaluation_text"]
-
 TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",

@@ -11,8 +11,6 @@ from ..data.encoding import Scaled, from_dict
 from .summaries import certificate_record, finite, proof
 from .training import is_proven
 
-__all__ = ["explanation_record", "explanation_text"]
-
 #: The length of the longest bar.
 BAR = 24
 

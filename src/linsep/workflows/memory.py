@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from ..data.sources import DataError
 
-__all__ = ["Budget", "give_back", "parse_size", "peak_memory"]
-
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 #: What a fit needs beside Python and its libraries at the least, and leaves free for what nobody counts.
 LEAST, SPARE = 80 * 10**6, 24 * 10**6

@@ -23,8 +23,6 @@ from ..data.readers import Hints, Matrix, stream
 from ..data.sources import DataError
 from .preparation import hints_of, needs
 
-__all__ = ["predict_file", "probabilities"]
-
 
 def probabilities(model: Any, X: Any) -> FloatArray:
     """Return one column a class; raise for models that have none."""

@@ -3,44 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .._types import IntArray
-from .._words import listed
-from ..data.encoding import MatrixEncoding, TableEncoding, is_number, spellings
+from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import BadValueError, DataError, blame
-
-__all__ = [
-    "Encoding",
-    "Examples",
-    "check_labels",
-    "check_two",
-    "check_width",
-    "encoded",
-    "hints_of",
-    "labels",
-    "needs",
-    "prepare",
-    "target_column",
-    "types_said",
-    "with_label",
-]
+from ..data.sources import BadValueError, DataError
+from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
-#: A target with more different values than this is a measurement or an identifier.
-CLASSES = 1000
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
 
@@ -147,9 +127,9 @@ def _training_examples(
             raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
         check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
-        return Examples(data.name, data.X, _two_classes(_matrix_labels(data, target), data.name), encoding, [])
+        return Examples(data.name, data.X, several_classes(matrix_labels(data), data.name), encoding, [])
     frame, y, notes, column = _labelled(data, target)
-    y = _two_classes(y, data.name, column)
+    y = several_classes(y, data.name, column)
     kinds = {data.column(name): kind for name, kind in kinds.items()}
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
@@ -234,43 +214,13 @@ def encoded(
     if isinstance(data, Matrix):
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
-        return Examples(data.name, X, _some(_matrix_labels(data, target), data.name), encoding, [])
+        return Examples(data.name, X, some_labels(matrix_labels(data), data.name), encoding, [])
     frame, y, notes, column = _labelled(data, target)
-    _some(y, f"{data.name}, column {column!r}")
+    some_labels(y, f"{data.name}, column {column!r}")
     with data.blaming():
         X = encoding.transform(frame, data.name)
     lacking = data.frame.num_rows - frame.num_rows
     return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None, lacking)
-
-
-def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:
-    """Raise where a model's words for a missing value hide the rows of one of its classes.
-
-    A fit never has both. A class in another spelling, 1.0 for 1, is a word like others unless rows were left out.
-
-    Examples
-    --------
-    >>> spoilt = TableEncoding((), {}, {}, {}, target="state", missing=("bad",))
-    >>> check_labels(spoilt, ["bad", "good"], 0)  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    linsep.data.sources.DataError: the model's file takes the label 'bad' for a missing value, and so leaves out rows…
-    """
-    if isinstance(encoding, MatrixEncoding):
-        return
-    known = [str(label) for label in classes]
-    possible = spellings(known) if lacking else known
-    for word in encoding.missing:
-        if word.strip() in possible:
-            raise DataError(
-                f"the model's file takes the label {word.strip()!r} for a missing value, and so leaves out rows of a "
-                "class that it predicts: nothing that is found on the others is true of the file; fit the model again"
-            )
-
-
-def _some(y: NDArray[Any], where: str) -> NDArray[Any]:
-    if not len(y):
-        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with")
-    return y
 
 
 def needs(encoding: Encoding) -> str:
@@ -287,76 +237,3 @@ def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], 
     if lacking := data.frame.num_rows - frame.num_rows:
         notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
     return frame, labels(frame[column], column, data.name), notes, column
-
-
-def with_label(frame: pa.Table, target: str) -> pa.Table:
-    """Return the rows that have a label; a number that is none, which polars writes, is no label."""
-    column = frame[target]
-    if not column.null_count and not pa.types.is_floating(column.type):
-        return frame
-    return frame.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
-
-
-def target_column(data: Table, target: str | None) -> str:
-    """Return the column with the labels."""
-    if target is None:
-        raise DataError(
-            f"{data.name}: say which column to predict with --target; it has {listed(data.frame.column_names, 12)}"
-        )
-    return data.column(target)
-
-
-def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
-    """Return labels as an array: text, whole numbers, or booleans."""
-    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-        return _whole(np.asarray(column.cast(pa.float64()).to_numpy()), f"{file}, column {name!r}")
-    if pa.types.is_integer(column.type) and column.type != pa.uint64():
-        return np.asarray(column.cast(pa.int64()).to_numpy())
-    if pa.types.is_boolean(column.type):
-        return np.asarray(column.to_numpy(), dtype=bool)
-    if pa.types.is_nested(column.type):
-        raise DataError(f"{file}, column {name!r}: values of the type {column.type} are no classes")
-    with blame(f"{file}, column {name!r}"):
-        return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
-
-
-def _matrix_labels(data: Matrix, target: str | None) -> NDArray[Any]:
-    if data.y is None:
-        raise DataError(
-            f"{data.name}: no labels in it; write numpy.savez(path, X=…, y=…), or name their array: --target"
-        )
-    if data.y.dtype.kind not in "fiub":
-        return np.char.decode(data.y) if data.y.dtype.kind == "S" else data.y.astype(str)
-    return _whole(data.y, data.name) if data.y.dtype.kind == "f" else data.y
-
-
-def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """Return labels that are written as floats but are whole numbers as such."""
-    is_class = (values == np.round(values)) & (np.abs(values) < 2**53)
-    if not is_class.all():
-        value = values[np.argmin(is_class)]
-        if np.isnan(value):
-            raise DataError(f"{where}: row {int(np.argmin(is_class)) + 1} has no label; leave such rows out")
-        raise DataError(f"{where}: these are measurements, {value:g} for one, not classes; make classes of them first")
-    return np.asarray(values.astype(np.int64))
-
-
-def _two_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArray[Any]:
-    where = file if column is None else f"{file}, column {column!r}"
-    classes = np.unique(y)
-    if len(classes) < 2:
-        found = f"only {classes[0]!s} in {len(y):,} rows" if len(classes) else "no row has a label"
-        raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
-    if len(classes) > CLASSES:
-        raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
-    return y
-
-
-def check_two(examples: Examples) -> None:
-    """Raise where there are more classes than the two that a plane can separate."""
-    classes = np.unique(examples.y)
-    if len(classes) > 2:
-        raise DataError(
-            f"{examples.name}: {len(classes)} classes ({listed(classes, 10)}); a plane separates two: leave only rows "
-            "of two of them, or make a column that says whether a row is of one of them"
-        )

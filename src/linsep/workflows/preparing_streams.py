@@ -14,16 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .._types import IntArray
 from ..data.encoding import MatrixEncoding, TableEncoding
 from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
 from ..data.sources import DataError, Source
 from ..data.statistics import TableStatistics
+from .labels import CLASSES, labels, target_column, with_label
 from .memory import Budget, give_back
-from .preparation import CLASSES, Encoding, check_width, labels, target_column, types_said, with_label
+from .preparation import Encoding, check_width, types_said
 from .request import Progress, Request
-
-__all__ = ["Preparation", "file_to_stream"]
 
 
 def file_to_stream(data: str) -> Source:
@@ -135,7 +135,7 @@ class _Counted:
     lacking: int
     notes: list[str]
 
-    def codes(self, frame: pa.Table) -> NDArray[np.int64]:
+    def codes(self, frame: pa.Table) -> IntArray:
         """Return the class of each row."""
         found = pc.index_in(_plain(frame[self.target]), value_set=self.values)
         if found.null_count:

@@ -22,8 +22,6 @@ from ..replay import Film, replay
 from .preparation import Examples
 from .summaries import finite
 
-__all__ = ["Method", "replay_examples", "replay_record", "replay_text"]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -13,10 +13,9 @@ from ..data.readers import Hints
 from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
-from .preparation import Examples, check_labels, encoded
+from .labels import check_labels
+from .preparation import Examples, encoded
 from .summaries import finite
-
-__all__ = ["report_model", "report_record", "report_text"]
 
 
 def report_model(

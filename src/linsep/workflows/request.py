@@ -9,8 +9,6 @@ from typing import Any
 
 from ..data.readers import Hints
 
-__all__ = ["Progress", "Request"]
-
 #: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
 Progress = Callable[[str, int, int], None]
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from .. import checker
 from .._core import is_sparse
 
-__all__ = ["Opinions", "check_independently", "write_rows"]
-
 
 @dataclass(frozen=True)
 class Opinions:

@@ -14,8 +14,6 @@ from ..data.encoding import MatrixEncoding
 from .preparation import Encoding, Examples
 from .training import is_proven
 
-__all__ = ["Facts", "certificate_record", "finite", "fit_record", "fit_text", "proof", "verification_record"]
-
 
 def finite(value: Any) -> Any:
     """Return the same with None for what JSON has no number for, and Python's own types for NumPy's."""

@@ -5,25 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import losses
 from .._core import one_thread
+from .._types import IntArray
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
-
-__all__ = [
-    "choose_C",
-    "doubts",
-    "doubts_of_fit",
-    "estimator",
-    "fit_or_stop",
-    "hashed",
-    "is_proven",
-    "is_scaled",
-    "parse_C",
-]
 
 GRID = tuple(10.0**k for k in range(-3, 4))
 FOLDS = 5
@@ -151,7 +139,7 @@ def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list
     return GRID[int(np.argmax(scores))], list(zip(GRID, scores.tolist(), strict=True))
 
 
-def _scores(model: Any, examples: Examples, train: NDArray[np.int64], test: NDArray[np.int64]) -> list[float]:
+def _scores(model: Any, examples: Examples, train: IntArray, test: IntArray) -> list[float]:
     """Return the accuracy on a fold's test rows for each C, each fit starting where the one before ended."""
     from sklearn.base import clone
 

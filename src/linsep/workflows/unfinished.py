@@ -15,8 +15,6 @@ from .._atomic_file import write_atomically
 from ..data.scratch import DiskVector, disk_errors
 from ..data.sources import DataError
 
-__all__ = ["Place", "Unfinished", "identity"]
-
 #: What the folder is called beside the model.
 ENDING = ".partial"
 IDENTITY, PREPARED, STATE, RESULTS = "run.json", "prepared.json", "state.json", "results.json"

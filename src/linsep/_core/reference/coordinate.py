@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import FloatArray
+from ..._types import FloatArray
 from .rows import dense_row
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats import FloatArray
+from ..._types import FloatArray
 from .rows import dense_row
 
 
@@ -40,9 +40,9 @@ def dual_pass(
             continue
         z = y[i] * (x @ w + b[0])
         gap += c[i] * float(loss.value(np.asarray(z)) + loss.conjugate(np.asarray(-alpha[i] / c[i]))) + alpha[i] * z
-        change = loss.dual_step(alpha[i], z, bend, c[i]) - alpha[i]
+        new = loss.dual_step(alpha[i], z, bend, c[i])
+        change, alpha[i] = new - alpha[i], new  # not by adding the change: rounding would leave the bounds
         w += change * y[i] * x
         b += constant * change * y[i]
-        alpha[i] += change
     slopes[:] = -np.inf, np.inf, gap
     return active

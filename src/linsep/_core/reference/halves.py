@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats import FloatArray
+from ..._types import FloatArray
 from .rows import dense_row
 
 
@@ -58,10 +58,10 @@ def ordered_halves(
             z = y[i] * (x @ v + a[0])
             share = loss.value(np.asarray(z)) + loss.conjugate(np.asarray(-alpha[i] / c[i]))
             gap += c[i] * float(share) + alpha[i] * z
-            change = loss.dual_step(alpha[i], z, bend, c[i]) - alpha[i]
+            new = loss.dual_step(alpha[i], z, bend, c[i])
+            change, alpha[i] = new - alpha[i], new
             v += 2.0 * change * y[i] * x
             a += 2.0 * constant * change * y[i]
-            alpha[i] += change
         ends.append((v, a))
     w[:], b[:] = ((first + second) / 2.0 for first, second in zip(*ends, strict=True))
     return gap

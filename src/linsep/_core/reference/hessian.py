@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from ..formats import FloatArray, IntArray, is_sparse
+from ..._types import FloatArray, IntArray
+from ..formats import is_sparse
 from .products import matvec, rmatvec
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..formats import FloatArray
+from ..._types import FloatArray
 from .rows import blocks
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import FloatArray, is_sparse
+from ..._types import FloatArray
+from ..formats import is_sparse
 from .rows import blocks
 
 

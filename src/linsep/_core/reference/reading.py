@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from ..formats import FloatArray, IntArray
+from ..._types import FloatArray, IntArray
 from .products import matvec
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..formats import IntArray, is_sparse
+from ..._types import IntArray
+from ..formats import is_sparse
 
 
 def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, threads: int) -> int:

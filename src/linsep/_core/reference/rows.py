@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..formats import FloatArray, is_sparse
+from ..._types import FloatArray
+from ..formats import is_sparse
 
 
 def dense(X: Any) -> Any:

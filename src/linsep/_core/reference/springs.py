@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import FloatArray, IntArray
+from ..._types import FloatArray, IntArray
 from .hessian import gram
 from .multipliers import sprung_duals, sprung_line_search
 from .products import matvec

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formats import FloatArray, IntArray
+from ..._types import FloatArray, IntArray
 from .rows import dense_row
 
 

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Self, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._types import FloatArray
 from ...objective.duality import share
 from ...objective.statement import Statement
 from ..outcome import Verification, verdict_in_words, within
 from ..training_data import TrainingData, positive_classes
 from .check import GapCheck
 from .claim import Claim
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Certificate", "Certificates", "SoftmaxCertificate"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..._types import FloatArray, IntArray
 from ...arithmetic.enclosure import SLIGHT, Interval
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
@@ -17,11 +18,6 @@ from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
 from .claim import Claim
 from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["balancing_shift", "certify"]
 
 
 def certify(problem: Objective, result: Any, statement: Statement, classes: ArrayLike, tol: float) -> Claim:

@@ -10,8 +10,6 @@ from ... import _reading as reading
 from ...objective.dual_point import DualPoint
 from ..seal import Seal
 
-__all__ = ["Claim"]
-
 NUMBERS = ("primal", "dual", "rounding", "tol")
 
 

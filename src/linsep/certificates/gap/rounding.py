@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import length
+from ..._types import FloatArray
 from ...arithmetic.enclosure import SMALLEST, ULPS, Interval, U, gamma
 from ...objective.duality import Bound, share
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["as_enclosed", "hidden", "looked_at_closely", "rounding", "widened"]
 
 #: Rounding that is estimated at no more than this share of `tol` is not looked at.
 FAINT = 0.1

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray
 from ..case import Case
 from ..gap.certificate import Certificate, Certificates, SoftmaxCertificate
 from ..gap.check import CLOSE
@@ -16,10 +16,6 @@ from ..gap.claim import Claim
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import positive_classes
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Gap", "SoftmaxGap"]
 
 
 class Gap(PlaneProofs):

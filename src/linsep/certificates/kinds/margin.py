@@ -8,19 +8,15 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import _reading as reading
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ..case import EXACT, ROUNDED, Case, exactly
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import TrainingData
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["Margin", "MarginCertificate", "formula"]
 
 #: By what share of themselves bounds may be further apart than they have to.
 APART = 1e-9

@@ -13,8 +13,6 @@ from ..mistakes.check import MistakeCheck, in_words
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 
-__all__ = ["Mistakes"]
-
 
 class Mistakes(PlaneProofs):
     """The bound below the mistakes of every plane, each class against the rest."""

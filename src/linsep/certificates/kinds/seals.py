@@ -13,8 +13,6 @@ from ..outcome import Verification
 from ..proof import PlaneProofs
 from ..seal import Seal
 
-__all__ = ["Seals"]
-
 
 class Seals(PlaneProofs):
     """The seals of all planes: nothing is proven by them, but what is proven besides is about these planes."""

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
 from ...objective.objective import Objective
@@ -18,10 +18,6 @@ from ..case import ROUNDED, Case, exactly
 from ..gap.check import CLOSE
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Verdicts", "margin_in_floats"]
 
 
 class Verdicts(PlaneProofs):

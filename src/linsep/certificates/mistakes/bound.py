@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, Self
 
-__all__ = ["MistakeBound"]
-
 Conflict = tuple[int, ...]
 
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Clock, check_overlap, sides, unsettled
 from ...arithmetic.integers import IntegerRows, relations
 from ...arithmetic.whole_weights import WholeWeights, nearest_float
@@ -21,10 +21,6 @@ from ..outcome import ClaimError
 from .bound import MistakeBound
 from .facets import EXHAUSTIVE, least_weight_of_mistakes
 from .hitting import hits_weigh_at_least, lightest_hit
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["MistakeCheck", "in_words"]
 
 #: What an integer program in floats may be off by, where it is taken at its word and no proof is claimed.
 SLACK = 1e-5
@@ -195,7 +191,7 @@ class MistakeCheck:
         self.by_highs = True
         self.trusted.append("HiGHS, in floats, that no lighter set of rows meets all conflicts")
 
-    def _groups(self) -> tuple[NDArray[np.int64], WholeWeights, NDArray[np.int64]]:
+    def _groups(self) -> tuple[IntArray, WholeWeights, IntArray]:
         """Return to which set of equal rows with equal labels each row belongs, each set's weight and its first row."""
         rows = self.problem.rows
         X = np.asarray(rows.X.toarray() if rows.is_sparse else rows.X, dtype=np.float64) + 0.0  # no −0

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["VertexWalk", "centre", "climb", "line_search", "weight_of_mistakes"]
+from ..._types import FloatArray
 
 
 def weight_of_mistakes(z: FloatArray, s: FloatArray) -> float:

@@ -26,15 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import BoolArray, FloatArray, IntArray
 from ...arithmetic.exact import Clock
 from ...arithmetic.integers import IntegerRows, Vector, dot, kernel_step, to_floats
 from ...arithmetic.whole_weights import WholeWeights
 from .climbing import climb
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["EXHAUSTIVE", "least_weight_of_mistakes"]
 
 #: Up to this many different rows, in at most three dimensions, every hyperplane is swept.
 EXHAUSTIVE = 8000
@@ -149,7 +145,7 @@ class _Facets:
             signs[k] = (value > 0) - (value < 0)
         return z, signs
 
-    def _hyperplane(self, space: _Subspace, k: int) -> tuple[_Subspace, NDArray[np.bool_], int]:
+    def _hyperplane(self, space: _Subspace, k: int) -> tuple[_Subspace, BoolArray, int]:
         """Return the part where row k vanishes, which rows vanish there, and the weight of their lighter side."""
         p = self._exact(space, k)
         basis = kernel_step(space.basis, p)
@@ -215,7 +211,7 @@ class _Facets:
         return order, np.concatenate([certain, np.array(gaps, dtype=np.int64)])
 
 
-def _least_of_sums(s: NDArray[Any], falls: NDArray[np.bool_], order: IntArray, last: IntArray) -> Any:
+def _least_of_sums(s: NDArray[Any], falls: BoolArray, order: IntArray, last: IntArray) -> Any:
     """Return the least weight of what is wrong in any gap, or right: at t = −∞, rows that fall later are right."""
     sums = np.append(s[:0].sum(), np.cumsum(np.where(falls[order], s[order], -s[order])))[last]
     weight = s[~falls].sum() + sums

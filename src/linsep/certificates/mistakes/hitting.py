@@ -18,14 +18,10 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._types import FloatArray
 from ...arithmetic.whole_weights import WholeWeights
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Packing", "hits_weigh_at_least", "incidence", "lightest_hit"]
 
 Sets = list[frozenset[int]]
 

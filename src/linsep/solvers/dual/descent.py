@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import WORTH_A_THREAD
+from ..._types import FloatArray
 from ...history import Record
+from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
@@ -29,11 +30,8 @@ from ..sampling import on_sample
 from ..workspace import InProcess, Vector, Workspace
 from .gathered import Gathered
 
-FloatArray = NDArray[np.float64]
 #: A plane with its objective first, then its mean loss and its share of mistakes, and its agreements where known.
 Plane = tuple[float, FloatArray, float, float, float, FloatArray | None]
-
-__all__ = ["TUNED", "DualDescent"]
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ class _InMemory:
         self.c = objective.C / run.l2 * objective.s
         self.alpha = np.zeros(objective.n)
         if alpha is not None:
-            self.alpha = np.clip(alpha / run.l2, 0.0, self.c)
+            self.alpha = _into_range(alpha / run.l2, self.c, objective.loss)
             run.w = objective.rows.rmatvec(self.alpha * objective.y)
         self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(objective, self.c)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
@@ -352,7 +350,7 @@ class _InBlocks:
     def _read(self, block: Block, part: Objective) -> tuple[FloatArray, FloatArray]:
         """Return the dual variables of a block, over l2, and what bounds them: C s/l2."""
         c = part.C / self.run.l2 * part.s
-        return np.clip(self.alpha.read(block.which) / self.run.l2, 0.0, c), c
+        return _into_range(self.alpha.read(block.which) / self.run.l2, c, part.loss), c
 
     def pull(self) -> float:
         """Return how far the spring of b is stretched: stiffer where that costs too much and stays so, else looser."""
@@ -438,6 +436,12 @@ class _InBlocks:
         run.best = run.plane(run.w, point.b, point.value, point.mistakes)
         bound: Bound = point.exact_bound()
         return bound
+
+
+def _into_range(alpha: FloatArray, c: FloatArray, loss: Loss) -> FloatArray:
+    """Return dual variables where ℓ*(−α/c) is finite: between c times the slopes of the loss, with the sign changed."""
+    low, high = (-c * slope if np.isfinite(slope) else -slope for slope in reversed(loss.slopes))
+    return np.where(c > 0, np.clip(alpha, low, high), 0.0)
 
 
 def _next_slopes(slopes: FloatArray) -> float:

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Rows
+from ..._types import FloatArray
 from ...objective.objective import Objective
 
-FloatArray = NDArray[np.float64]
 Order = NDArray[np.int32]
-
-__all__ = ["Gathered"]
 
 #: Copying pays for this many stored numbers, which no nearby cache holds, unless rows are as long as a page anyway.
 WORTH, PAGE = 100_000, 512

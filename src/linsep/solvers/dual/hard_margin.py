@@ -5,23 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import Rows
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import check_plane
 from ...objective.duality import Bound
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...separation.nearest import Nearest, nearest_points
 from ...separation.verdict import NotSeparableError, separability
 from .._checks import check_count
 from ..history import Record
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import GapRun, words_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["HardMargin"]
 
 #: Data whose mean is this many times as far from the origin as they are wide are moved there first.
 FAR = 10.0
@@ -52,7 +47,7 @@ class HardMargin:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Find the plane; raise `NotSeparableError` where there is none. A start is of no use to it."""
         weight = problem.sample_weight
@@ -74,7 +69,7 @@ class _Run(GapRun):
         rows: Rows,
         y: FloatArray,
         kept: IntArray,
-        problem: Problem,
+        problem: Objective,
         observer: Observer | None,
         seed: int,
     ) -> None:

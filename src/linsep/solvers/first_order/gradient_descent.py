@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import schedules
 from ... import stopping as stopping_rules
-from ...objective.problem import MeanObjective, Problem
+from ..._types import FloatArray
+from ...objective.objective import Objective
+from ...objective.problem import MeanObjective
 from ...schedules import Constant, InverseSqrt, Schedule
 from ...stopping import NoProgress, ParameterChange, Progress, Rule
 from .._checks import check_choice, check_count
@@ -22,10 +24,7 @@ from ..result import Observer, Result, Start
 from ..run import SteppedRun
 from .step_watch import StepWatch
 
-FloatArray = NDArray[np.float64]
 Stopping = str | Rule | Iterable[str | Rule] | None
-
-__all__ = ["Descent", "GradientDescent", "StepSizeWarning", "minimize"]
 
 
 class StepSizeWarning(UserWarning):
@@ -265,7 +264,7 @@ class GradientDescent:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; `seed` is not used, since nothing is random."""
         check_needs(self, problem)
@@ -292,14 +291,14 @@ class GradientDescent:
         return Result(w.copy(), b, run.n_iter, *ended, last, run.advice, run.interrupted)
 
 
-def automatic_schedule(problem: Problem) -> Schedule:
+def automatic_schedule(problem: Objective) -> Schedule:
     """Return steps that suit a full gradient: see `GradientDescent`."""
     if problem.loss.smooth:
         return Constant(stable_step(problem))
     return InverseSqrt(problem.mean_square_length**-0.5)
 
 
-def stable_step(problem: Problem) -> float:
+def stable_step(problem: Objective) -> float:
     """Return a step that a full gradient can take without climbing: 1/L.
 
     The largest eigenvalue of the mean of x xᵀ is at most its trace, the mean of ‖x‖².

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Clock
-from ...objective.problem import Problem
+from ...objective.objective import Objective
 from ...separation.verdict import ProofTimeoutError, Separability, decided
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["LAST_WORK", "MOST_WORK", "Prover"]
 
 #: The search for a proof of overlap may cost about as much as the passes before it: this much for each, in elementary
 #: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`
@@ -32,7 +27,7 @@ class Prover:
     first, since a search copies them. Work is counted, not timed: what is found does not depend on the machine.
     """
 
-    def __init__(self, problem: Problem, settled: float = 0.0) -> None:
+    def __init__(self, problem: Objective, settled: float = 0.0) -> None:
         self.problem, self.settled = problem, settled
         self.fewest, self.since, self.next = np.inf, 0.0, 1.0
         self.found: Separability | None = None

@@ -10,14 +10,10 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import length
+from ..._types import FloatArray
 from ...schedules import Constant, InverseSqrt, Schedule
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["StepWatch"]
 
 #: A run whose objective has grown beyond this many times what it began with will not come back.
 BLOWN_UP = 1e10

@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import stopping
 from ..._core import PACK, threads, whole_packs
-from ...objective.problem import Measures, Problem, measure
+from ..._types import FloatArray, IntArray
+from ...objective.objective import Objective
+from ...objective.problem import Measures, measure
 from ...schedules import Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress, Rule
 from .._checks import check_choice, check_count
@@ -25,11 +26,7 @@ from .prover import Prover
 from .step_watch import StepWatch
 from .walk import LARGE, Iterate, Snapshot, Walk
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Stopping = str | Rule | Iterable[str | Rule] | None
-
-__all__ = ["PerceptronRule", "StochasticDescent", "stream"]
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
@@ -84,14 +81,14 @@ class StochasticDescent:
         check_count("max_iter", self.max_iter)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise, drawing examples by `seed`."""
         return self.solve_together([problem], [0], starts=[start], seed=seed, observers={0: observer})[0]
 
     def solve_together(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Objective],
         planes: Sequence[int],
         *,
         starts: Sequence[Start | None],
@@ -102,7 +99,7 @@ class StochasticDescent:
 
         Parameters
         ----------
-        problems : list of Problem
+        problems : list of Objective
             One for each class against the rest; all of them say in which order the examples come.
         planes : list of int
             Which of them to solve; the results are the same whichever are solved together.
@@ -136,7 +133,7 @@ class StochasticDescent:
         """Whether to keep the new point instead of the old."""
         return new.objective < old.objective
 
-    def prover(self, problem: Problem) -> Prover | None:
+    def prover(self, problem: Objective) -> Prover | None:
         """Return what looks for a proof that the run cannot end by itself; None where nothing does."""
         return None
 
@@ -166,7 +163,7 @@ class PerceptronRule(StochasticDescent):
         """Fewer mistakes, or as many and a lower risk."""
         return (new.zero_one, new.objective) < (old.zero_one, old.objective)
 
-    def prover(self, problem: Problem) -> Prover | None:
+    def prover(self, problem: Objective) -> Prover | None:
         """Return what looks for a proof."""
         return Prover(problem, 0.0 if self.keep == "last" else SETTLED) if self.prove else None
 
@@ -346,13 +343,13 @@ def evaluated(
             yield waiting[0], waiting[1].result()
 
 
-def stable_step(problem: Problem) -> float:
+def stable_step(problem: Objective) -> float:
     """Return a step at which one example does not overshoot its own minimum."""
     curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
     return 1.0 / (curvature * problem.mean_square_length)
 
 
-def stream(method: StochasticDescent, problem: Problem, start: Start, seed: int) -> Result:
+def stream(method: StochasticDescent, problem: Objective, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
     check_needs(method, problem)
     walk = Walk(replace(method, max_iter=1, record="pass"), [problem], [0], [start], seed)

@@ -11,17 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...objective.problem import Problem
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["canonical", "cyclic", "random", "worst"]
+from ..._types import FloatArray, IntArray
+from ...objective.objective import Objective
 
 
-def canonical(problems: Sequence[Problem]) -> tuple[IntArray, IntArray]:
+def canonical(problems: Sequence[Objective]) -> tuple[IntArray, IntArray]:
     """Return the examples with weight in an order that depends on their contents alone, and where new ones begin.
 
     They are sorted by their product with a fixed random vector, which differs almost surely unless the rows are equal,
@@ -40,7 +35,7 @@ def canonical(problems: Sequence[Problem]) -> tuple[IntArray, IntArray]:
     return order, np.flatnonzero(new)
 
 
-def random(problems: Sequence[Problem], seed: int) -> Iterator[IntArray]:
+def random(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
     """Yield passes of random draws, each as many as there are different examples."""
     rng, weight = np.random.default_rng(seed), problems[0].sample_weight
     order, begins = canonical(problems)
@@ -53,7 +48,7 @@ def random(problems: Sequence[Problem], seed: int) -> Iterator[IntArray]:
         yield order[np.searchsorted(mass, rng.random(distinct) * mass[-1], side="right")]
 
 
-def cyclic(problem: Problem) -> Iterator[IntArray]:
+def cyclic(problem: Objective) -> Iterator[IntArray]:
     """Yield passes through the examples with weight as they come."""
     everything = np.arange(problem.rows.n, dtype=np.int64)
     visited = everything if problem.sample_weight is None else everything[problem.sample_weight > 0]
@@ -61,7 +56,7 @@ def cyclic(problem: Problem) -> Iterator[IntArray]:
         yield visited
 
 
-def worst(problem: Problem) -> tuple[Callable[[FloatArray], IntArray], FloatArray]:
+def worst(problem: Objective) -> tuple[Callable[[FloatArray], IntArray], FloatArray]:
     """Return how to pick the example with the lowest weighted agreement, and the weight, the factor of each one's step.
 
     Equal examples count as one with their weight together, and of several lowest the first in canonical order is taken.

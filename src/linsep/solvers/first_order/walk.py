@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ... import schedules
 from ..._core import interleaved, whole_packs
-from ...objective.problem import Problem
+from ..._types import FloatArray, IntArray
+from ...objective.objective import Objective
 from ...schedules import InverseSqrt, InverseTime, Schedule
 from ..result import Start
 from . import visits
@@ -21,10 +22,6 @@ from . import visits
 if TYPE_CHECKING:
     from .stochastic import StochasticDescent
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["LARGE", "Iterate", "Snapshot", "Walk"]
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
 #: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
@@ -125,7 +122,7 @@ class Walk:
     def __init__(
         self,
         method: StochasticDescent,
-        problems: Sequence[Problem],
+        problems: Sequence[Objective],
         planes: Sequence[int],
         starts: Sequence[Start],
         seed: int,
@@ -266,7 +263,7 @@ def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray
     return out
 
 
-def automatic_schedule(problem: Problem) -> Schedule:
+def automatic_schedule(problem: Objective) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
     eta = 1.0 / problem.mean_square_length
     decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow

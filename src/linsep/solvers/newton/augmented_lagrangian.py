@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
+from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
 from ...objective.examples import Block, Several
@@ -35,10 +35,6 @@ from ..run import EndOfRun, GapRun, no_step_lowers, words_of
 from ..sampling import both_classes, on_sample, sample
 from ..workspace import InProcess, Vector, Workspace
 from .preconditioner import Metric, ScaledFactor, factored
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["TUNED", "Multipliers"]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...objective.duality import Bound, balanced, dual_bound, weights
 from ...objective.objective import Objective
 from .._checks import check_count
@@ -26,10 +26,6 @@ from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
 from ..sampling import both_classes
 from .preconditioner import factored
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["InteriorPoint"]
 
 #: Which share of the way to the boundary a step may go.
 SHORT_OF_IT = 0.995
@@ -244,7 +240,7 @@ class _System:
         return out if problem.fit_intercept else out[:d]
 
 
-def _part(problem: Objective, rows: NDArray[np.int64]) -> Objective:
+def _part(problem: Objective, rows: IntArray) -> Objective:
     """Return the problem on some of its examples."""
     weight = None if problem.sample_weight is None else problem.sample_weight[rows]
     return problem.chosen(rows, weight)

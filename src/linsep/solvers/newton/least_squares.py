@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from ..._types import BoolArray, FloatArray
 from ...objective.duality import Bound
-from ...objective.problem import MeanObjective, Problem
+from ...objective.objective import Objective
+from ...objective.problem import MeanObjective
 from ..contract import check_needs
 from ..history import History, Record
 from ..result import Observer, Result, Start
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["LeastSquares"]
 
 #: Below this reciprocal condition number the normal equations have lost half the digits.
 WELL_CONDITIONED = 1e-9
@@ -40,7 +37,7 @@ class LeastSquares:
     helped_by = frozenset({"merging", "scaling", "polishing"})
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> Result:
         """Minimise; there is nothing to start from, to draw or to observe."""
         check_needs(self, problem)
@@ -62,7 +59,7 @@ class LeastSquares:
 class _System:
     """min_w Σ sᵢ (tᵢ − w·(xᵢ − x̄))² + μ‖w‖², where t are the centred labels."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Objective) -> None:
         self.problem, self.rows = problem, problem.rows
         # With constant curvature c the loss is c/2 (z − t)² and a constant, where t = −ℓ'(0)/c.
         zero = np.zeros(1)
@@ -153,7 +150,7 @@ class _System:
         w[used] = scipy.linalg.cho_solve(factor, moment[used] / scale[used], check_finite=False) / scale[used]
         return w
 
-    def _constant(self, squares: FloatArray) -> NDArray[np.bool_]:
+    def _constant(self, squares: FloatArray) -> BoolArray:
         """Return which columns are constant: what is left of them after centring is rounding. Their weight is zero."""
         return squares <= (100 * np.finfo(np.float64).eps) ** 2 * self.problem.total_weight * self.x_mean**2
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import length
+from ..._types import FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
 from .._checks import check_count
@@ -24,10 +24,6 @@ from ..run import EndOfRun, GapRun, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .preconditioner import FACTORED, Metric, metric_at
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Newton", "conjugate_gradients", "dot"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray
 from ...arithmetic.enclosure import Interval
 from ...arithmetic.redundancy import Redundancy
 from ...objective.curvature import MANY_FEATURES, Look
@@ -23,10 +23,6 @@ from ...objective.enclosure import bound_below, enclosed_value, examined
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["Landscape", "Reached", "can_be_proven", "descend", "goal_of", "polished"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class Reached:
 
 def goal_of(tol: float, work: float) -> float:
     """Return the gap to go for: the less work, the further beyond tol, since it costs nothing."""
-    return min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power))
+    return float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
 
 
 def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reached:

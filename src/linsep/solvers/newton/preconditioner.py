@@ -6,15 +6,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ..sampling import draw
-
-FloatArray = NDArray[np.float64]
-
-__all__ = ["FACTORED", "Metric", "ScaledFactor", "diagonal", "factored", "metric_at"]
 
 #: Up to this many features the Hessian is factored.
 FACTORED = 3000
@@ -121,9 +117,7 @@ class ScaledFactor:
 class _ByColumns(Metric):
     """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples, those that matter most."""
 
-    def __init__(
-        self, problem: Objective, h: FloatArray, rows: NDArray[np.int64], rng: np.random.Generator | None
-    ) -> None:
+    def __init__(self, problem: Objective, h: FloatArray, rows: IntArray, rng: np.random.Generator | None) -> None:
         n, d = problem.rows.n, problem.rows.d
         stored = max(1, problem.rows.stored)
         # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
@@ -155,7 +149,7 @@ class _ByRows(Metric):
 
     exact = True
 
-    def __init__(self, problem: Objective, h: FloatArray, rows: NDArray[np.int64]) -> None:
+    def __init__(self, problem: Objective, h: FloatArray, rows: IntArray) -> None:
         self.l2, self.fit_intercept = problem.penalty.l2, problem.fit_intercept
         if len(rows) == 0:
             rows = np.zeros(1, dtype=np.int64)  # one that does not bend either
@@ -252,7 +246,7 @@ class _Blocks(Metric):
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
 
 
-def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> NDArray[np.int64]:
+def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> IntArray:
     """Return the rows that bend, at most so many, ascending: those that bend much rather, and long ones."""
     if len(h) <= most:
         return np.flatnonzero(h)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
@@ -30,11 +31,6 @@ from ..workspace import Workspace
 from .newton import dot
 from .preconditioner import FACTORED
 from .proximal_models import Model, models_at
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["ProximalNewton"]
 
 
 @dataclass(frozen=True)
@@ -301,7 +297,7 @@ def _at(problem: Objective, w: FloatArray, b: Any) -> Any:
 def _best_intercept(problem: Objective, w: FloatArray) -> Any:
     """Return the best intercepts where all weights are zero: of several classes these are known."""
     if problem.head.planes is None:
-        shift = balancing_shift(problem, w, 0.0)  # type: ignore[arg-type]
+        shift = balancing_shift(problem, w, 0.0)
         return shift if np.isfinite(shift) else 0.0
     b = np.log(np.maximum(problem.class_totals / problem.total_weight, 1e-300))
     return np.maximum(b, -30.0) - b.max()

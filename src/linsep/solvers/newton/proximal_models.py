@@ -14,19 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import blas
 
 from ..._core import Rows, gram_descent
+from ..._types import FloatArray, IntArray
 from ...objective.points import MarginPoint, SoftmaxPoint
 from ...penalties import Penalty
 from .preconditioner import Cholesky, ScaledFactor
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-__all__ = ["Model", "models_at"]
 
 
 @dataclass(frozen=True)

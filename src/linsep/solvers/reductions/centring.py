@@ -7,24 +7,48 @@ column looks like the intercept's own column of ones; the Hessian of the two cou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from ..._core import Rows
+from ..._types import FloatArray
 from ...objective.duality import Bound
+from ...objective.examples import Block, Examples, InBlocks, InMemory
 from ...objective.objective import Objective
 from ..result import Result, Start
-from .reduction import FloatArray, Reduction, noted
-
-__all__ = ["Centre"]
+from .reduction import Reduction, noted
 
 #: A column is far from zero if its middle is so many times as large as what it spreads around it.
 FAR = 1000.0
 #: So many rows tell where a column lies.
 TOLD_BY = 256
+
+
+class _Centred(InBlocks):
+    """Examples in blocks, from each of which the middle is taken away as it comes by."""
+
+    def __init__(self, examples: Examples, middle: FloatArray) -> None:
+        self._examples, self._middle = examples, middle
+        self.n, self.d, self.counts = examples.n, examples.d, examples.counts
+        self.sample_size = getattr(examples, "sample_size", 0)
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self._examples:
+            yield replace(block, rows=_without(block.rows, self._middle))
+
+    @cached_property
+    def squares(self) -> FloatArray:  # type: ignore[override]
+        """Σ ‖x − m‖² over the examples of each class: one more pass."""
+        size = len(self.counts)
+        return self.sum(lambda block: np.bincount(block.codes, block.rows.squared_norms(), size).astype(np.float64))
+
+
+def _without(rows: Rows, middle: FloatArray) -> Rows:
+    return Rows(np.asarray(rows.X, dtype=np.float64) - middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +59,7 @@ class Centre(Reduction):
     ----------
     middle : array of shape (d,)
         m; zero for all other columns.
-    rows : Rows
+    examples : Examples
         x − m.
 
     Examples
@@ -50,13 +74,15 @@ class Centre(Reduction):
     """
 
     middle: FloatArray
-    rows: Rows
+    examples: Examples
     help = "centring"
 
     @classmethod
     def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the middle of the columns, where some lie far from zero and an intercept can make up for it."""
-        rows = objectives[0].rows
+        examples = objectives[0].examples
+        # The first block tells, if there are more: wherever it says that a column lies, any middle will do.
+        rows = examples.resident or next(iter(examples)).rows
         if not objectives[0].fit_intercept or rows.is_sparse or rows.n < 2:
             return None
         sample = np.asarray(rows.X[:: max(1, rows.n // TOLD_BY)], dtype=np.float64)
@@ -67,13 +93,17 @@ class Centre(Reduction):
         if not (far & (spread > 0)).any():
             return None
         middle = np.where(far, middle, 0.0)
-        return cls(middle, Rows(np.asarray(rows.X, dtype=np.float64) - middle))
+        if isinstance(examples, InMemory):
+            return cls(middle, examples.with_rows(_without(rows, middle)))
+        return cls(middle, _Centred(examples, middle))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective on the rows without the middle."""
-        return objective.with_rows(self.rows)
+        if isinstance(self.examples, InMemory):
+            return objective.with_rows(self.examples.rows)  # its labels may be its own
+        return replace(objective, examples=self.examples)
 
-    def shift(self, w: FloatArray) -> Objective:
+    def shift(self, w: FloatArray) -> Any:
         """w·m, of one plane or (w a matrix with one in each column) of several."""
         shift = self.middle @ w
         return float(shift) if shift.ndim == 0 else shift

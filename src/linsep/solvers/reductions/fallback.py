@@ -11,8 +11,6 @@ from ..newton.interior_point import InteriorPoint
 from ..newton.preconditioner import FACTORED
 from ..result import STOPPED_BY_OBSERVER, Observer, Result
 
-__all__ = ["second_try"]
-
 #: With more features than a factor takes, the rows are made dense, up to this many numbers.
 DENSE = 10**7
 

@@ -13,14 +13,13 @@ from typing import Self
 
 import numpy as np
 
+from ..._types import FloatArray
 from ...arithmetic.enclosure import Interval
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...objective.scaling import Scaled, middle_of_range, ordinary
 from ..result import Observer, Result, Start
-from .reduction import FloatArray, Inner, Reduction, noted
-
-__all__ = ["MiddleOfRange"]
+from .reduction import Inner, Reduction, noted
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,7 @@ class MiddleOfRange(Reduction):
     scaled: Scaled
     d: int
     help = "scaling"
+    needs = frozenset({"rows"})
 
     @classmethod
     def find(cls, objectives: Sequence[Objective]) -> Self | None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..._types import FloatArray
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
 
-FloatArray = NDArray[np.float64]
 #: Minimises an objective from a start, telling an observer.
 Inner = Callable[[Any, Start | None, Observer | None], Result]
-
-__all__ = ["FloatArray", "Inner", "Reduction", "noted"]
 
 
 class Reduction:
@@ -67,7 +62,7 @@ class _Translated:
         return self._observer(iteration, self._reduction.plane(theta) if theta.size else theta, objective)
 
 
-def noted(result: Any, note: str) -> Objective:
+def noted(result: Result, note: str) -> Result:
     """Return the result, with a note added to why it was found as it was."""
     result.history.reason = "; ".join(filter(None, [result.history.reason, note]))
     return result

@@ -12,17 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import Rows
+from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ..dual.descent import DualDescent
 from ..result import Result, Start
-from .reduction import FloatArray, Reduction, noted
-
-IntArray = NDArray[np.int64]
-
-__all__ = ["Repeats", "find_repeats"]
+from .reduction import Reduction, noted
 
 #: Smaller data are fitted before their repeats are found.
 WORTH = 1_000_000
@@ -83,10 +79,9 @@ class Repeats(Reduction):
 
     def _shares(self, alpha: FloatArray, objective: Objective, reduced: Objective) -> FloatArray:
         # α/c first: at a bound that is exactly one, and stays one.
-        c = reduced.weight_of_loss * reduced.sample_weight
+        c = reduced.weight_of_loss * reduced.s
         share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
-        s = 1.0 if objective.sample_weight is None else objective.sample_weight
-        return np.asarray(share * objective.weight_of_loss * s, dtype=np.float64)
+        return share * objective.weight_of_loss * objective.s
 
 
 def _codes(objectives: Sequence[Objective]) -> IntArray:

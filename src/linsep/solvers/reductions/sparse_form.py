@@ -10,8 +10,6 @@ from ..._core import Rows
 from ...objective.objective import Objective
 from .reduction import Reduction
 
-__all__ = ["SparseForm"]
-
 
 @dataclass(frozen=True, eq=False)
 class SparseForm(Reduction):

@@ -25,14 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import BoolArray, FloatArray, IntArray
 from ...arithmetic.integers import IntegerRows, Vector, dot, kernel_step, to_floats
 from ...certificates.mistakes.climbing import climb
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-__all__ = ["CellSearch"]
 
 EPS = float(np.finfo(np.float64).eps)
 #: Products that underflow are off by less than this.
@@ -91,7 +86,7 @@ class CellSearch:
     """
 
     def __init__(
-        self, A: FloatArray, s: NDArray[Any], poll: Callable[[], None], improved: Callable[[Mask, Any], None]
+        self, A: FloatArray, s: NDArray[Any], poll: Callable[[], None], improved: Callable[[BoolArray, Any], None]
     ) -> None:
         self.integers = IntegerRows(A)
         self.A, self.s = self.integers.floats, s
@@ -139,7 +134,7 @@ class CellSearch:
             start = self._reference(child, (flat.P @ v)[kept]) if r > 3 else np.ones(r - 1)
             self._explore(child, start, (*pivots, i), np.append(right, beside))
 
-    def _offer(self, flat: Flat, mask: Mask, right: IntArray) -> None:
+    def _offer(self, flat: Flat, mask: BoolArray, right: IntArray) -> None:
         all_right = np.zeros(len(self.A), dtype=bool)
         all_right[flat.rows[mask]] = True
         all_right[right] = True
@@ -181,7 +176,7 @@ class CellSearch:
         start = start if start.any() else np.ones(len(start))
         return climb(flat.P, self.about[flat.rows], start, self._rng, PATIENCE * len(start), lambda _: self.poll())
 
-    def _facet(self, flat: Flat, k: int) -> tuple[Flat, Mask, IntArray]:
+    def _facet(self, flat: Flat, k: int) -> tuple[Flat, BoolArray, IntArray]:
         """Return the subspace on which row k vanishes too, which rows do not, and which that do ought to be right."""
         p = self._products(flat, k)
         columns = kernel_step(flat.columns, p)
@@ -203,7 +198,7 @@ class CellSearch:
 
     # -- two dimensions -------------------------------------------------------------------------------------------
 
-    def _sweep(self, flat: Flat, needed: Any) -> list[Mask]:
+    def _sweep(self, flat: Flat, needed: Any) -> list[BoolArray]:
         """Return which rows are right in the best cells of a two-dimensional subspace; none if less than is needed.
 
         At v = (−τ, 1) the row (p, q) has the product p (q/p − τ): it changes sides at τ = q/p. As τ runs from −∞ to
@@ -228,7 +223,7 @@ class CellSearch:
                 masks.append(~mask if turned else mask)
         return masks
 
-    def _events(self, flat: Flat) -> tuple[Mask, Mask, FloatArray, FloatArray]:
+    def _events(self, flat: Flat) -> tuple[BoolArray, BoolArray, FloatArray, FloatArray]:
         """Return which rows are right at τ = −∞, which never change, where the others do, and how sure that is."""
         (p, q), (e_p, e_q) = flat.P.T, flat.E.T
         size = np.abs(p) - e_p
@@ -267,7 +262,7 @@ class CellSearch:
         return order, np.flatnonzero(gap)
 
 
-def _weights(s: NDArray[Any], positive: Mask, order: IntArray, boundaries: IntArray) -> NDArray[Any]:
+def _weights(s: NDArray[Any], positive: BoolArray, order: IntArray, boundaries: IntArray) -> NDArray[Any]:
     """Return the weight of the rows that are right in each gap of a sweep."""
     change = np.where(positive[order], -s[order], s[order])
     return np.asarray(s[positive].sum() + np.append(s[:0].sum(), np.cumsum(change))[boundaries])

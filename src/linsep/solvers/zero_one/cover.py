@@ -22,21 +22,16 @@ from math import inf
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import BoolArray, FloatArray, IntArray
 from ...arithmetic.integers import IntegerRows, conflict_among
 from ...arithmetic.whole_weights import WholeWeights
 from ...certificates.mistakes.hitting import Packing, incidence
 from .local import linear_program, within
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Conflict = tuple[int, ...]
 
 T = TypeVar("T")
-
-__all__ = ["Conflict", "Cover", "Patiently"]
 
 
 class Patiently(Protocol):
@@ -147,7 +142,7 @@ class Cover:
         self._sets.append(frozenset(conflict))
         return True
 
-    def pack(self) -> Mask:
+    def pack(self) -> BoolArray:
         """Find conflicts that share no point (no weight); return the rows that are left.
 
         Their number (the sum of the weights that each uses up) is a lower bound by itself.
@@ -241,7 +236,7 @@ class Cover:
             weights = next_weights
         return new
 
-    def step(self, upper: int, enough: Callable[[], bool] = lambda: False) -> Mask | None:
+    def step(self, upper: int, enough: Callable[[], bool] = lambda: False) -> BoolArray | None:
         """Look at one node, with `upper` to beat; return the rows that x leaves right where they may be separable.
 
         Once it is enough, what is left of the node is put back.

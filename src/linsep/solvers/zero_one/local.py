@@ -9,12 +9,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-
-__all__ = ["OutOfTime", "elastic", "linear_program", "roomy", "within"]
+from ..._types import FloatArray
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500

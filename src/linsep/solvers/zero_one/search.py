@@ -14,16 +14,17 @@ from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._checks import check_seconds
 from ..._core import Rows
+from ..._types import BoolArray, FloatArray
 from ...arithmetic.exact import sides
 from ...arithmetic.whole_weights import WholeWeights, two_claims
 from ...certificates.mistakes.bound import MistakeBound
 from ...certificates.mistakes.climbing import VertexWalk, centre, climb
 from ...losses import Logistic, Square
 from ...objective.duality import Bound
+from ...objective.objective import Objective
 from ...objective.problem import MeanObjective, Problem
 from ...penalties import L2
 from ..history import Record
@@ -35,13 +36,8 @@ from .cells import CellSearch
 from .cover import Cover
 from .local import OutOfTime, elastic, roomy
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Progress = Callable[[float, float, float], None]
 T = TypeVar("T")
-
-__all__ = ["ZeroOne", "ZeroOneResult"]
 
 EPS = float(np.finfo(np.float64).eps)
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
@@ -115,7 +111,7 @@ class ZeroOne:
         check_seconds("time_limit", self.time_limit)
 
     def solve(
-        self, problem: Problem, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
+        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> ZeroOneResult:
         """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
         search = _Search(self, problem, seed, observer)
@@ -127,7 +123,7 @@ class ZeroOne:
 class _Search(Run):
     """The state of one search: the best plane, the lower bound, and the time."""
 
-    def __init__(self, method: ZeroOne, problem: Problem, seed: int, observer: Observer | None) -> None:
+    def __init__(self, method: ZeroOne, problem: Objective, seed: int, observer: Observer | None) -> None:
         self.begun = perf_counter()
         super().__init__("the search ended", observer)
         self.method, self.problem = method, problem
@@ -139,7 +135,7 @@ class _Search(Run):
         self.points = _Points(problem)
         self.cost, self.bound, self.method_of_bound = self.points.total + 1, 0, "none"  # in units of weight
         self.cover: Cover | None = None
-        self.tied: dict[bytes, tuple[Mask, FloatArray | None]] = {}
+        self.tied: dict[bytes, tuple[BoolArray, FloatArray | None]] = {}
         self.walk: VertexWalk | None = None
 
     # -- the time, and who watches --------------------------------------------------------------------------------
@@ -201,7 +197,7 @@ class _Search(Run):
         if cost <= self.cost:
             self.tie(self.points.agreements(w, b) > 0, self.points.vector(w, b))
 
-    def tie(self, right: Mask, v: FloatArray | None = None) -> None:
+    def tie(self, right: BoolArray, v: FloatArray | None = None) -> None:
         """Remember a set of points that some plane (v, if it is known) has right, as good as the best."""
         if len(self.tied) < TIES:
             self.tied.setdefault(right.tobytes(), (right, v))
@@ -211,7 +207,7 @@ class _Search(Run):
         if v is not None:
             self.consider(*self.points.plane(v))
 
-    def consider_set(self, right: Mask) -> None:
+    def consider_set(self, right: BoolArray) -> None:
         """Consider the plane with the most room between the points that are to be right."""
         if right.any():
             self.consider_vector(self.patiently(lambda seconds: self.points.middle(right, seconds)))
@@ -312,7 +308,7 @@ class _Search(Run):
         """Prove the optimum, or find it, by looking at all cells."""
         points = self.points
 
-        def improved(right: Mask, cost: int) -> None:
+        def improved(right: BoolArray, cost: int) -> None:
             excess = int(cost) + points.hopeless_weight - self.cost
             if excess < 0:
                 self.consider_set(right)
@@ -337,7 +333,7 @@ class _Search(Run):
                 self.note()
             self.wander(AT_A_LOSS, 0.4 * (self.elapsed() - begun))
 
-    def try_rest(self, rest: Mask) -> None:
+    def try_rest(self, rest: BoolArray) -> None:
         """Consider a plane that has these points right, and climb from there."""
         if rest.any():
             self.climb_from(self.patiently(lambda seconds: self.points.middle(rest, seconds)), 50)
@@ -429,7 +425,7 @@ class _Points:
         Rows of X on which every plane errs, x = 0 without intercept, and their weight.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Objective) -> None:
         rows, self.intercept = problem.rows, problem.fit_intercept
         if rows.n * rows.d > LARGEST:
             raise ValueError(
@@ -474,7 +470,7 @@ class _Points:
         rows = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
         return np.ascontiguousarray(rows * self.y[:, None])
 
-    def surrogates(self) -> list[tuple[Problem, LeastSquares | Newton]]:
+    def surrogates(self) -> list[tuple[Objective, LeastSquares | Newton]]:
         """Return problems whose solutions are good planes to begin with, and what solves them."""
         rows = Rows((self.X - self.mean) / self.size)
         shared = dict(sample_weight=self.s, fit_intercept=self.intercept)
@@ -492,14 +488,14 @@ class _Points:
             box[-1] = limit * (1.0 + float(np.abs(self.B[:, :-1]).sum(axis=1).max(initial=0.0)))
         return box
 
-    def middle(self, right: Mask, seconds: float) -> FloatArray | None:
+    def middle(self, right: BoolArray, seconds: float) -> FloatArray | None:
         """Return a vector that has these points right, with as much room as there is; heavier points get more."""
         v = roomy(self.B[right], self.shares(right), self.box(), seconds)
         if v is None and len(self.s) <= LP_ROWS:  # so little room that the linear program sees none
             v = elastic(self.B[right], self.s[right], self.box(STEEP), seconds)
         return v
 
-    def centre(self, right: Mask, v: FloatArray | None, seconds: float) -> tuple[FloatArray | None, float]:
+    def centre(self, right: BoolArray, v: FloatArray | None, seconds: float) -> tuple[FloatArray | None, float]:
         """Return the vector in the middle of those that have these points right, as v has, and how much room it has."""
         if v is None or not self._inside(right, v):
             v = self.middle(right, seconds)
@@ -507,11 +503,11 @@ class _Points:
             return v, -np.finfo(np.float64).max
         return centre(self.B[right], self.shares(right), v)
 
-    def _inside(self, right: Mask, v: FloatArray) -> bool:
+    def _inside(self, right: BoolArray, v: FloatArray) -> bool:
         """Whether v has these points right by so much that the squares of their distances' inverses are floats."""
         return bool((self.B[right] @ v).min() > NEAR * np.abs(v).max())
 
-    def shares(self, right: Mask) -> FloatArray:
+    def shares(self, right: BoolArray) -> FloatArray:
         """Return the weights of points, relative to the largest of all; the lightest get some room too."""
         shares: FloatArray = np.clip(self.s[right] / self.s.max(), LEAST_ROOM, 1.0)
         return shares

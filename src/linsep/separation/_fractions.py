@@ -1,4 +1,4 @@
-"""Fractions and names of columns: in sentences, and in files."""
+"""Fractions in sentences and in files: "p/q" in base 16, in which Python reads any number of digits."""
 
 from __future__ import annotations
 

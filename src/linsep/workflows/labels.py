@@ -1,0 +1,129 @@
+"""Labels of a file's rows: the column that has them, what can be a class, and whether a model's classes are theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .._words import listed
+from ..data.encoding import MatrixEncoding, spellings
+from ..data.readers import Matrix, Table
+from ..data.sources import DataError, blame
+
+if TYPE_CHECKING:
+    from .preparation import Encoding, Examples
+
+#: A target with more different values than this is a measurement or an identifier.
+CLASSES = 1000
+
+
+def target_column(data: Table, target: str | None) -> str:
+    """Return the column with the labels."""
+    if target is None:
+        raise DataError(
+            f"{data.name}: say which column to predict with --target; it has {listed(data.frame.column_names, 12)}"
+        )
+    return data.column(target)
+
+
+def with_label(frame: pa.Table, target: str) -> pa.Table:
+    """Return the rows that have a label; a number that is none, which polars writes, is no label."""
+    column = frame[target]
+    if not column.null_count and not pa.types.is_floating(column.type):
+        return frame
+    return frame.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
+
+
+def labels(column: pa.ChunkedArray, name: str, file: str) -> NDArray[Any]:
+    """Return labels as an array: text, whole numbers, or booleans."""
+    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        return _whole(np.asarray(column.cast(pa.float64()).to_numpy()), f"{file}, column {name!r}")
+    if pa.types.is_integer(column.type) and column.type != pa.uint64():
+        return np.asarray(column.cast(pa.int64()).to_numpy())
+    if pa.types.is_boolean(column.type):
+        return np.asarray(column.to_numpy(), dtype=bool)
+    if pa.types.is_nested(column.type):
+        raise DataError(f"{file}, column {name!r}: values of the type {column.type} are no classes")
+    with blame(f"{file}, column {name!r}"):
+        return np.asarray(column.cast(pa.string()).to_pylist(), dtype=str)
+
+
+def matrix_labels(data: Matrix) -> NDArray[Any]:
+    """Return the labels that come with a matrix: text, whole numbers, or booleans."""
+    if data.y is None:
+        raise DataError(
+            f"{data.name}: no labels in it; write numpy.savez(path, X=…, y=…), or name their array: --target"
+        )
+    if data.y.dtype.kind not in "fiub":
+        return np.char.decode(data.y) if data.y.dtype.kind == "S" else data.y.astype(str)
+    return _whole(data.y, data.name) if data.y.dtype.kind == "f" else data.y
+
+
+def _whole(values: NDArray[Any], where: str) -> NDArray[Any]:
+    """Return labels that are written as floats but are whole numbers as such."""
+    is_class = (values == np.round(values)) & (np.abs(values) < 2**53)
+    if not is_class.all():
+        value = values[np.argmin(is_class)]
+        if np.isnan(value):
+            raise DataError(f"{where}: row {int(np.argmin(is_class)) + 1} has no label; leave such rows out")
+        raise DataError(f"{where}: these are measurements, {value:g} for one, not classes; make classes of them first")
+    return np.asarray(values.astype(np.int64))
+
+
+def several_classes(y: NDArray[Any], file: str, column: str | None = None) -> NDArray[Any]:
+    """Return labels; raise where they are of one class only, or of so many that they are none."""
+    where = file if column is None else f"{file}, column {column!r}"
+    classes = np.unique(y)
+    if len(classes) < 2:
+        found = f"only {classes[0]!s} in {len(y):,} rows" if len(classes) else "no row has a label"
+        raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
+    if len(classes) > CLASSES:
+        raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
+    return y
+
+
+def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:
+    """Raise where a model's words for a missing value hide the rows of one of its classes.
+
+    A fit never has both. A class in another spelling, 1.0 for 1, is a word like others unless rows were left out.
+
+    Examples
+    --------
+    >>> from linsep.data.encoding import TableEncoding
+    >>> spoilt = TableEncoding((), {}, {}, {}, target="state", missing=("bad",))
+    >>> check_labels(spoilt, ["bad", "good"], 0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    linsep.data.sources.DataError: the model's file takes the label 'bad' for a missing value, and so leaves out rows…
+    """
+    if isinstance(encoding, MatrixEncoding):
+        return
+    known = [str(label) for label in classes]
+    possible = spellings(known) if lacking else known
+    for word in encoding.missing:
+        if word.strip() in possible:
+            raise DataError(
+                f"the model's file takes the label {word.strip()!r} for a missing value, and so leaves out rows of a "
+                "class that it predicts: nothing that is found on the others is true of the file; fit the model again"
+            )
+
+
+def some_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
+    """Return labels; raise where there are none."""
+    if not len(y):
+        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with")
+    return y
+
+
+def check_two(examples: Examples) -> None:
+    """Raise where there are more classes than the two that a plane can separate."""
+    classes = np.unique(examples.y)
+    if len(classes) > 2:
+        raise DataError(
+            f"{examples.name}: {len(classes)} classes ({listed(classes, 10)}); a plane separates two: leave only rows "
+            "of two of them, or make a column that says whether a row is of one of them"
+        )

@@ -1,0 +1,64 @@
+"""Where examples can be, for tests: in memory, dense or sparse; on disk, in one block, in many, or with empty ones."""
+
+import numpy as np
+from scipy import sparse
+
+from linsep._core import Rows
+from linsep.data.scratch import DiskVector, ScratchWriter
+from linsep.objective.examples import InMemory
+
+
+class Workspace:
+    """What a run keeps between passes: its state here, vectors on disk."""
+
+    def __init__(self, folder, n):
+        self.folder, self.n, self.state, self.gaps, self.vectors = folder, n, None, [], {}
+
+    def keep(self, state):
+        """Remember where the run stands."""
+        self.state = state
+
+    def passed(self, passes, gap):
+        """Hear of a pass."""
+        self.gaps.append(gap)
+
+    def vector(self, name):
+        """Return the vector of that name; zeros, if it is new."""
+        if name not in self.vectors:
+            self.vectors[name] = DiskVector(self.folder / f"{name}.bin", self.n)
+        return self.vectors[name]
+
+
+def on_disk(X, codes, folder, cuts):
+    """Write the rows up to each of the cuts as a block, and return the examples."""
+    writer = ScratchWriter(folder)
+    for first, last in zip([0, *cuts], [*cuts, X.shape[0]], strict=True):
+        writer.add(X[first:last], codes[first:last])
+    return writer.finish(d=X.shape[1])
+
+
+def _many(n):
+    return range(n // 4, n, n // 4)
+
+
+#: Examples from rows, classes, weights (or None) and a folder. Examples on disk have no weights of their own.
+STORAGES = {
+    "dense": lambda X, codes, weight, folder: InMemory(Rows(X), codes, weight),
+    "sparse": lambda X, codes, weight, folder: InMemory(Rows(sparse.csr_array(X)), codes, weight),
+    "one block": lambda X, codes, weight, folder: on_disk(X, codes, folder, []),
+    "many blocks": lambda X, codes, weight, folder: on_disk(X, codes, folder, _many(len(X))),
+    "sparse blocks": lambda X, codes, weight, folder: on_disk(sparse.csr_array(X), codes, folder, _many(len(X))),
+    "an empty block": lambda X, codes, weight, folder: on_disk(X, codes, folder, [0, 20, 20, len(X)]),
+}
+#: Those of them that leave their rows on disk.
+STREAMED = [name for name in STORAGES if "block" in name]
+
+
+def rows_of_classes(n, d, classes, seed=0):
+    """Return rows whose classes overlap, and these."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    scores = X @ rng.standard_normal((d, classes)) + 1.5 * rng.standard_normal((n, classes))
+    codes = scores.argmax(axis=1)
+    codes[:classes] = np.arange(classes)
+    return X, codes
