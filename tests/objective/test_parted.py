@@ -12,7 +12,6 @@ from linsep import LinearClassifier, LogisticRegression, losses, penalties
 from linsep._core import Rows
 from linsep.certificates.gap.certificate import Certificate
 from linsep.certificates.gap.certify import certify
-from linsep.certificates.kinds.gap import Gap
 from linsep.objective.examples import Block, InBlocks
 from linsep.objective.heads import Softmax
 from linsep.objective.objective import Objective
@@ -186,10 +185,10 @@ def test_m24_softmax_in_passes(balanced):
     found = Newton().solve(problem, workspace=MemoryWorkspace(len(X)))
     assert found.converged
     assert found.proof.primal == pytest.approx(best, rel=1e-4)
-    model.coef_, model.intercept_ = found.w.T, found.b
-    model._proofs = [Gap.of([certify(problem, found, model._statement(), model.classes_, 1e-4)])]
-    assert model.certificate_.verify(X, codes)
-    assert model.certificate_.proven
+    statement, classes = model._statement(), tuple(range(4))
+    certificate = Certificate(certify(problem, found, statement, classes, 1e-4), found.w.T, found.b, statement, classes)
+    assert certificate.verify(X, codes)
+    assert certificate.proven
 
 
 @pytest.mark.parametrize(

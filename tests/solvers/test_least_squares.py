@@ -179,7 +179,7 @@ def test_the_general_classifier_finds_the_same_plane():
 
 
 @pytest.mark.parametrize(
-    ("loss", "penalty", "words"), [(Hinge(), L2(), "quadratic loss"), (Square(), L1(), "L1 penalty")]
+    ("loss", "penalty", "words"), [(Hinge(), L2(), "quadratic loss"), (Square(), L1(), "without L1")]
 )
 def test_what_has_no_closed_form_is_refused(loss, penalty, words):
     problem = Problem(Rows(np.eye(2)), np.array([1.0, -1.0]), loss, penalty, C=1.0)

@@ -1,6 +1,7 @@
 """Proximal Newton: L1 and elastic net within the gap it proves, by SciPy on split variables and by scikit-learn."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import ProximalNewton, Start, automatic
 from linsep.solvers.newton import proximal as proximal_newton
+from linsep.solvers.newton import proximal_models
 from oracles import optimum
 
 LOSSES = ["logistic", "squared_hinge", "square"]
@@ -123,13 +125,17 @@ def test_where_the_penalty_outweighs_everything_no_weight_is_used_and_no_step_ta
 # -- working sets -----------------------------------------------------------------------------------------------------
 
 
+def tune(patch, module, **constants):
+    patch.setattr(module, "TUNED", replace(module.TUNED, **constants))
+
+
 @functools.cache
 def without_working_set(C, r):
     """The answer for `text()` with all features at once."""
     X, y = text()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proximal_newton, "FEW", 10**6)
-        patch.setattr(proximal_newton, "GRAM_OF_SPARSE", 10**6)
+        tune(patch, proximal_newton, few=10**6)
+        tune(patch, proximal_models, gram_of_sparse=10**6)
         return ProximalNewton(tol=1e-7).solve(Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C))
 
 
@@ -138,7 +144,7 @@ def without_working_set(C, r):
 @pytest.mark.parametrize("r", [1.0, 0.7])
 def test_more_features_than_a_working_set_give_the_same_answer(C, gram, r, monkeypatch):
     X, y = text()
-    monkeypatch.setattr(proximal_newton, "GRAM_OF_SPARSE", gram)
+    tune(monkeypatch, proximal_models, gram_of_sparse=gram)
     it = Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C)
     found, whole = ProximalNewton(tol=1e-7).solve(it), without_working_set(C, r)
     assert found.converged
@@ -170,7 +176,7 @@ def test_dense_data_with_more_features_than_a_working_set(monkeypatch):
     X, y = text(d=600)
     dense, csr = (Problem(Rows(form), y, losses.SquaredHinge(), L1(), 0.5) for form in (X.toarray(), X))
     answers = [ProximalNewton(tol=1e-9).solve(it) for it in (dense, csr)]
-    monkeypatch.setattr(proximal_newton, "GRAM", 0)
+    tune(monkeypatch, proximal_models, gram=0)
     answers.append(ProximalNewton(tol=1e-9).solve(dense))
     for answer in answers:
         assert answer.converged
