@@ -1,6 +1,7 @@
 """Newton's method and dual descent: within the gap they prove, by independent oracles."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,9 +17,12 @@ from sklearn.preprocessing import scale
 from hard_data import hard_sides
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
+from linsep.estimators import _fitting
+from linsep.objective.examples import Block, InBlocks
+from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
 from linsep.penalties import L1
-from linsep.solvers import DualDescent, Multipliers, Newton
+from linsep.solvers import DualDescent, Multipliers, Newton, minimise
 from linsep.solvers.newton import augmented_lagrangian
 from linsep.solvers.sampling import draw
 from oracles import optimum
@@ -282,12 +286,12 @@ def test_dual_descent_converges_with_examples_that_have_no_features(loss, fit_in
 
 def test_an_unpenalised_likelihood_asks_for_a_maximum_before_it_looks_for_it(monkeypatch):
     calls = []
-    ask, learn = LogisticRegression._why_no_optimum, LogisticRegression._learn
-    monkeypatch.setattr(LogisticRegression, "_why_no_optimum", lambda self, *a: calls.append("ask") or ask(self, *a))
-    monkeypatch.setattr(LogisticRegression, "_learn", lambda self, *a: calls.append("learn") or learn(self, *a))
+    ask, solve = _fitting.why_no_optimum, LogisticRegression._solve
+    monkeypatch.setattr(_fitting, "why_no_optimum", lambda *a: calls.append("ask") or ask(*a))
+    monkeypatch.setattr(LogisticRegression, "_solve", lambda self, *a: calls.append("solve") or solve(self, *a))
     with pytest.warns(ConvergenceWarning, match="no finite optimum exists"):
         LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert calls == ["ask", "learn"]
+    assert calls == ["ask", "solve"]
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -356,3 +360,57 @@ def test_fits_of_few_features_are_the_same_bits_for_any_number_of_threads(monkey
     for other in found[1:]:
         np.testing.assert_array_equal(other.w, found[0].w)
         assert other.proof == found[0].proof
+
+
+class MemoryBlocks(InBlocks):
+    """The rows of a matrix, some at a time."""
+
+    def __init__(self, X, codes, size):
+        self.X, self.codes, self.size = X, codes, size
+        self.n, self.d = X.shape
+        self.counts, self.squares = np.bincount(codes), np.bincount(codes, weights=Rows(X).squared_norms())
+
+    def __iter__(self):
+        for first in range(0, self.n, self.size):
+            part = slice(first, first + self.size)
+            yield Block(first, Rows(self.X[part]), self.codes[part])
+
+
+@pytest.mark.parametrize("d", [4, 20])
+def test_one_row_more_does_not_cost_orders_of_accuracy(d):
+    """Small fits go on beyond tol; from small to large the goal goes over into tol without a cliff."""
+    goals = [augmented_lagrangian.goal(1e-4, stored) for stored in range(1, 10_000)]
+    assert goals == sorted(goals)
+    assert max(after / before for before, after in pairwise(goals)) < 1.05
+    assert goals[2000] < 2e-13
+    for n in np.unique(np.geomspace(1500, 9000, 25).astype(int) // d):
+        for more in (0, 1):
+            it = problem("hinge", n=n + more, d=d)
+            gap = Multipliers().solve(it).proof.relative_gap
+            assert gap <= max(augmented_lagrangian.goal(1e-4, it.rows.stored), 1e-11)  # as exact as rounding lets it
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square", "logistic"])
+@pytest.mark.parametrize("size", [60, 17])
+def test_dual_descent_in_blocks_leads_where_it_leads_in_memory(loss, size):
+    it = problem(loss, n=60, d=4)
+    codes = (it.y > 0).astype(int)
+    blocks = MemoryBlocks(it.rows.X, codes, size)
+    found = DualDescent(tol=1e-6).solve(Objective(blocks, it.head, it.penalty, it.C))
+    best = DualDescent(tol=1e-8).solve(it)
+    assert found.converged
+    assert found.proof.primal == pytest.approx(best.proof.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"), [(Multipliers(), "hinge"), (DualDescent(), "hinge"), (Newton(), "logistic")]
+)
+def test_columns_far_from_zero_are_centred_in_blocks_too(solver, loss):
+    it = problem(loss, n=200, d=4)
+    X = it.rows.X + np.array([2.0**20, 0.0, 0.0, -(2.0**16)])
+    far = Objective(MemoryBlocks(X, (it.y > 0).astype(int), 70), it.head, it.penalty, it.C)
+    found, best = minimise(far, solver), minimise(it, solver)
+    assert "2 columns far from zero" in found.history.reason
+    assert found.converged
+    assert found.proof.primal == pytest.approx(best.proof.primal, rel=2e-4)
+    assert far.evaluate(found.w, found.b).objective == pytest.approx(found.proof.primal, rel=1e-9)

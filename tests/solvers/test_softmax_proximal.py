@@ -134,7 +134,7 @@ def test_what_it_is_not_for_is_refused():
     with pytest.raises(ValueError, match="a penalty with L1"):
         ProximalNewton().solve(random_problem(penalty=L2()))
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="use 'proximal_newton'"):
+    with pytest.raises(ValueError, match=r"needs a penalty without L1.*use 'proximal_newton'"):
         LogisticRegression(l1_ratio=1.0, solver="newton").fit(X, y)
     for solver in ("proximal_newton", ProximalNewton(), "saga"):
         assert LogisticRegression(l1_ratio=1.0, solver=solver).fit(X, y).converged_

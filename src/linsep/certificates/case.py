@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -159,19 +159,6 @@ class Case:
         if converged and not proven:
             raise ClaimError("converged_ is True, but the data do not prove a gap of at most tol")
         return ["converged_"] if converged == proven else []
-
-    def of_each_plane(self, check: Callable[[int], Verification]) -> Iterator[Verification]:
-        """Yield the outcome of a check of every plane, in words that say which; covered is what all of them cover."""
-        outcomes = []
-        for k in range(len(self.positive)):
-            try:
-                outcome = check(k)
-            except ClaimError as failure:
-                yield Verification(False, f"{self.who(k)}{failure}")
-                return
-            outcomes.append(replace(outcome, reason=outcome.reason and f"{self.who(k)}{outcome.reason}"))
-        common = tuple(name for name in outcomes[0].covered if all(name in outcome.covered for outcome in outcomes))
-        yield from (replace(outcome, covered=common) for outcome in outcomes)
 
     @property
     def cut(self) -> str:

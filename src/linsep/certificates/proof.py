@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from .outcome import ClaimError, Verification
+from .outcome import ClaimError, Verification, planes_in_words
 
 if TYPE_CHECKING:
     from .case import Case
+
+#: Of more classes than this, a report names only so many.
+NAMED = 20
 
 #: The kinds of proof by the names that files know them by.
 PROOFS: dict[str, type[Proof]] = {}
@@ -71,8 +75,14 @@ class Proof(ABC):
         return None
 
     def sentences(self, model: Any) -> list[str]:
-        """Return what it says of the model, for a report."""
-        return []
+        """Return what it says of the model, for a report: by default what its certificate does."""
+        certificate = self.certificate(model)
+        if certificate is None:
+            return []
+        if not isinstance(certificate, Sequence):
+            return [str(certificate)]
+        each = zip(model.classes_, certificate, strict=True)
+        return [f"{label} against the rest: {one}" for label, one in each][:NAMED]
 
     def says_optimal(self, model: Any) -> bool | None:
         """Return whether it says that the model is proven to be optimal; None if it says nothing of that."""
@@ -111,6 +121,26 @@ class PlaneProofs(Proof):
         if not isinstance(data, list) or len(data) != planes:
             raise ValueError(f"there must be as many proofs of the kind {cls.kind!r} as planes, {planes}")
         return cls([None if one is None and cls.optional else cls.record.from_dict(one) for one in data])
+
+    def check(self, case: Case) -> Iterator[Verification]:
+        """Yield the outcome of every plane, in words that say which; covered is what all of them cover."""
+        if len(self.each) != len(case.positive):
+            count = planes_in_words(len(case.positive))
+            raise ClaimError(f"there are {len(self.each)} proofs of the kind {self.kind!r} for {count}")
+        outcomes = []
+        for k in range(len(self.each)):
+            try:
+                outcome = self.check_plane(case, k)
+            except ClaimError as failure:
+                yield Verification(False, f"{case.who(k)}{failure}")
+                return
+            outcomes.append(replace(outcome, reason=outcome.reason and f"{case.who(k)}{outcome.reason}"))
+        common = tuple(name for name in outcomes[0].covered if all(name in outcome.covered for outcome in outcomes))
+        yield from (replace(outcome, covered=common) for outcome in outcomes)
+
+    def check_plane(self, case: Case, k: int) -> Verification:
+        """Return the outcome of one plane; raise `ClaimError` for what is not so."""
+        raise NotImplementedError
 
 
 def proof_of(model: Any, kind: str) -> Any:

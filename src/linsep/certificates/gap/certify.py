@@ -16,7 +16,6 @@ from ...objective.examples import Block, in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
-from ..fingerprint import Fingerprint, digest
 from .claim import Claim
 from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
 
@@ -44,10 +43,9 @@ def certify(problem: Objective, result: Any, statement: Statement, classes: Arra
         found, error, dual_point = _penalised(problem, w, b, result, tol)
     else:
         (found, error), dual_point = _unpenalised(problem, w, b, result), DualPoint()
-    own = problem.positive if problem.head.planes is None else None
-    labels, planes = tuple(np.asarray(classes).tolist()), digest(w.T, b)
     primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
-    return Claim(statement, labels, own, primal, dual, float(error), tol, planes, Fingerprint.of(problem), dual_point)
+    claimed: Any = dict(primal=primal, dual=dual, rounding=float(error), tol=tol, dual_point=dual_point)
+    return Claim.of(problem, result, statement, classes, **claimed)
 
 
 def _penalised(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, float, DualPoint]:

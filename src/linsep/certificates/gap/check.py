@@ -13,7 +13,6 @@ from ...arithmetic.enclosure import ULPS, Interval, out_of_range, relative_gap
 from ...objective.duality import Bound
 from ...objective.enclosure import enclosed_bound
 from ...objective.objective import Objective
-from ..fingerprint import Fingerprint, digest
 from ..outcome import ClaimError, Verification
 from ..training_data import TrainingData
 from .rounding import rounding
@@ -52,9 +51,9 @@ class GapCheck:
         self.tol = tol if tol is not None else USUAL_TOL if self._of_a_model else claim.tol
         self.w = np.ascontiguousarray(np.asarray(certificate.coef, dtype=np.float64).T)
         self.b = np.asarray(certificate.intercept, dtype=np.float64) if claim.at_once else float(certificate.intercept)
-        # Of two classes it is the second, else as the model says or, alone, the claim; −1 of all planes at once.
+        # Of two classes it is the second, else as the model says or, alone, the claim; none of all planes at once.
         said = claim.positive if certificate.positive is None else certificate.positive
-        self.positive = -1 if said is None else 1 if len(self.classes) == 2 else said
+        self.positive = None if claim.at_once else 1 if len(self.classes) == 2 else said
         self.planes = "planes" if claim.at_once else "plane"
         self.checked: list[str] = []
         self.unchecked = ["certificate_.rounding"]
@@ -67,7 +66,6 @@ class GapCheck:
         try:
             self._same_model(d)
             problem = self._problem(examples)
-            self.checked.append(f"the {n} examples are those of the fit, as far as their lengths tell")
             reason = self._numbers(problem, n)
         except ClaimError as failure:
             return self._outcome(False, str(failure))
@@ -81,43 +79,25 @@ class GapCheck:
 
     def _same_model(self, d: int) -> None:
         """The planes, the classes, the objective and `tol` are those that were certified."""
-        claim = self._claimed
-        if self.classes != claim.classes:
-            raise ClaimError(f"the model's classes are not those that were certified, {list(claim.classes)}")
-        self._same_planes(d)
-        if not self.statement.same_as(claim.statement):
-            raise ClaimError("the model's parameters are not those that were certified: fit it again")
-        if not self.tol == claim.tol:
-            raise ClaimError(f"the proof is of tol={claim.tol:g}, the model's tol is {self.tol:g}: fit it again")
-        self.checked.append(f"the {self.planes} and the parameters are those that were certified")
-
-    def _same_planes(self, d: int) -> None:
-        """The planes fit the data and the classes, and are those that were certified."""
         claim, K = self._claimed, len(self.classes)
         shapes = ((d, K), (K,)) if claim.at_once else ((d,), ())
         if (self.w.shape, np.shape(self.b)) != shapes:
             have = f"planes have {len(self.w)} weights each" if claim.at_once else f"plane has {self.w.size} weights"
             raise ClaimError(f"the {have}, the data have {d} columns")
-        if digest(self.w.T, self.b) != claim.planes:
-            are = "planes are not those that were" if claim.at_once else "plane is not the one that was"
-            raise ClaimError(f"the {are} certified: coef or intercept was changed")
-        if not claim.at_once and not (claim.positive == self.positive and 0 <= self.positive < K):
-            raise ClaimError("the proof is about another class than the one this plane predicts")
+        claim.check_model(self.statement, self.classes, self.positive, self.w.T, self.b)
+        if not self.tol == claim.tol:
+            raise ClaimError(f"the proof is of tol={claim.tol:g}, the model's tol is {self.tol:g}: fit it again")
+        self.checked.append(f"the {self.planes} and the parameters are those that were certified")
 
     def _problem(self, examples: TrainingData) -> Objective:
         """Return what is minimised; raise where the data are not those of the fit."""
         data = examples.weighed(self.classes, examples.weights(self.statement, self.classes))
-        positive = None if self._claimed.at_once else self.positive
-        problem = self.statement.on(data, positive=positive, classes=len(self.classes))
-        if difference := self._claimed.data.differs(Fingerprint.of(problem)):
-            raise ClaimError(difference)
+        problem = self.statement.on(data, positive=self.positive, classes=len(self.classes))
+        self.checked.append(self._claimed.check_data(problem))
         return problem
 
     def _enclose(self, problem: Objective) -> tuple[Interval, Interval, str]:
         """Return between what P and the best bound on it lie, and where the bound is from."""
-        if np.any(self.b) and not problem.fit_intercept:
-            has = "planes have intercepts" if self._claimed.at_once else f"plane has the intercept {self.b:g}"
-            raise ClaimError(f"the {has}, the objective has none")
         primal, dual = enclosed_bound(problem, self.w, self.b, self._claimed.dual_point)
         balance = "each class's balance" if self._claimed.at_once else "Σ αᵢyᵢ = 0"
         exact = f", with {balance} in whole numbers" if problem.fit_intercept else ""

@@ -17,9 +17,6 @@ from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import positive_classes
 
-#: Of more classes than this, a report names only so many.
-NAMED = 20
-
 
 class Gap(PlaneProofs):
     """The gap of every plane, each class against the rest."""
@@ -45,14 +42,6 @@ class Gap(PlaneProofs):
         each, tol = zip(self.each, planes, intercepts, positive, strict=True), getattr(model, "tol", None)
         certificates = [Certificate(claim, w, float(b), statement, classes, tol, k) for claim, w, b, k in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
-
-    def sentences(self, model: Any) -> list[str]:
-        """Return what each certificate says."""
-        certificate = self.certificate(model)
-        if not isinstance(certificate, Certificates):
-            return [str(certificate)]
-        named = zip(model.classes_, certificate, strict=True)
-        return [f"{label} against the rest: {one}" for label, one in named][:NAMED]
 
     def formula(self, case: Case, s: FloatArray | None) -> str:
         """Return what is minimised, in words."""

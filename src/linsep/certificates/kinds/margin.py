@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -14,7 +14,7 @@ from ... import _reading as reading
 from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ..case import EXACT, ROUNDED, Case, exactly
-from ..outcome import ClaimError, Verification, planes_in_words
+from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import TrainingData
 
@@ -177,20 +177,8 @@ class Margin(PlaneProofs):
         proofs = [replace(proof, coef=w, intercept=float(b), **now) for proof, w, b in planes]
         return proofs[0] if len(proofs) == 1 else proofs
 
-    def sentences(self, model: Any) -> list[str]:
-        """Return what each certificate says."""
-        certificate = self.certificate(model)
-        if not isinstance(certificate, list):
-            return [str(certificate)]
-        return [f"{label} against the rest: {one}" for label, one in zip(model.classes_, certificate, strict=True)]
-
-    def check(self, case: Case) -> Iterator[Verification]:
-        """Check that every plane separates with the margin claimed, and that no plane has a larger one."""
-        if len(self.each) != len(case.positive):
-            raise ClaimError(f"there are {len(self.each)} proofs for {planes_in_words(len(case.positive))}")
-        return case.of_each_plane(lambda k: self._check_plane(case, k))
-
-    def _check_plane(self, case: Case, k: int) -> Verification:
+    def check_plane(self, case: Case, k: int) -> Verification:
+        """Check that a plane separates with the margin claimed, and that no plane has a larger one."""
         proof: MarginCertificate = self.each[k]
         _same_plane(case, k, proof)
         if case.model._is_soft:
