@@ -42,8 +42,8 @@ class Tuning:
     nearer: float = 0.9
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
-    #: Of several classes they go as far as takes the gap below the goal: this times √(goal/gap), between these ends. One
-    #: rule for both made fits of one plane 8 to 20 % slower, or (the other one) those of several classes 27 %.
+    #: Of several classes they go as far as takes the gap below the goal: this times √(goal/gap), between these ends.
+    #: One rule for both made fits of one plane 8 to 20 % slower, or (the other one) those of several classes 27 %.
     accuracy_of_classes: tuple[float, float, float] = (0.5, 1e-3, 0.25)
     #: Steps from conjugate gradients end just below the gap that is asked for, others far below it. The less work in a
     #: product, the further beyond `tol` they go, down to this gap: the goal falls with this power of the work's share
