@@ -87,14 +87,14 @@ def test_labels_and_weights_that_are_none_are_refused_with_the_reason():
 INTERRUPTED = """
 import numpy as np, warnings
 from linsep import LogisticRegression
-from linsep.estimators import _base
+from linsep.solvers import minimising
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))
 y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
 model = LogisticRegression(C=None)
 def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
-_base.polished = interrupt
+minimising.polished = interrupt
 try:
     model.fit(X, y)
 except KeyboardInterrupt:

@@ -5,7 +5,6 @@ import json
 import pickle
 import warnings
 from dataclasses import replace
-from decimal import Decimal, getcontext
 from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from exact_oracles import exact_conjugate, exact_dual, exact_primal, exact_rows, exact_weights
 from linsep import LinearClassifier, LinearSVC, LogisticRegression, SGDClassifier
 from linsep._core import Rows
 from linsep.arithmetic.enclosure import agreements, feasible, total
@@ -103,74 +103,7 @@ def test_the_relative_gap_is_a_share_of_the_primal_value():
     assert Bound(primal=0.0, dual=0.0).relative_gap == 0.0
 
 
-# --- rounding: the exact values, by rational and 60-digit arithmetic, lie in the intervals
-
-getcontext().prec = 60
-
-
-def decimal(value):
-    return Decimal(value.numerator) / Decimal(value.denominator)
-
-
-def log1p(x):
-    """log(1 + x) to 60 digits, also of an x that 1 + x would lose."""
-    return (1 + x).ln() if abs(x) > Decimal("1e-25") else x * (1 - x / 2 + x * x / 3)
-
-
-def exact_loss(loss, z):
-    """ℓ(z) of a Fraction, as a Fraction; the logistic to 60 digits."""
-    if isinstance(loss, Logistic):
-        tail = log1p((-abs(decimal(z))).exp()) if abs(z) < 1000 else Decimal(0)  # below every float
-        return Fraction(max(-decimal(z), Decimal(0)) + tail)
-    if isinstance(loss, Perceptron):
-        return max(Fraction(0), -z)
-    margin = 1 - z if isinstance(loss, Square) else max(Fraction(0), 1 - z)
-    return margin if isinstance(loss, Hinge) else margin**2
-
-
-def exact_conjugate(loss, a):
-    if isinstance(loss, Logistic):
-        p = decimal(-a)
-        return Fraction((p * p.ln() if p > 0 else 0) + ((1 - p) * log1p(-p) if p < 1 else 0))
-    if isinstance(loss, Perceptron):
-        return Fraction(0)
-    return a if isinstance(loss, Hinge) else a + a * a / 4
-
-
-def exact_matrix(problem):
-    dense = problem.rows.X.toarray() if problem.rows.is_sparse else problem.rows.X
-    return [[Fraction(float(x)) for x in row] for row in dense]
-
-
-def exact_c(problem):
-    s = np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight
-    return [Fraction(problem.weight_of_loss) * Fraction(float(t)) for t in s]
-
-
-def exact_primal(problem, w, b):
-    w, b = [Fraction(float(t)) for t in w], Fraction(b)
-    z = [
-        int(y) * (sum(x * t for x, t in zip(row, w, strict=True)) + b)
-        for row, y in zip(exact_matrix(problem), problem.y, strict=True)
-    ]
-    penalty = Fraction(problem.penalty.l2) * sum(t * t for t in w) / 2
-    penalty += Fraction(problem.penalty.l1) * sum(abs(t) for t in w)
-    return penalty + sum(c * exact_loss(problem.loss, t) for c, t in zip(exact_c(problem), z, strict=True))
-
-
-def exact_dual(problem, alpha):
-    alpha = [Fraction(float(a)) for a in alpha]
-    rows, l1, l2 = exact_matrix(problem), Fraction(problem.penalty.l1), Fraction(problem.penalty.l2)
-    v = [
-        sum(a * int(y) * row[j] for a, y, row in zip(alpha, problem.y, rows, strict=True))
-        for j in range(problem.rows.d)
-    ]
-    excess = [max(Fraction(0), abs(t) - l1) for t in v]
-    assert l2 > 0 or not any(excess)
-    penalty = sum(t * t for t in excess) / (2 * l2) if l2 > 0 else 0
-    pairs = [(a, c) for a, c in zip(alpha, exact_c(problem), strict=True) if c > 0]
-    return -penalty - sum(c * exact_conjugate(problem.loss, -a / c) for a, c in pairs)
-
+# --- rounding: the exact values lie in the intervals
 
 ALL = (*LOSSES, Perceptron())
 PENALTIES = (L2(), L1(), ElasticNet(0.3), Penalty(3.0, 0.1))
@@ -221,7 +154,7 @@ def test_any_dual_point_becomes_exactly_feasible(given_problem, seed, size):
     if problem.fit_intercept:
         assert sum(a * int(y) for a, y in zip(exact, problem.y, strict=True)) == 0
     low, high = problem.loss.slopes
-    for a, limit in zip(exact, exact_c(problem), strict=True):
+    for a, limit in zip(exact, exact_weights(problem), strict=True):
         assert high != 0 or a >= 0
         assert low != -1 or a <= limit
 
@@ -248,8 +181,8 @@ def test_long_sums_lie_in_their_intervals():
 
 def exact_least_squares(problem):
     """The least sum of squares by the normal equations in rationals (Gauss), for columns of full rank."""
-    rows = [[*row, Fraction(1)] if problem.fit_intercept else row for row in exact_matrix(problem)]
-    size, c = len(rows[0]), exact_c(problem)
+    rows = [[*row, Fraction(1)] if problem.fit_intercept else row for row in exact_rows(problem)]
+    size, c = len(rows[0]), exact_weights(problem)
     weighed = list(zip(c, rows, problem.y, strict=True))
     system = [
         [

@@ -4,6 +4,7 @@ import math
 import warnings
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from exact_oracles import exact_dual, exact_primal, exact_rows, exact_weights, number
 from linsep import LinearClassifier, LinearSVC, LogisticRegression
 from linsep._core import Rows
 from linsep.arithmetic.enclosure import Interval, agreements, gamma, out_of_range, outward, relative_gap, total
@@ -29,9 +31,6 @@ from linsep.penalties import L1, L2, ElasticNet, Penalty
 from linsep.persistence import model_file
 from objectives import objective_in_blocks, softmax_objective
 
-mpmath = pytest.importorskip("mpmath")
-mpmath.mp.prec = 400
-
 LOSSES = (Hinge(), SquaredHinge(), Square(), Logistic(), Perceptron())
 PENALTIES = (
     L2(),
@@ -43,79 +42,6 @@ PENALTIES = (
     Penalty(1e250, 1e100),
     Penalty(5e-324, 0.0),
 )
-
-# --- the oracle: rationals, and 400 bits with unbounded exponents where there are exponentials
-
-
-def fraction(value):
-    """An mpmath number as a rational."""
-    sign, mantissa, exponent, _ = value._mpf_
-    return Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
-
-
-def number(value):
-    return mpmath.mpf(value.numerator) / mpmath.mpf(value.denominator)
-
-
-def exact_loss(loss, z):
-    if isinstance(loss, Logistic):
-        if abs(z) > 10**4:  # e^(−z) is below any float, whatever its weight
-            return max(-z, Fraction(0))
-        return fraction(mpmath.log1p(mpmath.exp(-number(abs(z)))) + max(-number(z), 0))
-    if isinstance(loss, Perceptron):
-        return max(Fraction(0), -z)
-    short = 1 - z if isinstance(loss, Square) else max(Fraction(0), 1 - z)
-    return short if isinstance(loss, Hinge) else short**2
-
-
-def exact_conjugate(loss, a):
-    if isinstance(loss, Logistic):
-        p = -a
-        return sum(fraction(number(q) * mpmath.log(number(q))) for q in (p, 1 - p) if q > 0)
-    if isinstance(loss, Perceptron):
-        return Fraction(0)
-    return a if isinstance(loss, Hinge) else a + a * a / 4
-
-
-def exact_rows(problem):
-    dense = problem.rows.X.toarray() if problem.rows.is_sparse else problem.rows.X
-    return [[Fraction(float(x)) for x in row] for row in dense]
-
-
-def exact_weights(problem):
-    s = np.ones(problem.rows.n) if problem.sample_weight is None else problem.sample_weight
-    return [Fraction(problem.weight_of_loss) * Fraction(float(t)) for t in s]
-
-
-def exact_primal(problem, w, b):
-    """P(w, b) of rationals w and b."""
-    penalty = Fraction(problem.penalty.l2) * sum(t * t for t in w) / 2 + Fraction(problem.penalty.l1) * sum(map(abs, w))
-    for row, y, c in zip(exact_rows(problem), problem.y.tolist(), exact_weights(problem), strict=True):
-        z = int(y) * (sum(x * t for x, t in zip(row, w, strict=True)) + b)
-        penalty += c * exact_loss(problem.loss, z)
-    return penalty
-
-
-def exact_dual(problem, alpha):
-    """D(α); None where it is −∞."""
-    alpha, c = [Fraction(float(a)) for a in alpha], exact_weights(problem)
-    low, high = problem.loss.slopes
-    for a, limit in zip(alpha, c, strict=True):
-        assert a >= 0 or high > 0
-        assert low != -1 or a <= limit
-    if problem.fit_intercept:
-        assert sum(a * int(y) for a, y in zip(alpha, problem.y, strict=True)) == 0
-    l1, l2, rows = Fraction(problem.penalty.l1), Fraction(problem.penalty.l2), exact_rows(problem)
-    v = [
-        sum(a * int(y) * row[j] for a, y, row in zip(alpha, problem.y, rows, strict=True))
-        for j in range(problem.rows.d)
-    ]
-    excess = sum(max(Fraction(0), abs(t) - l1) ** 2 for t in v)
-    if excess and not l2:
-        return None
-    conjugates = sum(t * exact_conjugate(problem.loss, -a / t) for a, t in zip(alpha, c, strict=True) if a)
-    return -(excess / (2 * l2) if excess else 0) - conjugates
-
 
 # --- problems of any scale
 

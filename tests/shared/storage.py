@@ -5,7 +5,53 @@ from scipy import sparse
 
 from linsep._core import Rows
 from linsep.data.scratch import DiskVector, ScratchWriter
-from linsep.objective.examples import InMemory
+from linsep.objective.examples import Block, InBlocks, InMemory
+
+
+class MemoryBlocks(InBlocks):
+    """The rows of a matrix, some at a time."""
+
+    def __init__(self, X, codes, size, sample_size=0):
+        self.X, self.codes, self.size, self.sample_size = X, np.asarray(codes), size, sample_size
+        self.n, self.d = X.shape
+        self.counts = np.bincount(self.codes)
+        self.squares = np.bincount(self.codes, weights=Rows(X).squared_norms())
+
+    def __iter__(self):
+        for first in range(0, self.n, self.size):
+            part = slice(first, first + self.size)
+            yield Block(first, Rows(self.X[part]), self.codes[part])
+
+
+class MemoryVector:
+    """One number for each example."""
+
+    def __init__(self, n):
+        self.values = np.zeros(n)
+
+    def read(self, which):
+        return self.values[which].copy()
+
+    def write(self, which, values):
+        self.values[which] = values
+
+
+class MemoryWorkspace:
+    """Keeps everything, and stops the run after so many passes if asked to."""
+
+    def __init__(self, n, stop_after=None):
+        self.n, self.state, self.kept, self.vectors, self.stop_after = n, None, 0, {}, stop_after
+
+    def keep(self, state):
+        self.state, self.kept = state, self.kept + 1
+        if self.kept == self.stop_after:
+            raise SystemExit("killed")
+
+    def passed(self, passes, gap):
+        self.passes = passes
+
+    def vector(self, name):
+        return self.vectors.setdefault(name, MemoryVector(self.n))
 
 
 class Workspace:

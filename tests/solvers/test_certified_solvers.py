@@ -18,7 +18,6 @@ from hard_data import hard_sides
 from linsep import LinearClassifier, LogisticRegression, losses
 from linsep._core import Rows
 from linsep.estimators import _fitting
-from linsep.objective.examples import Block, InBlocks
 from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
 from linsep.penalties import L1
@@ -26,6 +25,7 @@ from linsep.solvers import DualDescent, Multipliers, Newton, minimise
 from linsep.solvers.newton import augmented_lagrangian
 from linsep.solvers.sampling import draw
 from oracles import optimum
+from storage import MemoryBlocks
 
 SOLVERS = [
     *[(Newton, loss) for loss in ("logistic", "squared_hinge", "square")],
@@ -360,20 +360,6 @@ def test_fits_of_few_features_are_the_same_bits_for_any_number_of_threads(monkey
     for other in found[1:]:
         np.testing.assert_array_equal(other.w, found[0].w)
         assert other.proof == found[0].proof
-
-
-class MemoryBlocks(InBlocks):
-    """The rows of a matrix, some at a time."""
-
-    def __init__(self, X, codes, size):
-        self.X, self.codes, self.size = X, codes, size
-        self.n, self.d = X.shape
-        self.counts, self.squares = np.bincount(codes), np.bincount(codes, weights=Rows(X).squared_norms())
-
-    def __iter__(self):
-        for first in range(0, self.n, self.size):
-            part = slice(first, first + self.size)
-            yield Block(first, Rows(self.X[part]), self.codes[part])
 
 
 @pytest.mark.parametrize("d", [4, 20])

@@ -68,6 +68,7 @@ class Objective:
     Examples
     --------
     >>> from linsep.losses import Hinge
+    >>> from linsep.objective.heads import Margin
     >>> rows = Rows(np.array([[1.0], [-2.0]]))
     >>> p = Objective(InMemory(rows, np.array([1, 0])), Margin(Hinge()), C=10.0)
     >>> p.evaluate(np.array([0.5]), 0.0).objective  # ½·0.25 + 10·(0.5 + 0)

@@ -59,7 +59,7 @@ class Tuned:
     passes: int = 100  #: … of so many passes: they find the band, and a Newton step costs as much as many of them.
     accuracy: float = 0.1  #: What an exact line search leaves of the slope.
     armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
-    shortest: float = 1e-8  #: The shortest step that is tried.
+    shortest: float = 1e-14  #: The shortest step that is tried.
 
 
 TUNED = Tuned()
@@ -478,7 +478,10 @@ class _InBlocks:
         theta, t = self.objective.join(point.w, point.b), 1.0
         while t > TUNED.shortest and slope < 0:
             new = self._pass(*self.objective.split(theta + t * step), keep=point.duals)
-            if new.inner <= point.inner + TUNED.armijo * t * slope:
+            # The inner problem is convex: it has fallen as long as its slope has not turned. Where values drown in
+            # rounding, as with a large C, the slope still tells.
+            turned = float(new.gradient @ step) / -slope
+            if new.inner <= point.inner + TUNED.armijo * t * slope or turned <= TUNED.accuracy:
                 return self._keep(new)
             # where the parabola through what is known is lowest
             t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
