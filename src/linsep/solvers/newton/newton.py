@@ -48,7 +48,7 @@ class Tuning:
     #: Steps from conjugate gradients end just below the gap that is asked for, others far below it. The less work in a
     #: product, the further beyond `tol` they go, down to this gap: the goal falls with this power of the work's share
     #: in `little`, so that nothing changes from one row to the next.
-    furthest: float = 1e-11
+    furthest: float = 1e-10
     little: float = 2e5
     power: float = 6.0
     #: Products with the Hessian at the most.
