@@ -567,7 +567,7 @@ import json, os, signal, sys, threading
 import numpy as np
 from linsep import LinearClassifier, Perceptron, SGDClassifier
 from linsep.solvers import GradientDescent
-from linsep.solvers.history import History
+from linsep.history import History
 
 recorded, add = threading.Event(), History.add
 

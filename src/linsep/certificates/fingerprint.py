@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _reading as reading
 from ..arithmetic.enclosure import gamma
 from ..objective.objective import Objective
-
-FloatArray = NDArray[np.float64]
 
 
 def digest(coef: ArrayLike, intercept: ArrayLike) -> str:

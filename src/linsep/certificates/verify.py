@@ -96,16 +96,17 @@ def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float
 def _of_model(model: Any, examples: TrainingData, threshold: float | None, time_limit: float | None) -> Verification:
     """Check every proof of a model; the first that fails is the last to be looked at."""
     proofs, outcomes = _proofs(model), []
-    if not proofs:
-        why = "a stream, a fit that was cut short, or a loss without a conjugate proves nothing"
-        return Verification(False, f"this {type(model).__name__} claims nothing that could be checked: {why}")
     case = Case(model, examples, threshold, time_limit)
-    case.check_shape()
-    check_kinds(model)
+    if proofs:
+        case.check_shape()
+        check_kinds(model)
     for outcome in chain.from_iterable(proof.check(case) for proof in proofs):
         if not outcome:
             return outcome
         outcomes.append(outcome)
+    if not outcomes:
+        why = "a stream, a fit that was cut short, or a loss without a conjugate proves nothing"
+        return Verification(False, f"this {type(model).__name__} claims nothing that could be checked: {why}")
     return _together(outcomes)
 
 

@@ -27,6 +27,7 @@ from ._input import Input
 from ._margin import dual_starts
 from ._no_optimum import why_no_optimum
 from ._resuming import Run, read, written
+from ._specification import column_names
 from ._unproven import Warnings
 
 if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
@@ -65,6 +66,7 @@ class Fitting(Input, Warnings):
         """
         _core.warn_if_slow()
         self._check_parameters()
+        self._column_names = column_names.get()
         X, y = self._check_X(X, y, reset=not self._goes_on())
         classes, codes = self._encode(y)
         weight = self._sample_weight(sample_weight, len(codes))

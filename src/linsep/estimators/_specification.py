@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,20 @@ def check_C(C: object) -> float:
     return float(C)
 
 
+#: What to call the columns of arrays in messages, where somebody knows.
+column_names: ContextVar[Sequence[str] | None] = ContextVar("column_names", default=None)
+
+
+@contextmanager
+def columns_named(names: Sequence[str]) -> Iterator[None]:
+    """Fit arrays whose columns have names, as those of a file do: messages say them."""
+    before = column_names.set(names)
+    try:
+        yield
+    finally:
+        column_names.reset(before)
+
+
 class Specification:
     """The objective of a linear classifier, in the terms of its parameters; subclasses say which."""
 
@@ -44,7 +60,6 @@ class Specification:
     history_: Any
     _redundancy: Redundancy | None
     _no_optimum: str | None = None
-    #: What to call the columns of arrays in messages, where somebody knows.
     _column_names: Sequence[str] | None = None
     #: Whether a fit ends by a rule of its own, and not at a proven gap.
     _own_rule: bool = False

@@ -12,8 +12,6 @@ from ..certificates.outcome import Verification
 from ..certificates.verify import check
 from .reading import read
 
-__all__ = ["Verification", "verify"]
-
 #: The sections of a file that no attribute of the model holds, and nothing follows from.
 FILED = ("encoding", "seed", "versions")
 

@@ -9,9 +9,9 @@ from typing import Any
 from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.redundancy import Redundancy
+from ..history import History
 from ..objective.duality import Bound
 from ..separation.verdict import Separability
-from .history import History
 
 #: Hears of an iteration: its number, the point [w, b], the objective; True ends the run.
 Observer = Callable[[int, FloatArray, float], bool]

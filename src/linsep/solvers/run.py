@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import stopping
 from .._types import FloatArray
+from ..history import History, Record
 from ..objective.duality import Bound
 from ..stopping import Progress, Rule
 from .first_order.step_watch import StepWatch
-from .history import History, Record
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from .workspace import Workspace
 

@@ -110,10 +110,10 @@ def fit_or_stop(model: Any, examples: Examples) -> bool:
     Return whether the user put an end to it, which leaves the best so far.
     """
     from ..estimators import support_left_out
+    from ..estimators._specification import columns_named
 
-    model._column_names = examples.encoding.names
     try:
-        with support_left_out():
+        with support_left_out(), columns_named(examples.encoding.names):
             model.fit(examples.X, examples.y)
     except KeyboardInterrupt:
         if not hasattr(model, "dual_gap_"):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import losses
 from ...arithmetic.enclosure import ULPS, Interval, out_of_range, relative_gap
@@ -19,8 +18,6 @@ from .rounding import rounding
 
 if TYPE_CHECKING:
     from .certificate import Certificate
-
-FloatArray = NDArray[np.float64]
 
 #: The relative gap that counts as proof where a model has no `tol` of its own.
 USUAL_TOL = 1e-4

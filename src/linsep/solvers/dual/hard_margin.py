@@ -9,12 +9,12 @@ import numpy as np
 from ..._core import Rows
 from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import check_plane
+from ...history import Record
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...separation.nearest import Nearest, nearest_points
 from ...separation.verdict import NotSeparableError, separability
 from .._checks import check_count
-from ..history import Record
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import GapRun, words_of
 

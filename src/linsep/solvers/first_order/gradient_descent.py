@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from ... import schedules
 from ... import stopping as stopping_rules
 from ..._types import FloatArray
+from ...history import History, Record
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective
 from ...schedules import Constant, InverseSqrt, Schedule
 from ...stopping import NoProgress, ParameterChange, Progress, Rule
 from .._checks import check_choice, check_count
 from ..contract import check_needs
-from ..history import History, Record
 from ..result import Observer, Result, Start
 from ..run import SteppedRun
 from .step_watch import StepWatch

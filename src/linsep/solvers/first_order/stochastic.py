@@ -13,13 +13,13 @@ import numpy as np
 from ... import stopping
 from ..._core import PACK, threads, whole_packs
 from ..._types import FloatArray, IntArray
+from ...history import History, Record
 from ...objective.objective import Objective
 from ...objective.problem import Measures, measure
 from ...schedules import Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress, Rule
 from .._checks import check_choice, check_count
 from ..contract import check_needs
-from ..history import History, Record
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
 from ..run import EndOfRun, SteppedRun
 from .prover import Prover

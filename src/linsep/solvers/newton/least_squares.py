@@ -11,11 +11,11 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from ..._types import BoolArray, FloatArray
+from ...history import History, Record
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective
 from ..contract import check_needs
-from ..history import History, Record
 from ..result import Observer, Result, Start
 
 #: Below this reciprocal condition number the normal equations have lost half the digits.

@@ -22,12 +22,12 @@ from ...arithmetic.exact import sides
 from ...arithmetic.whole_weights import WholeWeights, two_claims
 from ...certificates.mistakes.bound import MistakeBound
 from ...certificates.mistakes.climbing import VertexWalk, centre, climb
+from ...history import Record
 from ...losses import Logistic, Square
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective, Problem
 from ...penalties import L2
-from ..history import Record
 from ..newton.least_squares import LeastSquares
 from ..newton.newton import Newton
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
