@@ -51,6 +51,8 @@ class Tuning:
     furthest: float = 1e-10
     little: float = 2e5
     power: float = 6.0
+    #: What rounding may add to a gap: of a `tol` that is not far above, a proof needs some room.
+    rounding: float = 1e-10
     #: Products with the Hessian at the most.
     products: int = 100
     #: A sample knows a feature that it has seen so often: its factor then serves the first step on all examples.
@@ -144,12 +146,13 @@ class _Run(GapRun):
 
     @property
     def goal(self) -> float:
-        """The gap to go for."""
+        """The gap to go for: `tol`, less what the rounding of the proof will take of it."""
         tol, problem = self.method.tol, self.problem
+        room = max(tol - TUNED.rounding, 0.25 * tol)
         if problem.head.planes is None or not self.resident:
-            return tol
+            return room
         share = problem.rows.stored * problem.head.planes / TUNED.little
-        return float(min(tol, max(TUNED.furthest, tol * share**TUNED.power)))
+        return float(min(room, max(TUNED.furthest, tol * share**TUNED.power)))
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
