@@ -208,12 +208,20 @@ def weighted_problems(draw):
     return X, y, s, intercept, by_class
 
 
+def of_class(class_weight, y, s):
+    """By what each example's weight is multiplied for the sake of its class."""
+    if class_weight == "balanced":
+        totals = np.bincount(y > 0, weights=s)  # added up in this order, for the last bit counts
+        class_weight = dict(zip((-1, 1), totals.sum() / (2 * totals), strict=True))
+    return np.array([class_weight[int(label)] for label in y]) if class_weight else np.ones(len(y))
+
+
 @given(weighted_problems())
 @settings(max_examples=60, deadline=None)
 def test_m18_weights_of_any_span_by_brute_force_in_fractions(problem):
     X, y, s, intercept, by_class = problem
     model = ZeroOneClassifier(fit_intercept=intercept, class_weight=by_class).fit(X, y, sample_weight=s)
-    product = model._weights(model.classes_, (y > 0).astype(int), s)  # sample weight × class weight, in floats
+    product = s * of_class(by_class, y, s)  # in floats
     rows, exact = homogeneous(X, y, intercept), [Fraction(weight) for weight in product.tolist()]
     least = fewest_mistakes(rows, exact)
     assert model.n_mistakes_ == model.lower_bound_ == model.lower_bound_proof_.bound == float(least)

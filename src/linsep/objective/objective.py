@@ -257,7 +257,7 @@ class Objective:
 
     @property
     def rows(self) -> Rows:
-        """The rows, which are in memory."""
+        """The rows in memory; of examples elsewhere these themselves, which also know n and d."""
         resident = self.examples.resident
         return self.examples if resident is None else resident  # type: ignore[return-value]
 

@@ -107,7 +107,7 @@ def helped_by(solver: Any) -> frozenset[str]:
     if isinstance(solver, str):
         from .choice import SOLVERS
 
-        solver = SOLVERS.get(solver.removeprefix("softmax_"))
+        solver = SOLVERS.get(solver)
     return getattr(solver, "helped_by", frozenset())
 
 
