@@ -235,3 +235,56 @@ def test_other_data_are_refused(folder, tmp_path, small_blocks):
     data.write_bytes((folder / "two.csv").read_bytes() + b"\n")
     with pytest.raises(ValueError, match=r"an unfinished fit of other data.*--no-resume"):
         fit_in_parts(request)
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("internal"), ValueError("internal")], ids=lambda error: type(error).__name__
+)
+def test_after_an_internal_error_no_folder_refuses_the_next_command(folder, tmp_path, small_blocks, monkeypatch, error):
+    output = tmp_path / "model.json"
+    asked = dict(target="bought", max_memory=10**10, output=output)
+
+    def fails(*args, **kwargs):
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr("linsep.estimators.LogisticRegression.fit_examples", fails)
+        with pytest.raises(Exception, match="internal"):
+            fit_in_parts(Request(str(folder / "two.parquet"), **asked))
+    assert not list(tmp_path.iterdir())
+    assert fit_in_parts(Request(str(folder / "two.parquet"), C=3.0, **asked)).model.converged_
+
+
+def test_want_of_room_on_the_disk_is_no_reason_to_begin_again(folder, tmp_path, small_blocks, monkeypatch):
+    asked = Request(str(folder / "two.parquet"), "bought", 10**10, output=tmp_path / "model.json")
+
+    def fails(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("linsep.estimators.LogisticRegression.fit_examples", fails)
+        with pytest.raises(OSError, match="space"):
+            fit_in_parts(asked)
+    assert (tmp_path / "model.json.partial" / "prepared.json").exists()
+    assert fit_in_parts(asked).model.converged_
+
+
+@pytest.mark.parametrize("setting", [dict(C=np.inf), dict(tol=1e-11), dict(C=1e8, tol=1e-11)], ids=str)
+def test_what_is_hard_to_prove_of_three_classes_is_proven_as_in_memory(folder, small_blocks, setting):
+    found = fit_in_parts(Request(str(folder / "three.parquet"), "kind", 10**10, **setting))
+    found.folder.remove()
+    examples = prepare(folder / "three.parquet", "kind")
+    best = estimator("logistic", **setting).fit(examples.X, examples.y)
+    assert found.model.certificate_.proven
+    assert found.model.converged_ == best.converged_
+    assert found.model.certificate_.primal == pytest.approx(best.certificate_.primal, rel=1e-4)
+    assert not found.facts.notes
+
+
+@pytest.mark.parametrize("file", ["two.parquet", "three.parquet"])
+def test_a_tol_that_rounding_hides_ends_as_in_memory(folder, small_blocks, file):
+    target = "bought" if file.startswith("two") else "kind"
+    found = fit_in_parts(Request(str(folder / file), target, 10**10, tol=1e-12))
+    found.folder.remove()
+    assert found.model.dual_gap_ <= 1e-12
+    assert found.model.certificate_.rounding <= 1e-11 * found.model.certificate_.primal
