@@ -137,7 +137,7 @@ class Fitting(Input, Warnings):
         self._store(objectives, results)
         self._keep_proofs(objectives, results, claims)
         self._after_fit(objectives, results)
-        self._believe_the_proof()
+        self.converged_ = bool(self.converged_ and self._no_optimum is None)
         if any(result.interrupted for result in results):
             raise KeyboardInterrupt
         self._warn(objectives[0], results)
@@ -236,10 +236,17 @@ class Fitting(Input, Warnings):
         return certify(objective, result, statement, self.classes_, self._tol())
 
     def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[Any]) -> None:
-        """Keep what is proven; the certificate joins it with the planes as they are when it is asked for."""
+        """Keep what is proven; the certificate joins it with the planes as they are when it is asked for.
+
+        A fit has converged where `tol` is proven, whatever the solver says of it. Nothing is proven by estimators without
+        a `tol`, which stop by a rule of their own, and of losses of the user's own that say no conjugate: these are asked.
+        """
         if claims[0] is not None:
             self._proofs = [Gap.of(claims)]
-            self.dual_gap_ = self.certificate_.relative_gap
+            certificate = self.certificate_
+            self.dual_gap_ = certificate.relative_gap
+            if not self._own_rule:  # else it has stopped by that
+                self.converged_ = certificate.proven
 
     # -- storing ------------------------------------------------------------------------------------------------------
 
@@ -259,16 +266,6 @@ class Fitting(Input, Warnings):
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""
-
-    def _believe_the_proof(self) -> None:
-        """A fit has converged where `tol` is proven, whatever the solver says of it; where nothing is, it is asked.
-
-        Nothing is proven by estimators without a `tol`, which stop by a rule of their own, and of losses of the user's
-        own that say no conjugate.
-        """
-        if not self._own_rule and self._gap() is not None:
-            self.converged_ = self.certificate_.proven
-        self.converged_ = bool(self.converged_ and self._no_optimum is None)
 
 
 def _joined(starts: list[Start]) -> Start:
