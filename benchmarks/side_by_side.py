@@ -109,7 +109,7 @@ def passes() -> Iterator[Task]:
     from linsep.losses import Logistic
 
     try:
-        from linsep.objective import Problem  # the layout by rooms
+        from linsep.objective.problem import Problem  # the layout by rooms
     except ImportError:
         from linsep.problem import Problem
     rng = np.random.default_rng(0)

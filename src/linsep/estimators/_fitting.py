@@ -238,8 +238,8 @@ class Fitting(Input, Warnings):
     def _keep_proofs(self, objectives: list[Objective], results: list[Result], claims: list[Any]) -> None:
         """Keep what is proven; the certificate joins it with the planes as they are when it is asked for.
 
-        A fit has converged where `tol` is proven, whatever the solver says of it. Nothing is proven by estimators without
-        a `tol`, which stop by a rule of their own, and of losses of the user's own that say no conjugate: these are asked.
+        A fit has converged where `tol` is proven, whatever the solver says of it. Nothing is proven by estimators
+        without a `tol`, which stop by a rule of their own, nor of losses of the user's own that say no conjugate.
         """
         if claims[0] is not None:
             self._proofs = [Gap.of(claims)]
