@@ -97,9 +97,9 @@ def fits() -> Iterator[Task]:
     for name, (loader, intercept) in RACE.items():
         X, y = getattr(datasets, loader)(Path(os.environ["LINSEP_DATA"]))
         for tol in (1e-4, 1e-6):
-            logistic = linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=intercept)
+            logistic = linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=intercept, random_state=0)
             yield f"{name}, logistic, {tol:g}", lambda X=X, y=y, model=logistic: model.fit(X, y)
-            hinge = linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=False)
+            hinge = linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=False, random_state=0)
             yield f"{name}, hinge, {tol:g}", lambda X=X, y=y, model=hinge: model.fit(X, y)
 
 
@@ -173,12 +173,14 @@ def streams() -> Iterator[Task]:
 WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams}
 
 
-def measure(what: str, seconds: float) -> dict[str, float]:
+def measure(what: str, seconds: float, only: list[str]) -> dict[str, float]:
     """Return the least seconds that each task takes in this process, repeated for so long."""
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, task in WHAT[what]():
+            if only and not any(word in name for word in only):
+                continue
             task()
             times: list[float] = []
             while len(times) < 3 or (sum(times) < seconds and len(times) < 200):
@@ -189,9 +191,9 @@ def measure(what: str, seconds: float) -> dict[str, float]:
     return found
 
 
-def measured_in(checkout: Path, what: str, seconds: float) -> dict[str, float]:
+def measured_in(checkout: Path, what: str, seconds: float, only: list[str]) -> dict[str, float]:
     """Return what `measure` finds in a process that uses that checkout."""
-    command = [sys.executable, __file__, "--measure", what, "--seconds", str(seconds)]
+    command = [sys.executable, __file__, "--measure", what, "--seconds", str(seconds), "--only", *only]
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if run.returncode:
@@ -205,17 +207,18 @@ def main() -> None:
     parser.add_argument("--what", nargs="+", choices=list(WHAT), default=list(WHAT))
     parser.add_argument("--seconds", type=float, default=1.0, help="how long a task is repeated in a round [1]")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="*", default=[], help="tasks whose name contains one of these words")
     parser.add_argument("--measure", choices=list(WHAT), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
-        print(json.dumps(measure(asked.measure, asked.seconds)))
+        print(json.dumps(measure(asked.measure, asked.seconds, asked.only)))
         return
     if asked.against is None:
         parser.error("--against names the folder of another checkout to compare with")
     print(f"{'':44} {'here':>10} {'there':>10}   here / there")
     for what in asked.what:
         sides = (HERE, asked.against)
-        rounds = [[measured_in(tree, what, asked.seconds) for tree in sides] for _ in range(asked.rounds)]
+        rounds = [[measured_in(tree, what, asked.seconds, asked.only) for tree in sides] for _ in range(asked.rounds)]
         for name in rounds[0][0]:
             here, there = (min(found[side][name] for found in rounds) for side in (0, 1))
             print(f"{name:44} {here * 1e3:7.2f} ms {there * 1e3:7.2f} ms   {here / there:.2f}", flush=True)
