@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._types import FloatArray
 from .loading import kernels
-from .storage import StoredRows
+from .products import StoredRows
 
 
 class CoordinateRows(StoredRows):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray
-from .storage import StoredRows
+from .products import StoredRows
 from .workers import threads
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import FloatArray
 from .loading import kernels, kernels_for
-from .storage import StoredRows
+from .products import StoredRows
 from .workers import IN_ONE_PIECE, threads_for
 
 

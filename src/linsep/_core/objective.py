@@ -10,7 +10,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from . import reference
 from .loading import compiled, kernels, kernels_for
-from .storage import StoredRows
+from .products import StoredRows
 from .workers import IN_ONE_PIECE, threads, threads_for
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from .loading import kernels
-from .storage import StoredRows
+from .products import StoredRows
 
 #: How many planes the kernels step at a time.
 PACK: int = kernels.PACK

@@ -126,7 +126,7 @@ WRITERS: list[tuple[Any, Callable[[Any], Any]]] = [
 
 
 def _solvers() -> list[Any]:
-    from .. import solvers  # only where a file names one: whoever reads a model needs none
+    from .. import solvers
 
     return [*solvers.SOLVERS.values(), solvers.Start]
 
