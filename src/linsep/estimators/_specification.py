@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
@@ -44,6 +44,16 @@ def columns_named(names: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         column_names.reset(before)
+
+
+@contextmanager
+def solved_by(model: Specification, choose: Callable[[], Any]) -> Iterator[None]:
+    """Fit a model by a solver of somebody else's choice, such as one that listens to the model's own."""
+    model._solver = choose  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del model._solver
 
 
 class Specification:

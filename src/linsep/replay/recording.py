@@ -15,6 +15,7 @@ from .._types import FloatArray, IntArray
 from .._words import listed
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
+from ..estimators._specification import solved_by
 from ..history import History, Record
 from ..objective.objective import Objective
 from ..solvers import STOPPED_BY_OBSERVER, Result, Solver, Start, automatic, check_count
@@ -86,10 +87,8 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
         check_count("steps", steps)
     limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, _stored(X)))) if steps is None else steps
     recorder = _Recorder(model, limit)
-    model._solver = recorder.chosen
-    with complaints(ConvergenceWarning, repeated=True) as said:
+    with solved_by(model, recorder.chosen), complaints(ConvergenceWarning, repeated=True) as said:
         model.fit(X, labels)
-    del model._solver
     if recorder.problem is None or recorder.result is None:
         raise ValueError(f"{type(model).__name__} takes no steps that could be shown; use another estimator")
     return Recording(model, recorder.problem, recorder.history(), classes, recorder.result, limit, tuple(said))
