@@ -438,6 +438,7 @@ FORGERIES = [
     (put("classes", ["no", "yes"]), "array needs exactly"),
     (put("features", "count", 4), "need coefficients of shape"),
     (put("features", "count", -3), "no number of columns"),
+    (put("fitted", "is_soft", True), "is no attribute of a fit"),
     (put("features", "names", ["a"]), "3 columns need as many names"),
     (put("coefficients", [[1.0, 2.0]]), "need coefficients of shape"),
     (put("coefficients", [[1.0, 2.0, "3.0"]]), "is no number"),

@@ -254,7 +254,8 @@ class _Reader:
         if "stream" in state:
             stream = state.pop("stream")
             model._stream, model._mistakes = from_json(stream["starts"]), from_json(stream["mistakes"])
-        if "is_soft" in state:
+        may_be_soft = isinstance(model, estimators.HardMarginSVC)
+        if may_be_soft and "is_soft" in state:
             model._is_soft = reading.flag(state, "is_soft")
             del state["is_soft"]
         for name, value in state.items():
@@ -264,8 +265,7 @@ class _Reader:
             if name in KINDS and type(decoded) not in KINDS[name]:
                 raise ValueError(f"{name} is {decoded!r}, which it cannot be")
             setattr(model, name, decoded)
-        needed = (*ALWAYS, *(["_is_soft"] if isinstance(model, estimators.HardMarginSVC) else []))
-        for name in needed:
+        for name in (*ALWAYS, *(["_is_soft"] if may_be_soft else [])):
             if not hasattr(model, name):
                 raise ValueError(f"{name.lstrip('_')} is missing")
 
