@@ -728,6 +728,17 @@ QUASI = "a,b,y\n0,0,0\n0,0,1\n1,0,1\n0,1,0\n3,3,0\n3,3,1\n7,7,0\n7,7,1\n5,2,1\n2
 ENDOMETRIAL = "NV,x,y\n1,1,1\n1,2,1\n0,1,0\n0,2,1\n0,3,0\n0,4,1\n0,5,0\n"
 
 
+def test_separable_says_which_estimates_are_infinite_and_in_which_direction(tmp_path):
+    (tmp_path / "quasi.csv").write_text("a,b,y\n0,0,no\n1,0,yes\n2,0,no\n1,1,yes\n")
+    asked = "separable", tmp_path / "quasi.csv", "--target", "y", "--numeric", "a", "--numeric", "b", "--estimates"
+    found = run_json(*asked)
+    assert found["estimates"] == {"a": "finite", "b": "+inf", "intercept": "finite"}
+    low, high = found["supremum"]
+    assert low == pytest.approx(-1.9095425, abs=1e-6)
+    assert high - low < 1e-9
+    assert "Quasi-complete separation: the estimate of b is +∞; the others are finite" in call(*asked).out.decode()
+
+
 def test_separable_is_about_the_numbers_in_the_file(tmp_path):
     (tmp_path / "quasi.csv").write_text(QUASI)
     found = run_json("separable", tmp_path / "quasi.csv", "--target", "y")

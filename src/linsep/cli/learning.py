@@ -128,6 +128,7 @@ def separable(
     data: Training,
     *,
     target: Target = None,
+    estimates: bool = False,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
@@ -137,10 +138,14 @@ def separable(
 
     Parameters
     ----------
+    estimates
+        Say also which estimates of a logistic regression are finite, which are infinite and in which direction, and
+        what the likelihood comes to.
     time_limit
         Seconds to take at the most.
     """
     from ..report.proofs import told
+    from ..separation.recession import estimates as maximum_likelihood
     from ..separation.verdict import separability
     from ..workflows.labels import check_two
     from ..workflows.preparation import prepare
@@ -151,8 +156,15 @@ def separable(
         check_two(examples)
         waiting.on("looking for a plane, and for a proof that there is none")
         found = separability(examples.X, examples.y, time_limit=time_limit)
-    record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
-    show(record, told(found, examples.encoding.names, len(examples.y)), json, notes=examples.notes)
+        record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
+        text = told(found, examples.encoding.names, len(examples.y))
+        if estimates:
+            waiting.on("following the likelihood to its supremum")
+            names = examples.encoding.names
+            limit = maximum_likelihood(examples.X, examples.y, feature_names=names, time_limit=time_limit)
+            record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
+            record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
+    show(record, text, json, notes=examples.notes)
     return 0
 
 
