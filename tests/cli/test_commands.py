@@ -345,6 +345,7 @@ def test_files_of_polars(tmp_path, ending):
     assert ours["certificate"]["primal"] == pytest.approx(expected["certificate"]["primal"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_m10_rows_that_repeat_are_merged_and_the_model_is_verified_on_all(tmp_path):
     X, y = text_like(3000, 5000)
     path = tmp_path / "again.svm"

@@ -509,6 +509,7 @@ def test_an_animation_has_the_frames_asked_for(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="there is no ffmpeg to write MP4 with; .ci/run installs it")
+@pytest.mark.slow
 def test_m23_an_mp4_shows_what_the_page_shows(tmp_path):
     from PIL import Image
 

@@ -107,6 +107,7 @@ def test_l1_leaves_the_same_weights_at_zero(folder, small_blocks, loss):
     assert (np.abs(found.model.coef_) > 1e-6).tolist() == (np.abs(best.coef_) > 1e-6).tolist()
 
 
+@pytest.mark.slow
 def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path):
     model, data = tmp_path / "model.json", folder / "many.parquet"
     code, peak, said = measured(
