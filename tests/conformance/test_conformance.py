@@ -25,6 +25,9 @@ from oracles import LOSSES, MarginFormula, SoftmaxFormula
 from storage import STORAGES, STREAMED, Workspace, rows_of_classes
 
 
+pytestmark = pytest.mark.slow  # some 600 fits: `.ci/run` makes them
+
+
 @dataclass(frozen=True)
 class Setting:
     """What is asked of a fit beside its loss."""
