@@ -24,7 +24,6 @@ from linsep.penalties import L1, L2, ElasticNet
 from oracles import LOSSES, MarginFormula, SoftmaxFormula
 from storage import STORAGES, STREAMED, Workspace, rows_of_classes
 
-
 pytestmark = pytest.mark.slow  # some 600 fits: `.ci/run` makes them
 
 
