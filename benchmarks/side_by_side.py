@@ -27,17 +27,6 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import scale
 
 HERE = Path(__file__).resolve().parent.parent
-#: The race's problems: the loader in `datasets`, and whether the logistic model has an intercept.
-RACE = {
-    "a9a": ("a9a", False),
-    "ijcnn1": ("ijcnn1", False),
-    "20news": ("twenty_newsgroups_binary", False),
-    "debian": ("debian_descriptions", False),
-    "covtype": ("covtype", True),
-    "mnist37": ("mnist_3_vs_7", True),
-    "parity": ("mnist_parity", True),
-    "breast-cancer": ("breast_cancer", True),
-}
 Task = tuple[str, Callable[[], Any]]
 
 
@@ -93,8 +82,9 @@ def fits() -> Iterator[Task]:
     if "LINSEP_DATA" not in os.environ:
         return
     import datasets
+    from race import PROBLEMS
 
-    for name, (loader, intercept) in RACE.items():
+    for name, (loader, intercept) in PROBLEMS.items():
         X, y = getattr(datasets, loader)(Path(os.environ["LINSEP_DATA"]))
         for tol in (1e-4, 1e-6):
             logistic = linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=intercept, random_state=0)

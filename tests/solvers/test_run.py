@@ -5,12 +5,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from linsep.losses import Logistic
 from linsep.objective.duality import Bound
+from linsep.objective.heads import Margin
+from linsep.objective.objective import Objective
+from linsep.penalties import L2
 from linsep.schedules import Constant
-from linsep.solvers import STOPPED_BY_OBSERVER
+from linsep.solvers import STOPPED_BY_OBSERVER, Newton
 from linsep.solvers.first_order.step_watch import StepWatch
 from linsep.solvers.run import EndOfRun, GapRun, Run, SteppedRun, no_step_lowers
 from linsep.stopping import MaxIterations, ParameterChange, Progress
+from storage import STORAGES, STREAMED, Workspace, rows_of_classes
 
 METHOD = SimpleNamespace(tol=0.1, max_iter=3)
 
@@ -164,3 +169,23 @@ def test_a_run_in_passes_counts_them_and_tells_its_workspace():
     run.count_pass(0.5)
     run.count_pass(0.25)
     assert told == [(1, 0.5), (2, 0.25)]
+
+
+@pytest.mark.parametrize("storage", STREAMED)
+def test_a_run_over_blocks_records_means_over_all_rows_and_tells_of_every_pass(tmp_path, storage):
+    X, codes = rows_of_classes(60, 4, 2)
+    objective = Objective(STORAGES[storage](X, codes, None, tmp_path), Margin(Logistic()), L2(), C=0.7)
+    workspace = Workspace(tmp_path, 60)
+    told = []
+    workspace.passed = lambda passes, gap: told.append((passes, gap))
+    result = Newton(tol=1e-8).solve(objective, workspace=workspace)
+    z = np.where(codes == 1, 1.0, -1.0) * (X @ result.w + result.b)
+    risk = np.logaddexp(0.0, -z).mean()
+    last = result.history.records[-1]
+    assert last.risk == pytest.approx(risk)
+    assert last.zero_one == np.mean(z <= 0)
+    assert last.objective == pytest.approx(risk + result.w @ result.w / 2 / (0.7 * 60))
+    objectives = [record.objective for record in result.history.records]
+    assert objectives == sorted(objectives, reverse=True)
+    assert [passes for passes, _ in told] == list(range(1, len(told) + 1))
+    assert told[-1][1] <= 1e-8 < told[0][1]

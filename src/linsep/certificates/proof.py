@@ -122,6 +122,10 @@ class PlaneProofs(Proof):
             raise ValueError(f"there must be as many proofs of the kind {cls.kind!r} as planes, {planes}")
         return cls([None if one is None and cls.optional else cls.record.from_dict(one) for one in data])
 
+
+class PlaneByPlane(PlaneProofs):
+    """Records that are checked one plane after the other."""
+
     def check(self, case: Case) -> Iterator[Verification]:
         """Yield the outcome of every plane, in words that say which; covered is what all of them cover."""
         if len(self.each) != len(case.positive):
@@ -138,9 +142,9 @@ class PlaneProofs(Proof):
         common = tuple(name for name in outcomes[0].covered if all(name in outcome.covered for outcome in outcomes))
         yield from (replace(outcome, covered=common) for outcome in outcomes)
 
+    @abstractmethod
     def check_plane(self, case: Case, k: int) -> Verification:
         """Return the outcome of one plane; raise `ClaimError` for what is not so."""
-        raise NotImplementedError
 
 
 def proof_of(model: Any, kind: str) -> Any:

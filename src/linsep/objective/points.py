@@ -6,6 +6,7 @@ and the steps from it need no other pass. Where they are not it keeps sums alone
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .objective import Objective
 
 
-class Point:
+class Point(ABC):
     """A point (w, b): its value, gradient and bound."""
 
     problem: Objective
@@ -55,19 +56,19 @@ class Point:
         """Both in one array: the last row is that of b, if b is free."""
         return self.problem.join(self.w, self.b)
 
-    @cached_property
+    @property
+    @abstractmethod
     def smooth_gradient(self) -> FloatArray:
         """∇P for the smooth part of the penalty; its last entry, or row, is that of b, if b is free."""
-        raise NotImplementedError
 
-    @cached_property
+    @property
+    @abstractmethod
     def bound(self) -> Bound:
         """A bound on the optimum without another pass over the examples: the best one, where the rows are in memory."""
-        raise NotImplementedError
 
+    @abstractmethod
     def exact_bound(self) -> Bound:
         """Return the bound that the point's own dual gives, for which every example may be looked at again."""
-        raise NotImplementedError
 
 
 class MarginPoint(Point):

@@ -15,7 +15,7 @@ from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ..case import EXACT, ROUNDED, Case, exactly
 from ..outcome import ClaimError, Verification
-from ..proof import PlaneProofs
+from ..proof import PlaneByPlane
 from ..training_data import TrainingData
 
 #: By what share of themselves bounds may be further apart than they have to.
@@ -161,7 +161,7 @@ class MarginCertificate:
         )
 
 
-class Margin(PlaneProofs):
+class Margin(PlaneByPlane):
     """The margin of every plane, each class against the rest."""
 
     kind = "margin"

@@ -11,10 +11,10 @@ from ..case import EXACT, Case
 from ..mistakes.bound import MistakeBound
 from ..mistakes.check import MistakeCheck, in_words
 from ..outcome import ClaimError, Verification
-from ..proof import PlaneProofs
+from ..proof import PlaneByPlane
 
 
-class Mistakes(PlaneProofs):
+class Mistakes(PlaneByPlane):
     """The bound below the mistakes of every plane, each class against the rest."""
 
     kind = "mistakes"

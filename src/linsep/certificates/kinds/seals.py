@@ -10,11 +10,11 @@ from ...objective.objective import Objective
 from ...objective.statement import Statement
 from ..case import Case
 from ..outcome import Verification
-from ..proof import PlaneProofs
+from ..proof import PlaneByPlane
 from ..seal import Seal
 
 
-class Seals(PlaneProofs):
+class Seals(PlaneByPlane):
     """The seals of all planes: nothing is proven by them, but what is proven besides is about these planes."""
 
     kind = "seals"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from ..result import Observer, Result, Start
 Inner = Callable[[Any, Start | None, Observer | None], Result]
 
 
-class Reduction:
+class Reduction(ABC):
     """The same objective in another form: how it looks there, what a plane there is here, and what a result.
 
     It is found once for all objectives that share their examples. `help` is the word by which a solver says that it
@@ -23,9 +24,9 @@ class Reduction:
     help: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset()
 
+    @abstractmethod
     def apply(self, objective: Objective) -> Objective:
         """Return the objective in the other form."""
-        raise NotImplementedError
 
     def start(self, start: Start) -> Start:
         """Return where a run there begins."""
