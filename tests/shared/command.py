@@ -1,6 +1,7 @@
 """The command for tests: in a process of its own, or here, where it starts at once."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -52,3 +53,10 @@ def run(*arguments, code=0, stdin=b""):
     assert done.code == code, (out, err)
     assert "Traceback" not in err
     return out if code == 0 else err
+
+
+def run_json(*arguments, code=0):
+    """Run the command here; return what it says as JSON."""
+    done = call(*arguments, "--json")
+    assert done.code == code, done.err
+    return json.loads(done.out)

@@ -1,0 +1,128 @@
+"""Ctrl-C during a fit."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from linsep import LinearClassifier, solvers
+from linsep.losses import Loss
+from linsep.solvers import GradientDescent, StochasticDescent
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class Interrupted(Loss):
+    """The logistic loss of a user who presses Ctrl-C at the n-th slope."""
+
+    name, formula = "interrupted", "log(1 + e^(−z))"
+
+    def __init__(self, after):
+        self.after, self.calls = after, 0
+
+    def value(self, z):
+        return np.logaddexp(0, -z)
+
+    def slope(self, z):
+        self.calls += 1
+        if self.calls == self.after:
+            raise KeyboardInterrupt
+        return -1 / (1 + np.exp(z))
+
+
+@pytest.mark.parametrize(
+    ("solver", "after"),
+    [
+        (GradientDescent(0.1, None), 20),
+        (StochasticDescent(0.1, None), 400),
+        (StochasticDescent(0.1, None, "last", "cyclic"), 400),
+    ],
+    ids=["gd", "sgd", "cyclic"],
+)
+def test_an_interrupted_fit_raises_and_leaves_the_best_plane_so_far(solver, after, overlapping):
+    X, y = overlapping
+    model = LinearClassifier(Interrupted(after), solver=solver, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.n_iter_ > 1
+    w, b = model.coef_[0], model.intercept_[0]
+    objective = np.logaddexp(0, -y * (X @ w + b)).mean() + w @ w / (2 * len(y))
+    assert objective == pytest.approx(model.history_["best"][-1])
+    assert model.score(X, y) > 0.8
+
+
+def test_an_interrupted_minimisation_raises():
+    def grad(x):
+        if x[0] < 0.5:
+            raise KeyboardInterrupt
+        return 2 * x
+
+    with pytest.raises(KeyboardInterrupt):
+        solvers.minimize(lambda x: x @ x, grad, [1.0], schedule=0.1)
+
+
+#: Ctrl-C after the first record of a fit, as soon as a thread is inside the kernels.
+INTERRUPT = """
+import json, os, signal, sys, threading
+import numpy as np
+from linsep import LinearClassifier, Perceptron, SGDClassifier
+from linsep.solvers import GradientDescent
+from linsep.history import History
+
+recorded, add = threading.Event(), History.add
+
+def record(self, *arguments, **options):
+    add(self, *arguments, **options)
+    recorded.set()
+
+History.add = record
+
+def interrupt():
+    recorded.wait()
+    while not any("_core" in frame.f_code.co_filename for frame in sys._current_frames().values()):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((2000, 30)), rng.integers(0, {classes}, 2000)
+outcomes = []
+for model in [{models}]:
+    recorded.clear()
+    threading.Thread(target=interrupt).start()
+    try:
+        model.fit(X, y)
+        raised = False
+    except KeyboardInterrupt:
+        raised = True
+    shape = list(model.coef_.shape) if hasattr(model, "coef_") else None
+    outcomes.append(dict(raised=raised, shape=shape))
+print(json.dumps(outcomes))
+"""
+
+
+def interrupt(models, classes):
+    script = INTERRUPT.format(models=models, classes=classes)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# None of these fits would end by itself within hours.
+
+
+def test_ctrl_c_ends_a_compiled_fit_at_once_and_leaves_a_plane():
+    models = """SGDClassifier(stopping=None, max_iter=10**8), Perceptron(max_iter=10**8, prove=False),
+        LinearClassifier("logistic", solver=GradientDescent(stopping=None, max_iter=10**8))"""
+    for outcome in interrupt(models, 2):
+        assert outcome["raised"]
+        assert outcome["shape"] == [1, 30]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_a_fit_of_several_classes_at_once_and_leaves_their_planes(n_jobs):
+    (outcome,) = interrupt(f"SGDClassifier(stopping=None, max_iter=10**8, n_jobs={n_jobs})", 3)
+    assert outcome["raised"]
+    assert outcome["shape"] == [3, 30]
