@@ -70,18 +70,12 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
     try:
-        with _special(target) if target.exists() and not target.is_file() else _replacing(target) as file:
+        with target.open("wb") if target.exists() and not target.is_file() else _replacing(target) as file:
             yield file
     except OSError as error:
         if error.filename is not None or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # writing does not know its name
-
-
-@contextmanager
-def _special(target: Path) -> Iterator[BinaryIO]:
-    with target.open("wb") as file:
-        yield file
 
 
 @contextmanager

@@ -29,9 +29,7 @@ def number(data: Mapping[str, Any], name: str) -> float:
     ...
     ValueError: tol is '1', which is no finite number
     """
-    value = data[name]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ValueError(f"{name} is {value!r}, which is no finite number")
+    value = _value(data, name, "no finite number", int, float, np.integer, np.floating)
     if not math.isfinite(value):
         raise ValueError(f"{name} is {value!r}, which is no finite number")
     return float(value)
@@ -39,10 +37,7 @@ def number(data: Mapping[str, Any], name: str) -> float:
 
 def whole(data: Mapping[str, Any], name: str) -> int:
     """Return a whole number."""
-    value = data[name]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} is {value!r}, which is no whole number")
-    return int(value)
+    return int(_value(data, name, "no whole number", int, np.integer))
 
 
 def count(data: Mapping[str, Any], name: str) -> int:
@@ -55,18 +50,12 @@ def count(data: Mapping[str, Any], name: str) -> int:
 
 def flag(data: Mapping[str, Any], name: str) -> bool:
     """Return True or False."""
-    value = data[name]
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} is {value!r}, which is neither true nor false")
-    return bool(value)
+    return bool(_value(data, name, "neither true nor false", bool, np.bool_))
 
 
 def text(data: Mapping[str, Any], name: str) -> str:
     """Return a text."""
-    value = data[name]
-    if not isinstance(value, str):
-        raise ValueError(f"{name} is {value!r}, which is no text")
-    return value
+    return str(_value(data, name, "no text", str))
 
 
 def label(data: Mapping[Any, Any], name: Any) -> Any:
@@ -85,15 +74,18 @@ def items(data: Mapping[str, Any], name: str, read: Callable[[Mapping[Any, Any],
     >>> items({"points": [3, 4]}, "points", whole)
     [3, 4]
     """
-    values = data[name]
-    if not isinstance(values, list | tuple):
-        raise ValueError(f"{name} is {values!r}, which is no list")
-    return [read({name: value}, name) for value in values]
+    return [read({name: value}, name) for value in _value(data, name, "no list", list, tuple)]
 
 
 def section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return an object."""
+    value: Mapping[str, Any] = _value(data, name, "no object", Mapping)
+    return value
+
+
+def _value(data: Mapping[str, Any], name: str, otherwise: str, *kinds: type) -> Any:
+    """Return a value of these kinds; True and False are numbers to Python alone."""
     value = data[name]
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{name} is {value!r}, which is no object")
+    if not isinstance(value, kinds) or (isinstance(value, bool | np.bool_) and bool not in kinds):
+        raise ValueError(f"{name} is {value!r}, which is {otherwise}")
     return value

@@ -1,4 +1,4 @@
-"""Words that messages share: lists of names, and linear combinations of columns."""
+"""Words that messages and pictures share: lists of names, names cut short, linear combinations of columns."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def listed(things: Any, most: int) -> str:
     'a, b, c, …'
     """
     return ", ".join(map(str, things[:most])) + (", …" if len(things) > most else "")
+
+
+def cut(name: str, longest: int = 36) -> str:
+    """Return a name that fits into a picture.
+
+    Examples
+    --------
+    >>> cut("circumference", 8)
+    'circumf…'
+    """
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def combination(terms: Mapping[int, Fraction], constant: int, name: Callable[[int], str]) -> str:

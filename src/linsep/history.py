@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,18 +38,7 @@ class Record:
     iterate: FloatArray | None = None
 
 
-COLUMNS = (
-    "step",
-    "passes",
-    "objective",
-    "risk",
-    "zero_one",
-    "gradient_norm",
-    "step_size",
-    "best",
-    "example",
-    "updates",
-)
+COLUMNS = tuple(field.name for field in fields(Record) if field.name != "iterate")
 
 
 class History:
@@ -134,8 +123,7 @@ class History:
         import narwhals as nw
 
         table: dict[str, Any] = {column: self[column] for column in COLUMNS}
-        whole = ("step", "example")
-        table |= {column: table[column].astype(np.int64) for column in whole}
+        table |= {column: table[column].astype(np.int64) for column in ("step", "example")}
         return nw.from_dict(table, backend=backend).to_native()
 
     def thinned(self, capacity: int) -> History:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ class Schedule:
     """A sequence of step sizes: callable on a step number or on an array of them."""
 
     converges: ClassVar[bool] = False  # Σ η_k = ∞ and Σ η_k² < ∞
+    formula: ClassVar[str] = ""  # η_k, for pictures
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -25,9 +26,12 @@ class Schedule:
         """η_k."""
         raise TypeError(f"{type(self).__name__} does not say its step sizes")
 
-    def with_first(self, eta: float) -> Schedule:
+    def with_first(self, eta: float) -> Self:
         """Return the same schedule with η_0 = `eta`: what a message can tell a user to try."""
-        raise TypeError(f"{type(self).__name__} cannot be rescaled")
+        first = vars(self).get("eta")
+        if first is None or first != self(0):
+            raise TypeError(f"{type(self).__name__} cannot be rescaled")
+        return replace(self, **{"eta": eta})
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,11 @@ class Constant(Schedule):
     """
 
     eta: float = 0.1
+    formula: ClassVar[str] = "{eta:g}"
 
     def __call__(self, k: Any) -> Any:
         """η."""
         return self.eta + 0.0 * k
-
-    def with_first(self, eta: float) -> Constant:
-        """Constant(eta)."""
-        return Constant(eta)
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,11 @@ class InverseTime(Schedule):
     eta: float = 1.0
     decay: float = 1.0
     converges: ClassVar[bool] = True
+    formula: ClassVar[str] = "{eta:g}/(1 + {decay:g} k)"
 
     def __call__(self, k: Any) -> Any:
         """η/(1 + decay·k)."""
         return self.eta / (1.0 + self.decay * k)
-
-    def with_first(self, eta: float) -> InverseTime:
-        """Return the same decay from another first step."""
-        return InverseTime(eta, self.decay)
 
 
 @dataclass(frozen=True)
@@ -85,14 +83,11 @@ class InverseSqrt(Schedule):
     """
 
     eta: float = 1.0
+    formula: ClassVar[str] = "{eta:g}/√(k + 1)"
 
     def __call__(self, k: Any) -> Any:
         """η/√(k + 1)."""
         return self.eta * (1.0 + k) ** -0.5
-
-    def with_first(self, eta: float) -> InverseSqrt:
-        """InverseSqrt(eta)."""
-        return InverseSqrt(eta)
 
 
 @dataclass(frozen=True)
@@ -107,14 +102,15 @@ class Inverse(Schedule):
 
     alpha: float = 1.0
     converges: ClassVar[bool] = True
+    formula: ClassVar[str] = "1/({alpha:g} (k + 1))"
 
     def __call__(self, k: Any) -> Any:
         """1/(α (k + 1))."""
         return 1.0 / (self.alpha * (1.0 + k))
 
-    def with_first(self, eta: float) -> Inverse:
+    def with_first(self, eta: float) -> Self:
         """Inverse(1/eta)."""
-        return Inverse(1.0 / eta)
+        return replace(self, alpha=1.0 / eta)
 
 
 SCHEDULES: dict[str, type[Schedule]] = {

@@ -178,7 +178,7 @@ def test_any_solver_can_be_replayed_to_the_plane_it_reports(overlapping, name):
     recording = record_fit(SOLVED[name], X, y)
     film = make_film(recording)
     fitted = SOLVED[name].__class__(**SOLVED[name].get_params()).fit(X, y)
-    w, b = recording.plane(film.records[-1].iterate)
+    w, b = recording.plane(film.records[-1])
     np.testing.assert_allclose(w, fitted.coef_[0], rtol=1e-9, atol=1e-12)
     assert b == pytest.approx(fitted.intercept_[0], rel=1e-9, abs=1e-12)
     assert [record.step for record in film.records] == sorted(record.step for record in film.records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from html import escape
 from typing import Any
@@ -87,9 +87,6 @@ class Comparison(Sequence[Row]):
                 return row
         raise KeyError(f"no loss {which!r} was compared, only {', '.join(row.loss for row in self.rows)}")
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
     def to_frame(self) -> Any:
         """Return the rows as a table of pandas, or of polars or pyarrow if that is what is installed."""
         columns = {field.name: [getattr(row, field.name) for row in self.rows] for field in fields(Row)}
@@ -106,13 +103,11 @@ class Comparison(Sequence[Row]):
 
     def __str__(self) -> str:
         heads, lines = self._cells()
-        widths = [max(len(line[j]) for line in [heads, *lines]) for j in range(len(heads))]
-        # Words to the left, numbers to the right.
-        left = [j in (0, len(heads) - 1) for j in range(len(heads))]
-        text = [
-            "  ".join(c.ljust(w) if to_left else c.rjust(w) for c, w, to_left in zip(line, widths, left, strict=True))
-            for line in [heads, ["─" * width for width in widths], *lines]
-        ]
+        widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+        sides = ["<", *">" * (len(heads) - 2), "<"]  # words to the left, numbers to the right
+        forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+        ruled = [heads, ["─" * width for width in widths], *lines]
+        text = ["  ".join(map(format, line, forms)) for line in ruled]
         notes = [f"{row.loss}: {row.note}" for row in self.rows if row.note]
         return "\n".join(line.rstrip() for line in [*text, *([""] if notes else []), *notes])
 
@@ -230,7 +225,8 @@ def compare(
         else:
             model = LinearClassifier(loss, penalty=penalty, C=C, tol=tol, max_iter=max_iter, **shared)
         table.add(loss, model)
-    table.raise_if_all_failed()
+    if table.failures and not table.models:  # data that no loss can use are an error, not a table
+        raise table.failures[0]
     return table.comparison(chosen)
 
 
@@ -247,19 +243,14 @@ class _Table:
         """Fit, and note what came of it."""
         try:
             began = time.perf_counter()
-            notes = self._fit(model)
+            with complaints(ConvergenceWarning) as said:
+                model.fit(self.X, self.y, sample_weight=self.weight)
             seconds = time.perf_counter() - began
-            self.rows[label(loss)] = self._row(loss, model, seconds, notes)
+            self.rows[label(loss)] = self._row(loss, model, seconds, "; ".join(said))
             self.models[label(loss)] = model
         except FAILURES as failure:
             self.failures.append(failure)
             self.rows[label(loss)] = Row(label(loss), note=f"failed: {failure}")
-
-    def _fit(self, model: Any) -> str:
-        """Fit; return what it warned of not having converged, and pass other warnings on."""
-        with complaints(ConvergenceWarning) as said:
-            model.fit(self.X, self.y, sample_weight=self.weight)
-        return "; ".join(said)
 
     def _row(self, loss: Loss, model: Any, seconds: float, note: str) -> Row:
         scores = np.atleast_2d(np.asarray(model.decision_function(self.X)).T)
@@ -292,11 +283,6 @@ class _Table:
         if not lengths.all():
             return np.nan  # w = 0 is no plane
         return float((self._agreements(scores, model.classes_).min(axis=1) / lengths).min())
-
-    def raise_if_all_failed(self) -> None:
-        """Data that no loss can use are an error, not a table."""
-        if self.failures and not self.models:
-            raise self.failures[0]
 
     def comparison(self, chosen: Sequence[Loss]) -> Comparison:
         """Return the rows in the order asked for, the yardstick among them."""

@@ -33,22 +33,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was measured.
-
-    Attributes
-    ----------
-    rows : int
-    classes : list
-    measures : dict of str to Measure
-        Accuracy, balanced accuracy and, where the model has them, log loss and area under the ROC curve.
-    confusion : list of list of Measure
-        Rows are the true classes, columns the predicted ones.
-    """
+    """What was measured: accuracies and, where the model has them, log loss and area under the ROC curve."""
 
     rows: int
     classes: list[Any]
     measures: dict[str, Measure]
-    confusion: list[list[Measure]]
+    confusion: list[list[Measure]]  # a row for each true class, a column for each predicted one
 
 
 def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = None, seed: int = 0) -> Evaluation:
@@ -74,7 +64,7 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     classes = model.classes_
     truth = codes_of(y, classes)
     guess = codes_of(decide(model, X, threshold), classes)
-    rows = _Rows(truth, guess, len(classes), _log_losses(model, X, truth), _scores(model, X))
+    rows = _Rows(model, X, truth, guess)
     found = rows.measure(np.ones(len(truth)))
     rng = np.random.default_rng(seed)
     again = [rows.measure(_resample(rng, len(truth))) for _ in range(RESAMPLES)]
@@ -110,38 +100,22 @@ def _resample(rng: np.random.Generator, n: int) -> FloatArray:
     return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
 
 
-def _log_losses(model: Any, X: Any, truth: IntArray) -> FloatArray | None:
-    if not hasattr(model, "predict_log_proba"):
-        return None
-    return -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
-
-
-def _scores(model: Any, X: Any) -> FloatArray | None:
-    """Return the scores where there are two classes: the area under the curve is of these."""
-    return np.asarray(model.decision_function(X)) if len(model.classes_) == 2 else None
-
-
 class _Rows:
     """What each row contributes, so that a resample is a vector of weights."""
 
     names = ("accuracy", "balanced_accuracy", "log_loss", "auc")
 
-    def __init__(
-        self,
-        truth: IntArray,
-        guess: IntArray,
-        k: int,
-        log_losses: FloatArray | None,
-        scores: FloatArray | None,
-    ) -> None:
-        self.cell, self.k, self.log_losses = truth * k + guess, k, log_losses
-        self.scores = None
-        if scores is not None:
-            order = np.argsort(scores, kind="stable")
-            self.order, self.positive = order, (truth[order] == 1)
-            self.scores = np.cumsum(
-                np.diff(scores[order], prepend=scores[order[0]]) != 0
-            )  # equal scores share a number
+    def __init__(self, model: Any, X: Any, truth: IntArray, guess: IntArray) -> None:
+        self.k = len(model.classes_)
+        self.cell = truth * self.k + guess
+        self.log_losses = self.scores = None
+        if hasattr(model, "predict_log_proba"):
+            self.log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
+        if self.k == 2:  # the area under the curve is of these scores
+            scores = np.asarray(model.decision_function(X))
+            self.order = order = np.argsort(scores, kind="stable")
+            self.positive = truth[order] == 1
+            self.scores = np.cumsum(np.diff(scores[order], prepend=scores[order[0]]) != 0)  # equal ones share a number
 
     def measure(self, weight: FloatArray) -> list[float]:
         """Return all numbers, with every row counted `weight` times."""
@@ -151,10 +125,8 @@ class _Rows:
         recall = confusion.diagonal()[seen] / of_class[seen]
         log_loss = np.nan if self.log_losses is None else float(weight @ self.log_losses / weight.sum())
         accuracy = float(confusion.diagonal().sum() / weight.sum())
-        return [accuracy, float(recall.mean()), log_loss, self._auc(weight), *confusion.ravel().tolist()]
-
-    def _auc(self, weight: FloatArray) -> float:
-        return np.nan if self.scores is None else auc(self.scores, self.positive, weight[self.order])
+        area = np.nan if self.scores is None else auc(self.scores, self.positive, weight[self.order])
+        return [accuracy, float(recall.mean()), log_loss, area, *confusion.ravel().tolist()]
 
 
 def auc(group: IntArray, positive: BoolArray, weight: FloatArray) -> float:

@@ -27,27 +27,13 @@ FORMED = 500
 
 @dataclass(frozen=True, eq=False)
 class PlaneView:
-    """Two directions and where they cross.
+    """Two directions and where they cross."""
 
-    Attributes
-    ----------
-    origin : array of shape (d,)
-        o, shown at (0, 0).
-    across : array of shape (d,)
-        n, of length one.
-    along : array of shape (d,)
-        t, of length one and orthogonal to n; zero where there is only one feature.
-    shown : float
-        The share of the examples' variance that the view shows.
-    identity : bool
-        Whether u and v are simply the two features.
-    """
-
-    origin: FloatArray
-    across: FloatArray
-    along: FloatArray
-    shown: float = 1.0
-    identity: bool = False
+    origin: FloatArray  # o, shown at (0, 0)
+    across: FloatArray  # n, of length one
+    along: FloatArray  # t, of length one and orthogonal to n; zero where there is only one feature
+    shown: float = 1.0  # the share of the examples' variance that the view shows
+    identity: bool = False  # whether u and v are simply the two features
 
     def project(self, X: Any) -> FloatArray:
         """Return (u, v) of every row.

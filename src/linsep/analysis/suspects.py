@@ -33,22 +33,15 @@ RARE = 0.05
 PAIRS = 1000
 #: How many suspects of a kind are named.
 NAMED = 5
+#: What a column can be divided by at the least.
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Something to look at.
+    """Something to look at: what was seen and what to do about it, and the columns concerned."""
 
-    Attributes
-    ----------
-    kind : {"leak", "dominates", "collinear", "contradiction", "imbalance"}
-    message : str
-        What was seen, and what to do about it.
-    columns : tuple of str
-        The columns concerned.
-    """
-
-    kind: str
+    kind: str  # "leak", "dominates", "collinear", "contradiction" or "imbalance"
     message: str
     columns: tuple[str, ...] = ()
 
@@ -218,7 +211,8 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
         return
     rows = X[_spread(X.shape[0], min(GLANCE, X.shape[0]))]
     named: set[frozenset[str]] = set()
-    for i, j in _same_pairs(rows.toarray() if is_sparse(rows) else rows):
+    correlated = np.abs(np.triu(_correlations(rows.toarray() if is_sparse(rows) else rows), 1)) > SAME
+    for i, j in np.argwhere(correlated).tolist():
         made_of = frozenset((sources[i], sources[j]))
         if len(made_of) == 1 or made_of in named:
             continue
@@ -232,24 +226,14 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
             return
 
 
-def _same_pairs(X: FloatArray) -> list[tuple[int, int]]:
-    r = np.abs(np.triu(_correlations(X), 1))
-    return [(int(i), int(j)) for i, j in np.argwhere(r > SAME)]
-
-
 def _correlations(X: FloatArray) -> FloatArray:
     """Return the correlations of columns; 0 where one is constant."""
-    X = X / _at_least_tiny(np.abs(X).max(axis=0, initial=0.0))
+    X = X / np.maximum(np.abs(X).max(axis=0, initial=0.0), TINY)
     centred = np.asarray(X - X.mean(axis=0), dtype=np.float64)
     norm = np.sqrt((centred**2).sum(axis=0))
     constant = norm <= 1e-12 * np.sqrt(len(X))
     centred = np.where(constant, 0.0, centred) / np.where(constant, 1.0, norm)
     return np.asarray(centred.T @ centred)
-
-
-def _at_least_tiny(scale: FloatArray) -> FloatArray:
-    """Return what a column can be divided by."""
-    return np.maximum(scale, np.finfo(np.float64).tiny)
 
 
 # -- rows and classes -------------------------------------------------------------------------------------------------
@@ -270,17 +254,15 @@ def _contradictions(X: Any, codes: IntArray, scale: FloatArray) -> Iterator[Susp
 def _equal_rows(X: Any, codes: IntArray, scale: FloatArray) -> tuple[IntArray, IntArray]:
     """Return pairs of row numbers with equal rows and different labels, all such rows being in some pair."""
     # Equal rows have equal products with any vector, and few others have; columns of any scale count in this one.
-    mixing = np.random.default_rng(20231003).standard_normal(X.shape[1]) / _at_least_tiny(
-        np.where(scale > 0, scale, 1.0)
-    )
+    random = np.random.default_rng(20231003).standard_normal(X.shape[1])
+    mixing = random / np.maximum(np.where(scale > 0, scale, 1.0), TINY)
     key = Rows(X).matvec(mixing)
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=np.nan) != 0)
     lowest, highest = (f.reduceat(codes[order], begins) for f in (np.minimum, np.maximum))
     ends = np.append(begins[1:], len(order))
-    pairs = [
-        _opposites(order[begins[k] : ends[k]], codes) for k in np.flatnonzero(lowest != highest)
-    ]  # few groups have more than one label
+    mixed = np.flatnonzero(lowest != highest)  # few groups have more than one label
+    pairs = [_opposites(order[begins[k] : ends[k]], codes) for k in mixed]
     members, opposite = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), dtype=np.int64)
     differs = X[members] != X[opposite]
     equal = np.asarray(differs.sum(axis=1)).ravel() == 0

@@ -92,7 +92,7 @@ def _scores(demo: Demo) -> str:
     )
     return section(
         "What each model reaches",
-        table(heads, rows, numbers=range(1, len(heads))),
+        table(heads, rows),
         *map(paragraph, demo.notes),
         paragraph(explained, "quiet"),
     )

@@ -12,9 +12,9 @@ from .. import losses, palette
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..palette import Theme
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, class_colour, dashes, legend, theme_of
 from ._model import LinearModel, codes_of, read
-from ._view import Box, borders, box_around, clip_line, look_at_all, look_at_plane, regions
+from ._view import Box, borders, box_around, clip_line, frame, look_at_all, look_at_plane, regions
 
 #: An example this near z = 1 is taken to lie on the margin, where nobody kept the dual variables.
 ON_MARGIN = 1e-3
@@ -110,7 +110,6 @@ class BoundaryDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         model = read(estimator, feature_names)
         if model.coef.shape[1] < 2:
             raise ValueError(
@@ -119,34 +118,22 @@ class BoundaryDisplay(Display):
             )
         X = model.prepare(X)
         codes = codes_of(model.classes, y, X.shape[0])
-        all_classes = not model.binary and target is None
-        if all_classes:
+        classes, support, slack = model.classes.tolist(), None, None
+        if not model.binary and target is None:
             if margins is True:
                 raise ValueError("margins=True needs one plane; name a class with target=… to see it against the rest")
-            return cls._of_all(model, X, codes).plot(ax, **drawing)
-        return cls._of_plane(model, X, codes, target, margins).plot(ax, **drawing)
-
-    @classmethod
-    def _of_all(cls, model: LinearModel, X: Any, codes: IntArray) -> Self:
-        view = look_at_all(model, X)
-        planes = view.planes(model.coef, model.intercept)
-        classes, as_it_is = model.classes.tolist(), model.coef.shape[1] == 2
-        return cls(view.project(X), codes, classes, *planes, view.labels, as_it_is=as_it_is, note=view.note)
-
-    @classmethod
-    def _of_plane(cls, model: LinearModel, X: Any, codes: IntArray, target: Any, margins: bool | str) -> Self:
-        k = model.plane(target)
-        view = look_at_plane(model, k, X)
-        classes = model.classes.tolist()
-        if not model.binary:
-            codes, classes = (codes == k).astype(np.int64), ["the rest", classes[k]]
-        z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
-        with_margins = _has_margin(model.estimator) if margins == "auto" else bool(margins)
-        support = _support(model, k, X, z) if with_margins else None
-        slack = np.maximum(0.0, 1.0 - z) if with_margins else None
-        planes = view.planes(model.coef[k : k + 1], model.intercept[k : k + 1])
-        as_it_is = model.coef.shape[1] == 2
-        return cls(view.project(X), codes, classes, *planes, view.labels, support, slack, as_it_is, view.note)
+            view, shown = look_at_all(model, X), slice(None)
+        else:
+            k = model.plane(target)
+            view, shown = look_at_plane(model, k, X), slice(k, k + 1)
+            if not model.binary:
+                codes, classes = (codes == k).astype(np.int64), ["the rest", classes[k]]
+            if _has_margin(model.estimator) if margins == "auto" else margins:
+                z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
+                support, slack = _support(model, k, X, z), np.maximum(0.0, 1.0 - z)
+        planes, as_it_is = view.planes(model.coef[shown], model.intercept[shown]), model.coef.shape[1] == 2
+        drawn = cls(view.project(X), codes, classes, *planes, view.labels, support, slack, as_it_is, view.note)
+        return drawn.plot(ax, **drawing)
 
     def plot(
         self,
@@ -189,7 +176,7 @@ class BoundaryDisplay(Display):
         self._draw_support(ax, theme)
         if normal:
             self._draw_normal(ax, theme, box)
-        ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
+        frame(ax, box, self.labels)
         width, height = box[1] - box[0]
         if 1 / 3 <= width / height <= 3:
             ax.set_aspect("equal")  # so that the normal looks perpendicular
@@ -211,12 +198,8 @@ class BoundaryDisplay(Display):
     def _shade(self, ax: Any, theme: Theme, box: Box) -> None:
         for k, polygon in enumerate(regions(self.normals, self.offsets, box)):
             if len(polygon):
-                ax.fill(*polygon.T, color=self._colour(theme, k), alpha=0.12, linewidth=0, zorder=0)
-
-    def _colour(self, theme: Theme, k: int) -> str:
-        if len(self.classes) == 2:
-            return (theme.negative, theme.positive)[k]
-        return theme.series[k % len(theme.series)]
+                colour = class_colour(theme, k, len(self.classes))
+                ax.fill(*polygon.T, color=colour, alpha=0.12, linewidth=0, zorder=0)
 
     def _draw_boundary(self, ax: Any, theme: Theme, box: Box) -> None:
         label = "g(x) = 0" if len(self.normals) == 1 else "border"
@@ -257,10 +240,9 @@ class BoundaryDisplay(Display):
 
     def _draw_points(self, ax: Any, theme: Theme) -> None:
         for k, name in enumerate(self.classes):
-            chosen = self.points[self.codes == k]
-            marker: Any = palette.MARKERS[k % len(palette.MARKERS)]
-            look: Any = dict(marker=marker, color=self._colour(theme, k), edgecolors=theme.background, linewidths=0.6)
-            ax.scatter(*chosen.T, s=self._size(), label=str(name), zorder=3, **look)
+            marker, colour = palette.MARKERS[k % len(palette.MARKERS)], class_colour(theme, k, len(self.classes))
+            look: Any = dict(marker=marker, color=colour, edgecolors=theme.background, linewidths=0.6)
+            ax.scatter(*self.points[self.codes == k].T, s=self._size(), label=str(name), zorder=3, **look)
 
     def _size(self) -> int:
         """Return how large a point is drawn: where they are many, smaller."""

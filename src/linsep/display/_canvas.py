@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import palette
 from ..palette import Theme
@@ -14,8 +13,6 @@ from ..palette import Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-FloatArray = NDArray[np.float64]
 
 
 def pyplot() -> Any:
@@ -90,6 +87,16 @@ def dashes(k: int) -> Any:
     """Return the k-th line style."""
     pattern = palette.DASHES[k % len(palette.DASHES)]
     return (0, pattern) if pattern else "-"
+
+
+def line_look(theme: Theme, k: int, linewidth: float = 1.8) -> Any:
+    """Return what the k-th line of a picture looks like: its colour is never the only sign."""
+    return dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=linewidth)
+
+
+def class_colour(theme: Theme, k: int, count: int) -> str:
+    """Return the colour of the k-th of so many classes."""
+    return (theme.negative, theme.positive)[k] if count == 2 else theme.series[k % len(theme.series)]
 
 
 def grid_shape(count: int, columns: int) -> tuple[int, int]:

@@ -11,8 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
 from ..history import History, histories_of
-from ..palette import Theme
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, dashes, legend, theme_of
 
 #: A gap of zero has no place on a logarithmic axis: it is drawn here.
 SMALLEST_GAP = 1e-16
@@ -82,7 +81,6 @@ class ConvergenceDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         estimator = getattr(estimator, "best_estimator_", estimator)
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         histories = histories_of(estimator)
@@ -117,7 +115,6 @@ class ConvergenceDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         if by not in ("step", "pass"):
             raise ValueError(f"by={by!r} is not possible; use 'step' or 'pass'")
         bounds = lower or [np.nan] * len(histories)
@@ -145,9 +142,8 @@ class ConvergenceDisplay(Display):
         self.panels_ += ["zero_one"] * any(np.isfinite(curve.zero_one).any() for curve in curves)
         panels = self._axes(ax, len(self.panels_), 1, (6.8, 2.6 if len(self.panels_) > 1 else 4.6))
         self.lines_: dict[tuple[str, str], Any] = {}
-        draw = {"objective": self._draw_objective, "gap": self._draw_gap, "zero_one": self._draw_zero_one}
         for panel, what in zip(panels, self.panels_, strict=True):
-            draw[what](panel, theme_of(panel))
+            self._draw_objective(panel) if what == "objective" else self._draw_one(panel, what)
             if log:
                 panel.set_xscale("symlog", linthresh=1.0)
                 panel.set_xlim(left=0.0)
@@ -155,8 +151,8 @@ class ConvergenceDisplay(Display):
         panels[0].set_title(title or "", fontsize="medium")
         return self
 
-    def _draw_objective(self, ax: Any, theme: Theme) -> None:
-        one = len(self.curves) == 1
+    def _draw_objective(self, ax: Any) -> None:
+        theme, one = theme_of(ax), len(self.curves) == 1
         for k, (name, curve) in enumerate(self.curves.items()):
             colour = theme.series[k % len(theme.series)]
             parts: list[tuple[str, FloatArray, str, Any]] = [
@@ -178,26 +174,21 @@ class ConvergenceDisplay(Display):
         ax.set_ylabel("mean objective")
         legend(ax, "beside")
 
-    def _draw_gap(self, ax: Any, theme: Theme) -> None:
+    def _draw_one(self, ax: Any, what: str) -> None:
+        """Draw the gap, or the zero-one error, of each run."""
+        from matplotlib.ticker import PercentFormatter
+
+        theme = theme_of(ax)
         for k, (name, curve) in enumerate(self.curves.items()):
-            if np.isfinite(curve.lower):
+            if what != "gap" or np.isfinite(curve.lower):
                 look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
-                self.lines_[name, "gap"] = ax.semilogy(curve.x, curve.gap, label=name, **look)[0]
-        ax.set_ylabel("proven gap,\nrelative")
-
-    def _draw_zero_one(self, ax: Any, theme: Theme) -> None:
-        for k, (name, curve) in enumerate(self.curves.items()):
-            look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
-            self.lines_[name, "zero_one"] = ax.plot(curve.x, curve.zero_one, label=name, **look)[0]
-        ax.set_ylabel("zero-one error")
-        ax.set_ylim(bottom=0)
-        ax.yaxis.set_major_formatter(_percent())
-
-
-def _percent() -> Any:
-    from matplotlib.ticker import PercentFormatter
-
-    return PercentFormatter(1.0)
+                self.lines_[name, what] = ax.plot(curve.x, getattr(curve, what), label=name, **look)[0]
+        if what == "gap":
+            ax.set(ylabel="proven gap,\nrelative", yscale="log")
+        else:
+            ax.set(ylabel="zero-one error")
+            ax.set_ylim(bottom=0)
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def _mark(curve: Curve) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import losses as all_losses
 from .._types import FloatArray
 from ..losses import Loss
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, legend, line_look, theme_of
 
 
 @dataclass
@@ -64,7 +64,6 @@ class LossDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         if not low < high:
             raise ValueError(f"low={low!r} must be less than high={high!r}")
         chosen = [all_losses.get(loss) for loss in (all_losses.LOSSES if losses is None else losses)]
@@ -82,15 +81,12 @@ class LossDisplay(Display):
         ax.axvline(1.0, color=theme.grid, linewidth=1, zorder=0)
         self.lines_ = {}
         for k, (name, values) in enumerate(self.values.items()):
-            look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=2)
-            self.lines_[name] = ax.plot(self.z, values, label=name, **look)[0]
+            self.lines_[name] = ax.plot(self.z, values, label=name, **line_look(theme, k, 2))[0]
         ax.set(xlabel="agreement z = y g(x)", ylabel="loss ℓ(z)", xlim=(self.z[0], self.z[-1]))
         ax.set_title(title or "", fontsize="medium", pad=18)
         highest = max(float(values.max()) for values in self.values.values())
         ax.set_ylim(-0.1, highest * 1.05 if top is None else min(highest * 1.05, top))
-        where = ax.get_xaxis_transform()
-        ax.text(
-            0.0, 1.01, "mistake ◂ ▸ right", transform=where, ha="center", va="bottom", color=theme.muted, size="small"
-        )
+        look: Any = dict(transform=ax.get_xaxis_transform(), ha="center", va="bottom", color=theme.muted, size="small")
+        ax.text(0.0, 1.01, "mistake ◂ ▸ right", **look)
         legend(ax, loc="upper right")
         return self

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._types import FloatArray, IntArray
 from ..analysis.agreement import agreements, edges_around_zero
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, class_colour, dashes, legend, theme_of
 from ._model import codes_of, read, scored
 
 #: What tells classes apart besides their colours.
@@ -73,7 +73,6 @@ class MarginHistogramDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         model = read(estimator)
         if geometric and not model.binary:
             raise ValueError("geometric=True is for two classes: with more there is no one plane to be distant from")
@@ -99,7 +98,6 @@ class MarginHistogramDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         classes, table = scored(y, scores)
         codes = codes_of(classes, y, len(table))
         return cls(agreements(table, codes), codes, classes.tolist()).plot(ax, **drawing)
@@ -115,10 +113,8 @@ class MarginHistogramDisplay(Display):
         two = len(groups) == 2
         base = np.zeros(len(self.edges_) - 1)
         for k, counts in enumerate(self.counts_):
-            colour = (theme.negative, theme.positive)[k] if two else theme.series[k % len(theme.series)]
-            look: Any = dict(
-                color=colour, hatch=HATCHES[(k + k // len(theme.series)) % len(HATCHES)], edgecolor=theme.background
-            )
+            hatch = HATCHES[(k + k // len(theme.series)) % len(HATCHES)]
+            look: Any = dict(color=class_colour(theme, k, len(groups)), hatch=hatch, edgecolor=theme.background)
             widths, left = np.diff(self.edges_), self.edges_[:-1]
             ax.bar(left, counts, widths, base, align="edge", linewidth=0.5, label=str(self.classes[k]), **look)
             base += counts

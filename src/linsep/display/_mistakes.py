@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..analysis.agreement import agreements
-from ._canvas import Display, grid_shape, pyplot, signed, theme_of
+from ._canvas import Display, grid_shape, signed, theme_of
 from ._model import check_shape, codes_of, read, scored
 
 
@@ -82,7 +82,6 @@ class MistakesDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         model = read(estimator)
         scores = model.scores(model.prepare(X))
         return cls._worst(X, y, model.classes, scores, shape, top).plot(ax, **drawing)
@@ -109,7 +108,6 @@ class MistakesDisplay(Display):
         shape, top, ax, **drawing
             As for `from_estimator`.
         """
-        pyplot()
         classes, table = scored(y, scores)
         return cls._worst(X, y, classes, table, shape, top).plot(ax, **drawing)
 

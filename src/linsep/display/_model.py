@@ -18,26 +18,14 @@ from .._types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class LinearModel:
-    """The planes g_k(x) = w_k·x + b_k of a fitted classifier; of two classes one, positive for ``classes[1]``.
+    """The planes g_k(x) = w_k·x + b_k of a fitted classifier; of two classes one, positive for ``classes[1]``."""
 
-    Attributes
-    ----------
-    estimator : object
-        The linear one, the last step of a pipeline.
-    before : object or None
-        The pipeline's other steps, through which examples go first.
-    coef, intercept : arrays of shape (planes, d) and (planes,)
-    classes : array
-    names : list of str
-        Of the features.
-    """
-
-    estimator: Any
-    before: Any
-    coef: FloatArray
+    estimator: Any  # the linear one, the last step of a pipeline
+    before: Any  # the pipeline's other steps, through which examples go first; or None
+    coef: FloatArray  # of shape (planes, d)
     intercept: FloatArray
     classes: NDArray[Any]
-    names: list[str]
+    names: list[str]  # of the features
 
     @property
     def binary(self) -> bool:
@@ -70,6 +58,11 @@ class LinearModel:
         if target not in labels:
             raise ValueError(f"target={target!r} is not one of the classes {labels}; name the one to look at")
         return int(labels.index(target))
+
+    def sides(self, k: int) -> str:
+        """Return for whom positive and negative weights of plane k speak."""
+        towards, away = (self.classes[1], self.classes[0]) if self.binary else (self.classes[k], "the rest")
+        return f"{towards} (+) or {away} (−)"
 
 
 def read(estimator: Any, feature_names: ArrayLike | None = None) -> LinearModel:

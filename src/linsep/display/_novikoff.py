@@ -12,7 +12,7 @@ from .._types import FloatArray
 from ..estimators import Perceptron
 from ..history import History, histories_of
 from ..palette import Theme
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, dashes, legend, theme_of
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,6 @@ class NovikoffDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         if not isinstance(estimator, Perceptron):
             raise TypeError(f"{type(estimator).__name__} is no linsep.Perceptron: Novikoff's bound is on its mistakes")
         check_is_fitted(estimator, "coef_")
@@ -106,16 +105,14 @@ class NovikoffDisplay(Display):
         curve, colour = self.curves[name], theme.series[k % len(theme.series)]
         said = "" if len(self.curves) == 1 else f"{name}: "
         counted = curve.mistakes > 0
-        whole: Any = dict(
-            color=colour, linewidth=1.8, marker="." if len(curve.seen) < 40 else "", drawstyle="steps-post"
-        )
-        label = f"{said}{curve.mistakes[-1]:,.0f} mistakes"
-        self.lines_[name] = ax.plot(curve.seen[counted], curve.mistakes[counted], label=label, **whole)[0]
+        look: Any = dict(color=colour, linewidth=1.8, marker="." if len(curve.seen) < 40 else "")
+        look |= dict(drawstyle="steps-post", label=f"{said}{curve.mistakes[-1]:,.0f} mistakes")
+        self.lines_[name] = ax.plot(curve.seen[counted], curve.mistakes[counted], **look)[0]
         bounds = [(curve.best_bound, "(R/γ)², largest γ", 1), (curve.bound, "(R/γ)², γ of its own plane", 2)]
         for bound, words, style in bounds:
             if np.isfinite(bound):
-                look: Any = dict(color=colour, linewidth=1.2, linestyle=dashes(style))
-                line = ax.axhline(bound, label=f"{said}{words}: {bound:,.0f}", **look)
+                label = f"{said}{words}: {bound:,.0f}"
+                line = ax.axhline(bound, color=colour, linewidth=1.2, linestyle=dashes(style), label=label)
                 self.bound_lines_.setdefault(name, line)
         if name not in self.bound_lines_:
             ax.plot([], [], linestyle="none", label=f"{said}no bound: no plane that separates was found")

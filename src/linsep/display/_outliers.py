@@ -15,10 +15,9 @@ from .. import palette
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
-from ..palette import Theme
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, class_colour, legend, line_look, pyplot, theme_of
 from ._model import check_points, codes_of, read
-from ._view import Box, box_around, clip_line
+from ._view import Box, box_around, clip_line, frame
 
 
 @dataclass
@@ -104,8 +103,7 @@ class OutlierDisplay(Display):
         labels = classes[codes]
         if estimators is None:
             estimators = {"least squares": LeastSquaresClassifier(), "logistic": LogisticRegression()}
-        n = len(first)
-        without = {name: _plane(model, first, labels[:n]) for name, model in estimators.items()}
+        without = {name: _plane(model, first, labels[: len(first)]) for name, model in estimators.items()}
         with_extra = {name: _plane(model, points, labels) for name, model in estimators.items()}
         said = (str(names[0]), str(names[1]))
         return cls(points, codes, len(extra), classes.tolist(), without, with_extra, said).plot(ax, **drawing)
@@ -132,21 +130,17 @@ class OutlierDisplay(Display):
         box = box_around(self.points)
         first = len(self.points) - self.n_extra
         self.lines_: list[dict[str, Any]] = []
-        for panel, planes, shown in zip(
-            panels, (self.without, self.with_extra), (first, len(self.points)), strict=True
-        ):
-            self._draw(panel, theme_of(panel), planes, shown, box)
-        panels[0].set_title(
-            f"{title}: without the extra points" if title else "without the extra points", size="medium"
-        )
+        self._draw(panels[0], self.without, first, box)
+        self._draw(panels[1], self.with_extra, len(self.points), box)
+        panels[0].set_title(f"{f'{title}: ' if title else ''}without the extra points", size="medium")
         panels[1].set_title(f"with {self.n_extra} extra point{'s' * (self.n_extra > 1)}", size="medium")
         return self
 
-    def _draw(self, ax: Any, theme: Theme, planes: dict[str, FloatArray], shown: int, box: Box) -> None:
-        first = len(self.points) - self.n_extra
+    def _draw(self, ax: Any, planes: dict[str, FloatArray], shown: int, box: Box) -> None:
+        theme, first = theme_of(ax), len(self.points) - self.n_extra
         for k, name in enumerate(self.classes):
             chosen = self.points[:shown][self.codes[:shown] == k]
-            look: Any = dict(marker=palette.MARKERS[k], color=(theme.negative, theme.positive)[k])
+            look: Any = dict(marker=palette.MARKERS[k], color=class_colour(theme, k, 2))
             ax.scatter(*chosen.T, s=26, label=str(name), edgecolors=theme.background, linewidths=0.5, **look)
         if shown > first:
             ring: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=1.0)
@@ -155,11 +149,10 @@ class OutlierDisplay(Display):
         for k, (name, plane) in enumerate(planes.items()):
             wrong = self.mistakes[name][0 if planes is self.without else 1]
             segment = clip_line(plane[:2], float(plane[2]), box)
-            look = dict(color=theme.series[(k + 2) % len(theme.series)], linestyle=dashes(k), linewidth=2.2)
-            label = f"{name}: {wrong} mistake{'s' * (wrong != 1)}"
-            lines[name] = ax.plot(*segment.T, label=label, **look)[0]
+            look = line_look(theme, k, 2.2) | dict(color=theme.series[(k + 2) % len(theme.series)])
+            lines[name] = ax.plot(*segment.T, label=f"{name}: {wrong} mistake{'s' * (wrong != 1)}", **look)[0]
         self.lines_.append(lines)
-        ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=self.labels[0], ylabel=self.labels[1])
+        frame(ax, box, self.labels)
         legend(ax, "below")
 
 

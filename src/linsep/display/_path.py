@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
-from ..palette import Theme
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, dashes, legend, line_look, pyplot, theme_of
 from ._model import read
 
 
@@ -118,11 +117,9 @@ class RegularizationPathDisplay(Display):
             feature_names = before.get_feature_names_out(getattr(seen, "columns", None))
         model = read(fitted, feature_names)
         k = model.plane(target)
-        away = model.classes[0] if model.binary else "the rest"
-        towards = model.classes[1] if model.binary else model.classes[k]
         own = last.get_params()["C"]
         marked = float(own) if own is not None and asked[0] <= own <= asked[-1] else None
-        title = f"weights that speak for {towards} (+) or {away} (−)"
+        title = f"weights that speak for {model.sides(k)}"
         return cls(asked, weights[:, k], model.names, marked, title).plot(ax, **drawing)
 
     def plot(self, ax: Any = None, *, top: int = 8, title: str | None = None) -> Self:
@@ -134,7 +131,8 @@ class RegularizationPathDisplay(Display):
         for j in ranked[top:][::-1]:
             self.lines_[self.names[j]] = ax.plot(self.Cs, self.weights[:, j], color=theme.grid, linewidth=0.8)[0]
         for rank, j in enumerate(ranked[:top]):
-            self.lines_[self.names[j]] = self._draw(ax, theme, rank, j)
+            look = dict(label=self.names[j].replace("$", r"\$"), **line_look(theme, rank))
+            self.lines_[self.names[j]] = ax.plot(self.Cs, self.weights[:, j], **look)[0]
         ax.axhline(0.0, color=theme.text, linewidth=0.8)
         if self.C is not None:
             ax.axvline(self.C, color=theme.muted, linewidth=1.0, linestyle=dashes(1), label=f"C = {self.C:g}")
@@ -145,7 +143,3 @@ class RegularizationPathDisplay(Display):
         ax.set_title(f"{title}\n{said}" if title else said, fontsize="medium")
         legend(ax, "beside")
         return self
-
-    def _draw(self, ax: Any, theme: Theme, rank: int, j: int) -> Any:
-        look: Any = dict(color=theme.series[rank % len(theme.series)], linestyle=dashes(rank), linewidth=1.8)
-        return ax.plot(self.Cs, self.weights[:, j], label=self.names[j].replace("$", r"\$"), **look)[0]

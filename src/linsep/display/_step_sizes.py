@@ -15,9 +15,9 @@ from .. import schedules as all_schedules
 from .._complaints import complaints
 from .._types import FloatArray
 from ..history import History
-from ..schedules import Constant, Inverse, InverseSqrt, InverseTime, Schedule
+from ..schedules import Constant, InverseSqrt, Schedule
 from ..solvers import StepSizeWarning
-from ._canvas import Display, dashes, legend, pyplot, theme_of
+from ._canvas import Display, legend, line_look, pyplot, theme_of
 
 #: What is compared by default, as multiples of a step size that suits the data: steps that shrink forgive more.
 CONSTANT_FACTORS, SHRINKING_FACTORS = (1e-3, 1.0, 100.0), (1e-3, 1.0, 1e4)
@@ -92,9 +92,7 @@ class StepSizeDisplay(Display):
             Passed to `plot`.
         """
         pyplot()
-        chosen = [
-            all_schedules.get(s) for s in (_around_the_right_one(estimator, X, y) if schedules is None else schedules)
-        ]
+        chosen = _around_the_right_one(estimator, X, y) if schedules is None else map(all_schedules.get, schedules)
         return cls({_words(schedule): _run(estimator, X, y, schedule) for schedule in chosen}).plot(ax, **drawing)
 
     @classmethod
@@ -108,7 +106,6 @@ class StepSizeDisplay(Display):
         >>> StepSizeDisplay.from_descents({"η = 0.25": run}).verdicts
         {'η = 0.25': 'right'}
         """
-        pyplot()
         runs = {name: _of_history(run.history, run.advice) for name, run in descents.items()}
         return cls(runs).plot(ax, **drawing)
 
@@ -136,8 +133,8 @@ class StepSizeDisplay(Display):
         theme = theme_of(ax)
         self.lines_, verdicts = {}, self.verdicts
         for k, (name, run) in enumerate(self.runs.items()):
-            look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=1.8)
-            self.lines_[name] = ax.plot(run.steps, run.objective, label=f"{name}: {verdicts[name]}", **look)[0]
+            look = dict(label=f"{name}: {verdicts[name]}", **line_look(theme, k))
+            self.lines_[name] = ax.plot(run.steps, run.objective, **look)[0]
         values = np.concatenate([run.objective for run in self.runs.values()])
         low, start = float(values.min()), max(float(run.objective[0]) for run in self.runs.values())
         if log is None:
@@ -209,12 +206,4 @@ def _of_history(history: History, message: str) -> StepSizeRun:
 
 
 def _words(schedule: Schedule) -> str:
-    if isinstance(schedule, Constant):
-        return f"η = {schedule.eta:g}"
-    if isinstance(schedule, InverseSqrt):
-        return f"η = {schedule.eta:g}/√(k + 1)"
-    if isinstance(schedule, InverseTime):
-        return f"η = {schedule.eta:g}/(1 + {schedule.decay:g} k)"
-    if isinstance(schedule, Inverse):
-        return f"η = 1/({schedule.alpha:g} (k + 1))"
-    return str(schedule)
+    return f"η = {schedule.formula.format(**vars(schedule))}" if schedule.formula else str(schedule)

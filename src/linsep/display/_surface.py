@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import losses
+from .._core import is_sparse
 from .._types import FloatArray
+from ..geometry import augment
 from ..losses import Loss
 from ..palette import Theme
-from ._canvas import Display, colour_map, legend, pyplot, theme_of
+from ._canvas import Display, colour_map, legend, theme_of
 from ._model import LinearModel, codes_of, read
 
 Limits = tuple[float, float]
@@ -108,7 +110,6 @@ class RiskSurfaceDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         model = read(estimator, feature_names)
         if not model.binary:
             raise ValueError("the risk surface is that of two classes; fit on two of them, or one against the rest")
@@ -125,7 +126,9 @@ class RiskSurfaceDisplay(Display):
         ]
         title, n = f"mean of {chosen.formula}", X.shape[0]
         if sample is not None and n > sample:
-            rows = np.sort(np.random.default_rng(0).choice(n, _check_sample(sample), replace=False))
+            if sample < 1:
+                raise ValueError(f"sample={sample!r} must be at least 1, or None for all examples")
+            rows = np.sort(np.random.default_rng(0).choice(n, sample, replace=False))
             X, labels, title = X[rows], labels[rows], f"{title}, {sample:,} of {n:,} examples"
         risk, zero_one = _risks(X, labels, theta, (i, j), grid, chosen)
         names = [*(f"weight of {name}" for name in model.names), "intercept"]
@@ -162,7 +165,6 @@ class RiskSurfaceDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         grid = [np.linspace(*limits, resolution) for limits in (x_limits, y_limits)]
         values = np.array([[float(f(np.array([u, v]))) for u in grid[0]] for v in grid[1]])
         history = getattr(path, "history", None)
@@ -232,26 +234,20 @@ class RiskSurfaceDisplay(Display):
         legend(ax, loc="best")
 
     def _landscape(self, ax: Any, values: FloatArray, name: str, log: bool) -> None:
+        from scipy.interpolate import RegularGridInterpolator
+
         theme = theme_of(ax)
         u, v = np.meshgrid(self.x, self.y)
         ax.plot_surface(u, v, values, cmap=colour_map(theme, "sequential"), linewidth=0, rstride=1, cstride=1)
         if self.path is not None:
-            heights = self._heights(values)
-            lifted = heights + 0.01 * (values.max() - values.min())  # above the surface, which would hide it
+            surface = RegularGridInterpolator((self.y, self.x), values, bounds_error=False, fill_value=np.nan)
+            lifted = surface(self.path[:, ::-1]) + 0.01 * (values.max() - values.min())  # or it would hide the path
             line = ax.plot(*self.path.T, lifted, color=theme.negative, marker=".", markersize=4, zorder=10)[0]
             self.path_lines_.append(line)
         ax.locator_params(nbins=5)
         ax.set_xlabel(self.labels[0], labelpad=8)
         ax.set_ylabel(self.labels[1], labelpad=8)
         ax.set_title(name, fontsize="medium")
-
-    def _heights(self, values: FloatArray) -> FloatArray:
-        """Return the surface under the path, between the points of the grid."""
-        from scipy.interpolate import RegularGridInterpolator
-
-        assert self.path is not None
-        read_off = RegularGridInterpolator((self.y, self.x), values, bounds_error=False, fill_value=np.nan)
-        return np.asarray(read_off(self.path[:, ::-1]))
 
 
 def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
@@ -262,12 +258,6 @@ def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
         return losses.get(own)
     known = {"Perceptron": "perceptron", "LeastSquaresClassifier": "square", "HardMarginSVC": "hinge"}
     return losses.get(known.get(type(model.estimator).__name__, "logistic"))
-
-
-def _check_sample(sample: int) -> int:
-    if sample < 1:
-        raise ValueError(f"sample={sample!r} must be at least 1, or None for all examples")
-    return sample
 
 
 def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:
@@ -287,10 +277,8 @@ def _path(model: LinearModel, i: int, j: int) -> FloatArray | None:
     iterates = getattr(history, "iterates", np.empty((0, 0)))
     if not len(iterates):
         return None
-    theta = (
-        iterates if iterates.shape[1] > model.coef.shape[1] else np.column_stack([iterates, np.zeros(len(iterates))])
-    )
-    return np.asarray(theta[:, [i, j]])
+    with_intercept = np.column_stack([iterates, np.zeros(len(iterates))])  # of zero, where the fit had none
+    return with_intercept[:, [i, j]]
 
 
 def _around(values: FloatArray) -> Limits:
@@ -303,18 +291,12 @@ def _risks(
     X: Any, y: FloatArray, theta: FloatArray, where: tuple[int, int], grid: list[FloatArray], loss: Loss
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean loss and the share of mistakes at every point of the grid, a row for each of grid[1]."""
-    i, j = where
-    d = X.shape[1]
-
-    def column(k: int) -> FloatArray:
-        return np.ones(X.shape[0]) if k == d else np.asarray(X[:, [k]].toarray() if hasattr(X, "toarray") else X[:, k])
-
-    fixed = theta.copy()
-    fixed[[i, j]] = 0.0
+    fixed, varied = theta.copy(), augment(X)[:, list(where)]
+    fixed[list(where)] = 0.0
     g = np.asarray(X @ fixed[:-1], dtype=np.float64) + fixed[-1]
-    first, second = column(i).ravel(), column(j).ravel()
+    first, second = np.asarray(varied.toarray() if is_sparse(varied) else varied).T
     zero_one = losses.ZeroOne()
-    risk, mistakes = np.empty((len(grid[1]), len(grid[0]))), np.empty((len(grid[1]), len(grid[0])))
+    risk, mistakes = np.empty((2, len(grid[1]), len(grid[0])))
     for row, v in enumerate(grid[1]):
         z = y[:, None] * ((g + v * second)[:, None] + np.outer(first, grid[0]))
         risk[row], mistakes[row] = loss.value(z).mean(axis=0), zero_one.value(z).mean(axis=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from ..analysis.plane_view import plane_view
 from ._model import LinearModel
 
@@ -71,6 +71,11 @@ def _as_it_is(model: LinearModel) -> View:
     return View(np.zeros(2), np.eye(2), (model.names[0], model.names[1]))
 
 
+def frame(ax: Any, box: Box, labels: tuple[str, str]) -> None:
+    """Let axes show the box, and say what its sides are."""
+    ax.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=labels[0], ylabel=labels[1])
+
+
 # -- lines and half-planes in a box -------------------------------------------------------------------------------
 
 
@@ -83,7 +88,8 @@ def box_around(points: FloatArray, pad: float = 0.08) -> Box:
 
 def clip_line(a: FloatArray, c: float, box: Box) -> FloatArray:
     """Return the two ends, in the box, of the line a·t + c = 0; no rows where it does not pass through."""
-    crossings = _crossings(_corners(box), a, c)
+    _, crosses, crossings = _around(_corners(box), a, c)
+    crossings = crossings[crosses]
     if len(crossings) < 2:
         return np.empty((0, 2))
     along = crossings @ np.array([-a[1], a[0]])
@@ -95,26 +101,19 @@ def _corners(box: Box) -> FloatArray:
     return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
 
 
-def _crossings(polygon: FloatArray, a: FloatArray, c: float) -> FloatArray:
-    """Return where the border of a polygon meets a·t + c = 0."""
+def _around(polygon: FloatArray, a: FloatArray, c: float) -> tuple[BoolArray, BoolArray, FloatArray]:
+    """Return which corners have a·t + c ≥ 0, after which of them the border crosses a·t + c = 0, and where."""
     g = polygon @ a + c
-    following, g_next = np.roll(polygon, -1, axis=0), np.roll(g, -1)
-    crossing = (g >= 0) != (g_next >= 0)
-    share = (g[crossing] / (g[crossing] - g_next[crossing]))[:, None]
-    return np.asarray(polygon[crossing] + share * (following[crossing] - polygon[crossing]))
+    g_next, following = np.roll(g, -1), np.roll(polygon, -1, axis=0)
+    crosses = (g >= 0) != (g_next >= 0)
+    share = np.divide(g, g - g_next, out=np.zeros_like(g), where=crosses)
+    return g >= 0, crosses, polygon + share[:, None] * (following - polygon)
 
 
 def _clip_polygon(polygon: FloatArray, a: FloatArray, c: float) -> FloatArray:
     """Return the part of a convex polygon where a·t + c ≥ 0 (Sutherland and Hodgman)."""
-    kept: list[FloatArray] = []
-    for k, corner in enumerate(polygon):
-        following = polygon[(k + 1) % len(polygon)]
-        g, g_next = float(corner @ a + c), float(following @ a + c)
-        if g >= 0:
-            kept.append(corner)
-        if (g >= 0) != (g_next >= 0):
-            kept.append(corner + g / (g - g_next) * (following - corner))
-    return np.array(kept).reshape(-1, 2)
+    inside, crosses, crossings = _around(polygon, a, c)
+    return np.hstack([polygon, crossings]).reshape(-1, 2)[np.column_stack([inside, crosses]).ravel()]
 
 
 def regions(A: FloatArray, c: FloatArray, box: Box) -> list[FloatArray]:

@@ -9,24 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import FloatArray
+from .._words import cut
 from ..analysis.suspects import deviations
 from ..palette import full_strength
-from ._canvas import Display, colour_map, grid_shape, pyplot, signed, theme_of
+from ._canvas import Display, colour_map, grid_shape, signed, theme_of
 from ._model import LinearModel, check_shape, read
-
-#: Longer names of features are cut, so that bars keep their room.
-LONGEST_NAME = 36
 
 
 def _planes(model: LinearModel, target: Any) -> list[int]:
     """Return which planes to show: all, or that of one class."""
     return list(range(len(model.coef))) if target is None else [model.plane(target)]
-
-
-def _speaks_for(model: LinearModel, k: int) -> str:
-    if model.binary:
-        return f"speaks for {model.classes[1]} (+) or {model.classes[0]} (−)"
-    return f"speaks for {model.classes[k]} (+) or the rest (−)"
 
 
 @dataclass
@@ -100,7 +92,6 @@ class WeightsDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         if top < 1:
             raise ValueError(f"top={top!r} must be at least 1")
         model = read(estimator, feature_names)
@@ -111,7 +102,7 @@ class WeightsDisplay(Display):
         return cls(
             [[model.names[j] for j in chosen] for chosen in ranked],
             [w[chosen] for w, chosen in zip(weights, ranked, strict=True)],
-            [_speaks_for(model, k) for k in planes],
+            [f"speaks for {model.sides(k)}" for k in planes],
             X is not None,
             [len(scale) - len(chosen) for chosen in ranked],
         ).plot(ax, **drawing)
@@ -133,19 +124,14 @@ class WeightsDisplay(Display):
         place = np.arange(len(weights))[::-1]
         bars = ax.barh(place, weights, color=colours, height=0.72)
         ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
-        ax.set_yticks(place, [_cut(name) for name in self.names[k]], fontsize="small")
+        # Bars keep their room, and a dollar sign in a column's name is no formula.
+        ax.set_yticks(place, [cut(name).replace("$", r"\$") for name in self.names[k]], fontsize="small")
         ax.axvline(0.0, color=theme.text, linewidth=0.8)
         ax.margins(x=0.18)
         ax.set_xlabel("weight × standard deviation" if self.scaled else "weight")
         hidden = 0 if self.left_out is None else self.left_out[k]
         ax.set_title(self.titles[k] + (f"\n{hidden} smaller ones not shown" if hidden else ""), fontsize="medium")
         self.bars_.append(bars)
-
-
-def _cut(name: str) -> str:
-    # A dollar sign in a column's name is no formula.
-    name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-    return name.replace("$", r"\$")
 
 
 @dataclass
@@ -203,12 +189,11 @@ class WeightImageDisplay(Display):
         **drawing
             Passed to `plot`.
         """
-        pyplot()
         model = read(estimator)
         height, width = check_shape(shape, model.coef.shape[1])
         planes = _planes(model, target)
         images = [model.coef[k].reshape(height, width) for k in planes]
-        return cls(images, [_speaks_for(model, k) for k in planes]).plot(ax, **drawing)
+        return cls(images, [f"speaks for {model.sides(k)}" for k in planes]).plot(ax, **drawing)
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw them on one scale, on which zero is neutral; it ends in an arrow where a few weights tower above it."""

@@ -131,8 +131,7 @@ def draw_picture(film: Film, k: int, axes: Any) -> None:
         _contour(axes, film, g, side * float(film.band[k]), colors=PLANE, linewidths=1, linestyles="dotted")
     if (cause := film.records[k].example) >= 0:
         axes.scatter(*scene.points[cause], s=260, facecolors="none", edgecolors=CAUSE, linewidths=3)
-    axes.set_xlim(scene.u[0], scene.u[-1])
-    axes.set_ylim(scene.v[0], scene.v[-1])
+    axes.set(xlim=scene.u[[0, -1]], ylim=scene.v[[0, -1]])
     axes.set_xlabel(scene.names[0], parse_math=False)
     axes.set_ylabel(scene.names[1], parse_math=False)
 
@@ -145,11 +144,10 @@ def _contour(axes: Any, film: Film, g: FloatArray, level: float, **style: Any) -
 def draw_objective(film: Film, k: int, axes: Any) -> None:
     """Draw the objective up to frame k over the whole run, and the best so far."""
     steps = [record.step for record in film.records]
-    axes.plot(steps, [record.objective for record in film.records], color="0.8")
-    axes.plot(steps[: k + 1], [record.objective for record in film.records[: k + 1]], color=PLANE, label="now")
-    axes.plot(
-        steps[: k + 1], [record.best for record in film.records[: k + 1]], color=BEST, ls="--", label="best so far"
-    )
+    objective, best = ([getattr(record, name) for record in film.records] for name in ("objective", "best"))
+    axes.plot(steps, objective, color="0.8")
+    axes.plot(steps[: k + 1], objective[: k + 1], color=PLANE, label="now")
+    axes.plot(steps[: k + 1], best[: k + 1], color=BEST, ls="--", label="best so far")
     axes.set_title("objective", fontsize=9)
     axes.legend(fontsize=8, loc="upper right")
 

@@ -21,38 +21,26 @@ GRID, MAPPED_FEATURES = 45, 60
 #: Room around the outermost examples, as a share of the picture.
 ROOM = 0.08
 
+#: Two coordinates of every example, their names, and φ: how features are made of such coordinates.
+Original = tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]]
+
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """The two coordinates of a picture, and how a plane is drawn in it.
 
     In the picture the discriminant is g = Σ cⱼ φⱼ(u, v) + c₀, where the frames have the coefficients (c₁, …, c₀).
-
-    Attributes
-    ----------
-    kind : {"features", "map", "projection"}
-        Two features as they are; two coordinates of which the features are functions; or a projection of many.
-    points : array of shape (n, 2)
-        Where every example is.
-    names : (str, str)
-    sentence : str
-        What a reader must know of the picture.
-    u, v : array
-        The grid that covers it.
-    basis : array of shape (features, len(v), len(u)) or None
-        φ on the grid; None for φ = (u, v).
-    coefficients : callable
-        From (w, b) to c.
+    `kind` is "features" (two of them as they are), "map" (two coordinates that they are functions of) or "projection".
     """
 
     kind: str
-    points: FloatArray
+    points: FloatArray  # where every example is
     names: tuple[str, str]
-    sentence: str
-    u: FloatArray
+    sentence: str  # what a reader must know of the picture
+    u: FloatArray  # with v, the grid that covers it
     v: FloatArray
-    basis: FloatArray | None
-    coefficients: Callable[[FloatArray, float], Sequence[float]]
+    basis: FloatArray | None  # φ on the grid, of shape (features, len(v), len(u)); None for φ = (u, v)
+    coefficients: Callable[[FloatArray, float], Sequence[float]]  # from (w, b) to c
 
     def on_grid(self, c: FloatArray) -> FloatArray:
         """Return g at every point of the grid."""
@@ -144,44 +132,26 @@ class Film:
 # -- the picture ----------------------------------------------------------------------------------------------------
 
 
-def make_scene(
-    recording: Recording,
-    names: Sequence[str],
-    original: tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None,
-) -> Scene:
-    """Return how the examples are shown.
-
-    Parameters
-    ----------
-    recording : Recording
-    names : list of str
-        Of the features.
-    original : (points, names, φ), optional
-        Two coordinates of every example, their names, and how features are made of such coordinates.
-    """
+def make_scene(recording: Recording, names: Sequence[str], original: Original | None) -> Scene:
+    """Return how the examples are shown; `names` are those of the features."""
     if original is not None and recording.problem.rows.d <= MAPPED_FEATURES:
         return _mapped(*original)
     X, result = recording.problem.rows.X, recording.result
     view = plane_view(X, result.w, result.b)
+    kind, axes = "features", (names[0], names[-1])
+    sentence = "Both features as they are: the line is where g(x) = 0."
+    if not view.identity:
+        kind, axes = "projection", ("distance from the reported plane", "largest remaining spread")
+        exact = "the plane reported is exactly the vertical line at 0; " if result.w.any() else ""
+        share = f"{view.shown:.0%}" if view.shown >= 0.01 else "less than 1%"
+        sentence = (
+            f"{X.shape[1]:,} features on two axes: across, the distance from the plane that the fit reports; up, the "
+            f"direction of the largest spread that is left{_mostly(view.along, names)}. The picture shows {share} of "
+            f"the examples' variance: {exact}other planes are drawn where they cut through the picture, so an example "
+            "may be wrong and yet appear on the right side. Which examples are wrong is computed from all features."
+        )
     points = view.project(X)
-    if view.identity:
-        sentence = "Both features as they are: the line is where g(x) = 0."
-        return _flat("features", points, (names[0], names[1]), sentence, view.line)
-    exact = "the plane reported is exactly the vertical line at 0; " if result.w.any() else ""
-    sentence = (
-        f"{X.shape[1]:,} features on two axes: across, the distance from the plane that the fit reports; up, the "
-        f"direction of the largest spread that is left{_mostly(view.along, names)}. The picture shows "
-        f"{_percent(view.shown)} of the examples' variance: {exact}other planes are drawn where they cut through the "
-        "picture, so an example may be wrong and yet appear on the right side. Which examples are wrong is computed "
-        "from all features."
-    )
-    return _flat(
-        "projection", points, ("distance from the reported plane", "largest remaining spread"), sentence, view.line
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "less than 1%"
+    return Scene(kind, points, axes, sentence, _axis(points[:, 0]), _axis(points[:, 1]), None, view.line)
 
 
 def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
@@ -189,17 +159,6 @@ def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
     heaviest = np.argsort(-np.abs(direction), kind="stable")[:2]
     named = [names[j] for j in heaviest if abs(direction[j]) > 0.3]
     return f" (mostly {' and '.join(named)})" if named else ""
-
-
-def _flat(
-    kind: str,
-    points: FloatArray,
-    names: tuple[str, str],
-    sentence: str,
-    line: Callable[[FloatArray, float], Sequence[float]],
-) -> Scene:
-    u, v = (_axis(points[:, j]) for j in (0, 1))
-    return Scene(kind, points, names, sentence, u, v, None, line)
 
 
 def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray], Any]) -> Scene:
@@ -212,8 +171,7 @@ def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray]
         f"Drawn in the plane of {names[0]} and {names[1]}; the fit sees {len(basis)} features φ(x) made of them, in "
         "which the boundary is a plane: here it is where w·φ(x) + b = 0."
     )
-    shown = names[0], names[1]
-    return Scene("map", points, shown, sentence, u, v, basis, lambda w, b: [*w.tolist(), b])
+    return Scene("map", points, (names[0], names[1]), sentence, u, v, basis, lambda w, b: [*w.tolist(), b])
 
 
 def _axis(values: FloatArray) -> FloatArray:
@@ -230,10 +188,10 @@ def make_film(
     recording: Recording,
     *,
     names: Sequence[str] | None = None,
-    original: tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None = None,
+    original: Original | None = None,
     title: str | None = None,
 ) -> Film:
-    """Return the film of a recorded fit; parameters as for `make_scene` and `Film`."""
+    """Return the film of a recorded fit; `names` are those of the features."""
     problem, model = recording.problem, recording.model
     names = [f"x{j}" for j in range(problem.rows.d)] if names is None else list(names)
     scene = make_scene(recording, names, original)
@@ -242,13 +200,14 @@ def make_film(
     shown = _shown(problem.rows.n)
     kept = _kept(len(everything), len(shown), coefficients)
     records = [everything[k] for k in kept]
-    iterates = [recording.plane(_iterate(record)) for record in records]
+    plane_of = recording.plane
+    iterates = [plane_of(record) for record in records]
     wrong, band = np.empty((len(records), len(shown)), dtype=bool), np.zeros(len(records))
     for k, (w, b) in enumerate(iterates):
         z = problem.agreements(w, b)
         wrong[k] = z[shown] <= 0
         band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
-    best_records = _best(everything, few_mistakes_first=_is_perceptron(recording))
+    best_records = _best(everything, few_mistakes_first=recording.history.solver == "perceptron")
     best, beside = _places([best_records[k] for k in kept], kept)
     best_errors = [np.nan if best_records[k] < 0 else everything[best_records[k]].zero_one for k in kept]
     before, after = _agreements(recording, records, whole=len(kept) == len(everything))
@@ -261,13 +220,12 @@ def make_film(
         records=records,
         planes=np.array([scene.coefficients(w, b) for w, b in iterates]),
         best=best,
-        best_planes=np.array([scene.coefficients(*recording.plane(_iterate(everything[k]))) for k in beside]).reshape(
-            -1, coefficients
-        ),
+        best_planes=np.reshape([scene.coefficients(*plane_of(everything[k])) for k in beside], (-1, coefficients)),
         best_errors=np.array(best_errors),
         wrong=wrong,
         band=band,
-        band_sentence=_band_sentence(recording),
+        band_sentence="Dotted: the margin, "
+        + ("g = ±1." if problem.loss.margin else "through the nearest example, once all are on their own side."),
         before=before,
         after=after,
         bound=_bound(recording),
@@ -277,11 +235,6 @@ def make_film(
         total=problem.rows.n,
         counts_mistakes=problem.loss.name == "perceptron",
     )
-
-
-def _iterate(record: Record) -> FloatArray:
-    assert record.iterate is not None  # what `record_fit` returns has one in every record
-    return record.iterate
 
 
 def _shown(n: int) -> IntArray:
@@ -345,22 +298,12 @@ def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> 
             continue
         x = problem.rows.X[[record.example]]
         for target, j in [(after, k), *([(before, k - 1)] if known and k else [])]:
-            w, b = recording.plane(_iterate(records[j]))
+            w, b = recording.plane(records[j])
             target[k] = problem.y[record.example] * (float(np.ravel(x @ w)[0]) + b)
     return before, after
 
 
 # -- what is said ---------------------------------------------------------------------------------------------------
-
-
-def _is_perceptron(recording: Recording) -> bool:
-    return recording.history.solver == "perceptron"
-
-
-def _band_sentence(recording: Recording) -> str:
-    if recording.problem.loss.margin:
-        return "Dotted: the margin, g = ±1."
-    return "Dotted: the margin, through the nearest example, once all are on their own side."
 
 
 def _bound(recording: Recording) -> Bound | None:
@@ -378,12 +321,10 @@ def _bound(recording: Recording) -> Bound | None:
             f"‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
         )
         return Bound(radius, margin, value, sentence)
-    proof = model.separability_
+    proof, why = model.separability_, "no bound is known, for no separating plane was found"
     if proof is not None and not proof.separable:
-        return Bound(
-            radius, 0.0, np.inf, "Novikoff: no bound, for it is proven that no plane separates these examples."
-        )
-    return Bound(radius, 0.0, np.inf, "Novikoff: no bound is known, for no separating plane was found.")
+        why = "no bound, for it is proven that no plane separates these examples"
+    return Bound(radius, 0.0, np.inf, f"Novikoff: {why}.")
 
 
 def _facts(recording: Recording) -> list[tuple[str, str]]:

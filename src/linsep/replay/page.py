@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .._types import BoolArray, IntArray
 from ..palette import Theme, custom_properties
-from .film import Bound, Film
+from .film import Film
 
 #: Digits that a picture can show; more would only make the file larger.
 DIGITS = 6
@@ -28,12 +29,7 @@ def render(film: Film) -> str:
         "film": embedded(payload(film)),
     }
     page = folder.joinpath("page.html").read_text("utf-8")
-    before = page.split("{{")
-    filled = [before[0]]
-    for piece in before[1:]:
-        name, _, rest = piece.partition("}}")
-        filled += [parts[name], rest]
-    return "".join(filled)
+    return re.sub(r"{{(\w+)}}", lambda name: parts[name[1]], page)
 
 
 def _roles(theme: Theme) -> dict[str, str]:
@@ -59,7 +55,7 @@ def payload(film: Film) -> dict[str, Any]:
     """Return all that the page knows."""
     causes, cause = _causes(film)
     places = np.concatenate([film.shown, causes])
-    scene = film.scene
+    scene, bound = film.scene, film.bound
     return {
         "title": film.title,
         "classes": list(film.classes),
@@ -83,7 +79,8 @@ def payload(film: Film) -> dict[str, Any]:
             "row": places.tolist(),
             "drawn": len(film.shown),
         },
-        "bound": _bound(film.bound),
+        # In full, since the page rounds it down to whole mistakes.
+        "bound": bound and {"value": bound.value if np.isfinite(bound.value) else None, "sentence": bound.sentence},
         "frames": {
             **{name: _numbers([getattr(r, name) for r in film.records]) for name in COLUMNS},
             "cause": cause,
@@ -97,13 +94,6 @@ def payload(film: Film) -> dict[str, Any]:
         },
         "best_planes": [_numbers(plane) for plane in film.best_planes],
     }
-
-
-def _bound(bound: Bound | None) -> dict[str, Any] | None:
-    """Return the bound in full, since the page rounds it down to whole mistakes."""
-    if bound is None:
-        return None
-    return {"value": bound.value if np.isfinite(bound.value) else None, "sentence": bound.sentence}
 
 
 COLUMNS = ("step", "passes", "objective", "best", "zero_one", "step_size", "updates")

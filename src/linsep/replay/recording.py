@@ -27,42 +27,30 @@ STEPS, FEWEST_STEPS, WORK = 5000, 200, 2_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A fit and its steps.
+    """A fit and its steps."""
 
-    Attributes
-    ----------
-    model : estimator
-        Fitted.
-    problem : Objective
-        What was minimised: examples, labels ±1, loss, penalty.
-    history : History
-        With the iterate of every record.
-    classes : (str, str)
-        What −1 and +1 stand for.
-    result : Result
-    limit : int
-        Steps after which the fit was stopped, where it had not ended by itself.
-    warnings : tuple of str
-        What the fit complained of.
-    """
-
-    model: Any
-    problem: Objective
-    history: History
-    classes: tuple[str, str]
+    model: Any  # fitted
+    problem: Objective  # what was minimised: examples, labels ±1, loss, penalty
+    history: History  # with the iterate of every record
+    classes: tuple[str, str]  # what −1 and +1 stand for
     result: Result
-    limit: int
-    warnings: tuple[str, ...]
+    limit: int  # steps after which the fit was stopped, where it had not ended by itself
+    warnings: tuple[str, ...]  # what the fit complained of
 
     @property
     def cut_short(self) -> bool:
         """Whether the limit ended the fit."""
         return self.result.message == STOPPED_BY_OBSERVER
 
-    def plane(self, iterate: FloatArray) -> tuple[FloatArray, float]:
-        """Return w and b of a recorded iterate."""
-        d = self.problem.rows.d
-        return iterate[:d], float(iterate[d]) if len(iterate) > d else 0.0
+    def plane(self, record: Record) -> tuple[FloatArray, float]:
+        """Return w and b of a record."""
+        assert record.iterate is not None  # what `record_fit` returns has one in every record
+        return plane_of(record.iterate, self.problem.rows.d)
+
+
+def plane_of(theta: FloatArray, d: int) -> tuple[FloatArray, float]:
+    """Return w and b of an iterate; b is 0 where it has none."""
+    return theta[:d], float(theta[d]) if len(theta) > d else 0.0
 
 
 def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None, positive: Any = None) -> Recording:
@@ -85,7 +73,8 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
     labels = _named(y, codes, classes, positive)
     if steps is not None:
         check_count("steps", steps)
-    limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, _stored(X)))) if steps is None else steps
+    stored = int(X.nnz if hasattr(X, "nnz") else np.size(X))
+    limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, stored))) if steps is None else steps
     recorder = _Recorder(model, limit)
     with solved_by(model, recorder.chosen), complaints(ConvergenceWarning, repeated=True) as said:
         model.fit(X, labels)
@@ -142,10 +131,6 @@ def _copy(estimator: Any) -> Any:
     return model
 
 
-def _stored(X: Any) -> int:
-    return int(X.nnz if hasattr(X, "nnz") else np.size(X))
-
-
 class _Recorder:
     """A solver that runs another and listens."""
 
@@ -170,9 +155,7 @@ class _Recorder:
         solver = self._choose() or self._named(automatic(problem)[0])
         if is_dataclass(solver) and hasattr(solver, "record"):
             solver = replace(solver, record="update")  # type: ignore[type-var]
-        self.name, self.problem = solver.name, problem
-
-        remembers = hasattr(solver, "record")
+        self.name, self.problem, remembers = solver.name, problem, hasattr(solver, "record")
 
         def listen(iteration: int, theta: FloatArray, objective: float) -> bool:
             self._heard += 1
@@ -205,8 +188,7 @@ def _joined(problem: Objective, result: Result, seen: list[tuple[int, FloatArray
 
     def add(step: int, theta: FloatArray) -> None:
         nonlocal best
-        w, b = theta[:d], float(theta[d]) if len(theta) > d else 0.0
-        point = problem.evaluate(w, b, gradient=False)
+        point = problem.evaluate(*plane_of(theta, d), gradient=False)
         base = by_step.get(step) or Record(step, step, point.mean_objective)
         best = min(best, base.objective)
         history.add(replace(base, risk=point.risk, zero_one=point.zero_one, best=best, iterate=theta))

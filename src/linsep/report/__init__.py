@@ -18,9 +18,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .._atomic_file import write_atomically
-from .content import compute
-from .page import render
-from .records import Content
+from .content import Content, compute, render
 
 __all__ = ["Content", "compute", "render", "write_report"]
 

@@ -1,8 +1,9 @@
-"""The numbers and sentences of a report, computed once; `page` draws them."""
+"""The numbers and sentences of a report, computed once, and the page of them: its sections, in the order one asks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,78 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._types import FloatArray
 from .._words import listed
-from ..analysis.evaluation import codes_of, evaluate
-from ..analysis.suspects import suspects
+from ..analysis.evaluation import Evaluation, codes_of, evaluate
+from ..analysis.suspects import Suspect, suspects
 from ..history import histories_of
 from ..losses import LOSSES, Logistic, ZeroOne
 from . import learned, proofs, quality
-from .quality import Cells
-from .records import Content
+from .learned import Journey, Weights
+from .markup import definitions, document, paragraph, section
+from .quality import Bin, Cells, Curve, Histogram, Mistake
 
-__all__ = ["Content", "compute", "in_words"]
+__all__ = ["Content", "compute", "in_words", "render"]
 
 #: Seconds that the search for a proof of separability may take.
 PROOF_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a report says.
+
+    Attributes
+    ----------
+    title, objective, objective_in_words, recheck : str
+    proof : list of str
+    is_proven : bool
+    facts : list of (str, str)
+        What was fitted, in a few words each.
+    evaluation : Evaluation
+    curve : Curve or None
+        With two classes only.
+    calibration : list of Bin or None
+        Where there are probabilities.
+    weights : list of Weights
+    margins : Histogram
+    mistakes : list of Mistake
+        The worst first.
+    n_mistakes : int
+    separability : list of str
+        One sentence for two classes, one a class for more.
+    is_decided : bool
+        Whether all of them are verdicts.
+    journeys : list of Journey
+        Empty where nothing was recorded.
+    suspects : list of Suspect
+    unseen : bool or None
+        Whether the rows are others than those of the fit; None where that is not known.
+    knows_fit : bool
+        Whether separability and what to watch out for are told of the rows of the fit, not of the measured ones.
+    notes : list of str
+        What else a reader should know of the data.
+    """
+
+    title: str
+    objective: str
+    objective_in_words: str
+    proof: list[str]
+    is_proven: bool
+    recheck: str
+    facts: list[tuple[str, str]]
+    evaluation: Evaluation
+    curve: Curve | None
+    calibration: list[Bin] | None
+    weights: list[Weights]
+    margins: Histogram
+    mistakes: list[Mistake]
+    n_mistakes: int
+    separability: list[str]
+    is_decided: bool
+    journeys: list[Journey]
+    suspects: list[Suspect]
+    unseen: bool | None
+    knows_fit: bool
+    notes: list[str]
 
 
 def compute(
@@ -170,3 +231,43 @@ def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     facts += [("solver", solver) for solver in solvers[:3]]
     iterations = f"after {model.n_iter_:,} iteration{'s' * (model.n_iter_ != 1)}"
     return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+def render(content: Content) -> str:
+    """Return the page."""
+    measured, n_mistakes = content.evaluation, content.n_mistakes
+    sections = [
+        _head(content),
+        proofs.proof_section(content.proof, content.is_proven, content.recheck),
+        quality.metrics_section(measured, content.unseen),
+        _watch_out(content.suspects),
+        quality.threshold_section(content.curve, measured.classes),
+        quality.calibration_section(content.calibration, measured.classes),
+        learned.weights_section(content.weights),
+        quality.margins_section(content.margins, n_mistakes, measured),
+        quality.mistakes_section(content.mistakes, n_mistakes),
+        proofs.separability_section(content.separability, content.is_decided, content.knows_fit),
+        learned.journeys_section(content.journeys),
+    ]
+    return document(content.title, sections)
+
+
+def _head(content: Content) -> str:
+    facts = definitions([*content.facts, ("minimised", content.objective)])
+    symbols = " z = y (w·x + b) is positive where a row is on its own side." if "z" in content.objective else ""
+    words = paragraph(f"{content.objective_in_words}{symbols}")
+    return section("What was fitted", facts, words, *map(paragraph, content.notes))
+
+
+def _watch_out(found: Sequence[Suspect]) -> str:
+    if found:
+        items = "".join(f"<li>{paragraph(suspect.message)}</li>" for suspect in found)
+        return section("What to watch out for", f"<ul>{items}</ul>", kind="warning")
+    nothing = (
+        "Nothing stands out: no column that gives the answer away, dominates or repeats another, no equal rows with "
+        "different labels, no rare class."
+    )
+    return section("What to watch out for", paragraph(nothing))

@@ -1,19 +1,41 @@
-"""What a model learned, and how: its heaviest weights, and the recorded steps of its fit."""
+"""What a model learned, and how: its heaviest weights and the recorded steps of its fit, in numbers and as sections."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray
 from ..history import histories_of
+from .markup import NUMBERS, folded, paragraph, section, some, table, text
 from .proofs import certificates
-from .records import Journey, Weights
+from .svg import Axis, bars, lines
 
-#: How many weights of a plane, planes, steps of a fit, and fits are shown.
-WEIGHTS, PLANES, STEPS, FITS = 20, 50, 200, 10
+#: How many weights of a plane, planes, steps of a fit, and fits are shown; more planes than the last are folded away.
+WEIGHTS, PLANES, STEPS, FITS, OPEN_PLANES = 20, 50, 200, 10, 3
+SERIES = {
+    "objective": "objective",
+    "best": "best so far",
+    "risk": "risk (mean loss)",
+    "zero_one": "share of mistakes",
+}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The heaviest weights of one plane, by name; and per unit of the file's columns where these were rescaled."""
+
+    towards: str
+    away: str
+    names: list[str]
+    weights: FloatArray
+    intercept: float
+    per_unit: FloatArray | None
+    intercept_at_zero: float | None
+    left_out: int
 
 
 def planes(model: Any, names: Sequence[str], per_unit: tuple[FloatArray, FloatArray] | None) -> list[Weights]:
@@ -27,6 +49,44 @@ def planes(model: Any, names: Sequence[str], per_unit: tuple[FloatArray, FloatAr
         heaviest, left = [names[j] for j in order], len(w) - len(order)
         found.append(Weights(str(towards), str(away), heaviest, w[order], float(b), unit, at_zero, left))
     return found
+
+
+def weights_section(planes: Sequence[Weights]) -> str:
+    """Return the weights of each plane as bars."""
+    title = "What speaks for what"
+    if len(planes) == 1:
+        return section(title, *_plane(planes[0]))
+    few = len(planes) <= OPEN_PLANES
+    return section(
+        title, *(folded(f"{one.towards} against {one.away}", "".join(_plane(one)), is_open=few) for one in planes)
+    )
+
+
+def _plane(plane: Weights) -> list[str]:
+    more = f" {plane.left_out:,} lighter ones are not shown." if plane.left_out else ""
+    ways = f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}: the longer, the more."
+    chart = bars(plane.names, plane.weights.tolist(), title=f"Weights for {plane.towards} against {plane.away}")
+    heads, columns = ["feature", "weight"], [[*plane.weights, plane.intercept]]
+    if plane.per_unit is not None and plane.intercept_at_zero is not None:
+        heads.append("per unit of the column")
+        columns.append([*plane.per_unit, plane.intercept_at_zero])
+    rows = [[name, *(f"{column[k]:+.5g}" for column in columns)] for k, name in enumerate([*plane.names, "intercept"])]
+    return [paragraph(f"{ways}{more}"), chart, folded(NUMBERS, table(heads, rows))]
+
+
+@dataclass(frozen=True)
+class Journey:
+    """How one fit went: the numbers that were recorded, by step, thinned to `len(step)` of `recorded` steps.
+
+    `gap` is how far the best plane so far was above the proven bound, as a share of its objective; None where nothing
+    is proven.
+    """
+
+    name: str
+    recorded: int
+    step: FloatArray
+    series: dict[str, FloatArray]
+    gap: FloatArray | None
 
 
 def journeys(model: Any) -> list[Journey]:
@@ -45,8 +105,7 @@ def journeys(model: Any) -> list[Journey]:
 def _journey(name: str, history: Any, proof: Any) -> Journey | None:
     kept = len(history)
     thin = np.unique(np.linspace(0, kept - 1, min(kept, STEPS)).astype(np.int64))
-    columns = ("objective", "best", "risk", "zero_one")
-    series = {column: history[column][thin] for column in columns} if kept else {}
+    series = {column: history[column][thin] for column in SERIES} if kept else {}
     series = {column: values for column, values in series.items() if np.isfinite(values).sum() >= min(kept, 2)}
     if "risk" in series and np.allclose(series["risk"], series["objective"], rtol=1e-9, atol=0.0, equal_nan=True):
         del series["risk"]  # nothing is penalised: it would lie on the objective
@@ -65,3 +124,47 @@ def _gap(best: FloatArray | None, proof: Any) -> FloatArray | None:
         return None
     bound = best[-1] * proof.dual / proof.primal
     return np.asarray((best - bound) / best)
+
+
+def journeys_section(journeys: Sequence[Journey]) -> str:
+    """Return how each fit went, as curves."""
+    if not journeys:
+        return section(
+            "How the fit went", paragraph("No steps are known: none was measured, or an older model file kept none.")
+        )
+    return section("How the fit went", *(part for journey in journeys for part in _charts(journey)))
+
+
+def _charts(journey: Journey) -> Iterable[str]:
+    whose = f" for {journey.name}" if journey.name else ""
+    if len(journey.step) == 1:  # a solver that looks at all rows only when it may have arrived
+        known = ", ".join(f"{SERIES[name]} {values[0]:.6g}" for name, values in journey.series.items())
+        yield paragraph(f"The only step that was measured{whose} is the last, {journey.step[0]:,.0f}: {known}.")
+        return
+    if len(journey.step) < journey.recorded:
+        yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
+    drawn = {SERIES[name]: values for name, values in journey.series.items() if name != "zero_one"}
+    if drawn:
+        yield _by_step(f"Mean objective by step{whose}", "mean objective", journey.step, drawn)
+    if journey.gap is not None:
+        gap = {"gap to the proven bound": journey.gap}
+        yield _by_step(
+            f"Gap of the best so far to the proven bound{whose}, as a share", "relative gap", journey.step, gap
+        )
+    if "zero_one" in journey.series:
+        wrong = {SERIES["zero_one"]: journey.series["zero_one"]}
+        yield _by_step(f"Share of mistakes by step{whose}", SERIES["zero_one"], journey.step, wrong)
+    columns = {SERIES[name]: values for name, values in journey.series.items()}
+    columns |= {} if journey.gap is None else {"gap": journey.gap}
+    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.6g}" for v in columns.values())] for k in some(len(journey.step))]
+    yield folded(NUMBERS, table(["step", *columns], rows, named=False))
+
+
+def _by_step(title: str, label: str, step: Any, series: dict[str, Any]) -> str:
+    """Return a chart by step, logarithmic where its numbers span more than a scale or two."""
+    values = np.concatenate([one[np.isfinite(one)] for one in series.values()])
+    positive = values[values > 0]
+    wide = bool(len(positive) == len(values) > 0 and positive.max() > 50 * positive.min())
+    y = Axis.over(label, values, logarithmic=wide)
+    lined = {name: (step, one) for name, one in series.items()}
+    return f"<h3>{text(title)}</h3>" + lines(Axis.over("step", step), y, lined, title=title, points=len(step) < 30)

@@ -83,31 +83,25 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs) + "</dl>"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = ()) -> str:
-    """Return a table that scrolls sideways by itself where it is too wide.
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, named: bool = True) -> str:
+    """Return a table of numbers that scrolls sideways by itself where it is too wide.
 
     Parameters
     ----------
     heads : sequence of str
     rows : iterable of sequences
-        The first cell of each is what the row is about.
-    numbers : sequence of int
-        Which columns are numbers.
+    named : bool, default=True
+        Whether the first cell of a row is no number, but says what the row is about.
     """
-    top = "".join(f'<th scope="col"{_align(j in numbers)}>{text(head)}</th>' for j, head in enumerate(heads))
-    body = "".join(f"<tr>{''.join(_cell(cell, j, j in numbers) for j, cell in enumerate(row))}</tr>" for row in rows)
+    number = [""] * named + [' class="number"'] * (len(heads) - named)
+    top = "".join(f'<th scope="col"{kind}>{text(head)}</th>' for head, kind in zip(heads, number, strict=True))
+    body = "".join(f"<tr>{''.join(map(_cell, row, number))}</tr>" for row in rows)
     whole = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide" tabindex="0" role="region" aria-label="table">{whole}</div>'
 
 
-def _cell(cell: object, j: int, is_number: bool) -> str:
-    if j == 0 and not is_number:
-        return f'<th scope="row">{text(cell)}</th>'
-    return f"<td{_align(is_number)}>{text(cell)}</td>"
-
-
-def _align(is_number: bool) -> str:
-    return ' class="number"' if is_number else ""
+def _cell(cell: object, number: str) -> str:
+    return f"<td{number}>{text(cell)}</td>" if number else f'<th scope="row">{text(cell)}</th>'
 
 
 def folded(title: str, body: str, *, is_open: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""What is proven of a fit, in sentences: its certificate, and whether a plane separates the classes at all."""
+"""What is proven of a fit, in sentences and as sections: its certificate, and whether a plane separates the classes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
+from .markup import paragraph, section, text
 
 #: Of more classes than this, only so many are asked whether a plane separates them from the rest.
 ASKED = 20
@@ -39,6 +40,25 @@ def sentences(model: Any) -> list[str]:
     return [*(said or nothing), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
 
 
+def proof_section(said: Sequence[str], is_proven: bool, recheck: str) -> str:
+    """Return the certificate."""
+    badge = "proven" if is_proven else "not proven"
+    meaning = (
+        "In plain words: whoever fits the same kind of model to the same rows, with whatever program, cannot do better "
+        "than this bound. More computing would change nothing that matters."
+        if is_proven
+        else "In plain words: a better plane for this objective may exist; how much better is not bounded as asked for."
+    )
+    again = "Nobody has to believe this. To check it again, from the training data alone:"
+    return section(
+        f'The certificate <span class="badge">{badge}</span>',
+        *map(paragraph, said),
+        paragraph(meaning),
+        f"<p>{again} <code>{text(recheck)}</code></p>",
+        kind="good" if is_proven else "warning",
+    )
+
+
 def verdicts(
     classes: NDArray[Any], X: Any, y: NDArray[Any], names: Sequence[str], seconds: float
 ) -> tuple[list[str], bool]:
@@ -57,10 +77,7 @@ def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> t
     try:
         return told(separability(X, y, time_limit=seconds), names, X.shape[0]), True
     except ProofTimeoutError:
-        return (
-            f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.",
-            False,
-        )
+        return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False
 
 
 def told(found: Separability, names: Sequence[str], n: int) -> str:
@@ -73,3 +90,10 @@ def told(found: Separability, names: Sequence[str], n: int) -> str:
     """
     words = str(replace(found.in_rows(range(1, n + 1)), feature_names=list(names)))
     return words if found.points is None else f"{words} (rows are counted from 1)"
+
+
+def separability_section(said: Sequence[str], is_decided: bool, knows_fit: bool) -> str:
+    """Return whether a plane separates the classes, in sentences."""
+    rows = "the rows of the fit" if knows_fit else "the rows above"
+    proven = f"Decided for {rows}, and proven in exact arithmetic." if is_decided else f"Asked of {rows}."
+    return section("Can a plane separate the classes at all?", *map(paragraph, said), paragraph(proven, "quiet"))

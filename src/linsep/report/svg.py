@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import BoolArray, FloatArray
+from .._words import cut
 from .markup import text
 
 #: In the chart's own units, which a phone shows about one pixel each.
@@ -142,15 +143,13 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
     parts = [f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{height:.1f}"/>']  # below long names
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
         length, top = room * abs(value) / largest, k * 2 * row
-        side = "positive" if value >= 0 else "negative"
-        x = middle if value >= 0 else middle - length
-        parts.append(f'<text class="name" x="0" y="{top + 0.72 * row:.1f}">{text(_short(name))}</text>')
-        parts.append(
-            f'<rect class="{side}" x="{x:.1f}" y="{top + row:.1f}" width="{length:.1f}" height="{0.6 * row:.1f}"/>'
-        )
-        parts.append(
-            f'<text class="value" x="{WIDTH}" y="{top + 0.72 * row:.1f}" text-anchor="end">{value:+.4g}</text>'
-        )
+        side, x = ("positive", middle) if value >= 0 else ("negative", middle - length)
+        above, size = f"{top + 0.72 * row:.1f}", f'width="{length:.1f}" height="{0.6 * row:.1f}"'
+        parts += [
+            f'<text class="name" x="0" y="{above}">{text(cut(name))}</text>',
+            f'<rect class="{side}" x="{x:.1f}" y="{top + row:.1f}" {size}/>',
+            f'<text class="value" x="{WIDTH}" y="{above}" text-anchor="end">{value:+.4g}</text>',
+        ]
     return _chart(parts, title, height)
 
 
@@ -201,20 +200,21 @@ def _chart(parts: Sequence[str], title: str, height: float = HEIGHT) -> str:
 
 
 def _frame(x: Axis, y: Axis) -> str:
-    parts = []
-    for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True):
-        parts.append(f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        where = f'x="{place:.1f}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle"'
-        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
-    for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True):
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}"/>')
-        where = f'x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end"'
-        parts.append(f'<text class="tick" {where}>{_written(value)}</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
-    up = (TOP + HEIGHT - BOTTOM) / 2
-    turned = f'transform="translate(11 {up}) rotate(-90)" text-anchor="middle"'
-    return "".join([*parts, f'<text class="label" {turned}>{text(y.label)}</text>'])
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    parts = [
+        f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{bottom}"/>'
+        f'<text class="tick" x="{place:.1f}" y="{bottom + 15}" text-anchor="middle">{_written(value)}</text>'
+        for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True)
+    ]
+    parts += [
+        f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{place:.1f}" y2="{place:.1f}"/>'
+        f'<text class="tick" x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end">{_written(value)}</text>'
+        for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True)
+    ]
+    places = f'x="{(LEFT + right) / 2}" y="{HEIGHT - 6}"', f'transform="translate(11 {(TOP + bottom) / 2}) rotate(-90)"'
+    for axis, where in zip((x, y), places, strict=True):
+        parts.append(f'<text class="label" {where} text-anchor="middle">{text(axis.label)}</text>')
+    return "".join(parts)
 
 
 def _written(value: float) -> str:
@@ -259,19 +259,12 @@ def _mark(x: Axis, value: float, label: str) -> str:
 def _legend(names: Mapping[str, object], kind: str) -> str:
     if len(names) < 2 and kind == "line":
         return ""
+    shapes = {
+        "line": '<path class="line s{}" d="M1 5 L25 5"/>',
+        "bar": '<rect class="bar s{}" x="6" y="0" width="14" height="10"/>',
+    }
     items = "".join(
-        f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{_sample(kind, k)}</svg>{text(_short(name))}</li>'
+        f'<li><svg viewBox="0 0 26 10" aria-hidden="true">{shapes[kind].format(k)}</svg>{text(cut(name))}</li>'
         for k, name in enumerate(names, start=int(len(names) == 1))
     )
     return f'<ul class="legend">{items}</ul>'
-
-
-def _sample(kind: str, k: int) -> str:
-    if kind == "line":
-        return f'<path class="line s{k}" d="M1 5 L25 5"/>'
-    return f'<rect class="bar s{k}" x="6" y="0" width="14" height="10"/>'
-
-
-def _short(name: str, limit: int = 36) -> str:
-    """Return a name that fits; what is cut off is in the table below the chart."""
-    return name if len(name) <= limit else f"{name[: limit - 1]}…"
