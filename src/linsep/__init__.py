@@ -60,15 +60,11 @@ __all__ = [
 
 #: Where the names live that are no modules, if not among the estimators: nothing is imported before it is asked for.
 ROOMS = {
-    "Estimates": "separation.recession",
-    "NotSeparableError": "separation.verdict",
-    "Separability": "separation.verdict",
-    "compare": "analysis.comparison",
-    "estimates": "separation.recession",
-    "load": "persistence.model_file",
-    "save": "persistence.model_file",
-    "separability": "separation.verdict",
-    "verify": "persistence.verification",
+    "analysis.comparison": ["compare"],
+    "persistence.model_file": ["load", "save"],
+    "persistence.verification": ["verify"],
+    "separation.recession": ["Estimates", "estimates"],
+    "separation.verdict": ["NotSeparableError", "Separability", "separability"],
 }
 MODULES = {"convexity", "display", "exact", "geometry", "losses", "penalties", "schedules", "solvers", "stopping"}
 
@@ -79,7 +75,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name not in __all__:
         raise AttributeError(f"module 'linsep' has no attribute {name!r}")
-    return getattr(import_module(f".{ROOMS.get(name, 'estimators')}", __name__), name)
+    room = next((room for room, names in ROOMS.items() if name in names), "estimators")
+    return getattr(import_module(f".{room}", __name__), name)
 
 
 def __dir__() -> list[str]:

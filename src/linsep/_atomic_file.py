@@ -16,11 +16,6 @@ __all__ = ["atomic_file", "check_target", "write_atomically"]
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that at any moment its name holds the old content or the new, even if the process is killed.
 
-    Parameters
-    ----------
-    path : str or path
-    content : bytes
-
     Examples
     --------
     >>> import tempfile
@@ -61,10 +56,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     The content goes to a temporary file in the same folder first. A failure (a full disk, a folder that cannot be
     written) removes the temporary file and raises `OSError`. A link is followed, the permissions of a file that is
     there already are kept, and what is no file (a pipe, a device) is written to as it is.
-
-    Parameters
-    ----------
-    path : str or path
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from html import escape
 from typing import Any
 
@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
 from .._complaints import complaints
-from .._types import FloatArray
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
 from ..history import histories_of
@@ -254,35 +253,23 @@ class _Table:
 
     def _row(self, loss: Loss, model: Any, seconds: float, note: str) -> Row:
         scores = np.atleast_2d(np.asarray(model.decision_function(self.X)).T)
+        positive = model.classes_[1:] if len(scores) == 1 else model.classes_
+        z = np.where(self.y.reshape(-1)[None, :] == positive[:, None], scores, -scores)  # y g(x), one row a plane
+        values, lengths = loss.value(z).mean(axis=0), np.linalg.norm(model.coef_, axis=1)
+        weight = None if self.weight is None else np.broadcast_to(np.asarray(self.weight, dtype=float), values.shape)
         certificate = getattr(model, "certificate_", None)
         return Row(
             label(loss),
-            self._risk(loss, scores, model.classes_),
+            float(np.average(values, weights=weight)),
             _errors(model, self.X, self.y),
             None if self.y_test is None else _errors(model, self.X_test, self.y_test),
-            self._margin(scores, model),
+            float((z.min(axis=1) / lengths).min()) if lengths.all() else np.nan,  # w = 0 is no plane
             np.inf if certificate is None else certificate.relative_gap,
             False if certificate is None else certificate.proven,
             seconds,
             histories_of(model)[0].solver,
             note,
         )
-
-    def _agreements(self, scores: FloatArray, classes: NDArray[Any]) -> FloatArray:
-        """Return z = y g(x), one row a plane."""
-        positive = classes[1:] if len(scores) == 1 else classes
-        return np.where(self.y.reshape(-1)[None, :] == positive[:, None], scores, -scores)
-
-    def _risk(self, loss: Loss, scores: FloatArray, classes: NDArray[Any]) -> float:
-        values = loss.value(self._agreements(scores, classes)).mean(axis=0)
-        weight = None if self.weight is None else np.broadcast_to(np.asarray(self.weight, dtype=float), values.shape)
-        return float(np.average(values, weights=weight))
-
-    def _margin(self, scores: FloatArray, model: Any) -> float:
-        lengths = np.linalg.norm(model.coef_, axis=1)
-        if not lengths.all():
-            return np.nan  # w = 0 is no plane
-        return float((self._agreements(scores, model.classes_).min(axis=1) / lengths).min())
 
     def comparison(self, chosen: Sequence[Loss]) -> Comparison:
         """Return the rows in the order asked for, the yardstick among them."""
@@ -297,16 +284,9 @@ class _Table:
             return Row(loss.name, note="failed: it takes a plane that another loss has found; compare one beside it")
         best = min(found, key=lambda row: (row.errors, row.loss))
         self.models[loss.name] = self.models[best.loss]
-        return Row(
-            loss.name,
-            (best.errors or 0) / max(1, len(self.y)),
-            best.errors,
-            best.test_errors,
-            best.margin,
-            0.0 if best.errors == 0 else 1.0,
-            best.errors == 0,
-            solver=f"fewest errors, by {best.loss}",
-        )
+        risk, solver = (best.errors or 0) / max(1, len(self.y)), f"fewest errors, by {best.loss}"
+        proof: Any = dict(relative_gap=float(best.errors != 0), proven=best.errors == 0, seconds=np.nan, note="")
+        return replace(best, loss=loss.name, risk=risk, solver=solver, **proof)
 
 
 def label(loss: Loss) -> str:

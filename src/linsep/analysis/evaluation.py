@@ -65,15 +65,18 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
     truth = codes_of(y, classes)
     guess = codes_of(decide(model, X, threshold), classes)
     rows = _Rows(model, X, truth, guess)
-    found = rows.measure(np.ones(len(truth)))
-    rng = np.random.default_rng(seed)
-    again = [rows.measure(_resample(rng, len(truth))) for _ in range(RESAMPLES)]
+    n, rng = len(truth), np.random.default_rng(seed)
+    found = rows.measure(np.ones(n))
+    again = [
+        rows.measure(np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64))  # how often each is drawn
+        for _ in range(RESAMPLES)
+    ]
     low, high = _interval(np.array(again))
     measured = [Measure(float(v), float(a), float(b)) for v, a, b in zip(found, low, high, strict=True)]
     count = len(rows.names)
     confusion = np.array(measured[count:], dtype=object).reshape(len(classes), len(classes))
     named = {name: one for name, one in zip(rows.names, measured, strict=False) if np.isfinite(one.value)}
-    return Evaluation(len(truth), np.asarray(classes).tolist(), named, confusion.tolist())
+    return Evaluation(n, np.asarray(classes).tolist(), named, confusion.tolist())
 
 
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
@@ -93,11 +96,6 @@ def _interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     known = np.isfinite(values).any(axis=0)
     low[known], high[known] = np.nanquantile(values[:, known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return low, high
-
-
-def _resample(rng: np.random.Generator, n: int) -> FloatArray:
-    """Return how often each of n rows is drawn in n draws."""
-    return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
 
 
 class _Rows:

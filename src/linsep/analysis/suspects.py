@@ -165,14 +165,6 @@ def _mistakes(column: FloatArray, is_k: BoolArray) -> int:
 def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
     """Return whether one column carries the weight of a fit: that |w_j|·sd(x_j) is most of their sum.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    coef : array of shape (d,) or (K, d)
-        The weights.
-    names : sequence of str
-        One a column.
-
     Examples
     --------
     >>> (found,) = dominating(np.eye(3), [9.0, 1.0, -0.5], ["age", "height", "weight"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable
@@ -86,6 +85,13 @@ class Demo:
     fits: list[Fit]
     notes: list[str]
 
+    @property
+    def drawn(self) -> str:
+        """Which images were drawn, in words."""
+        images, side = self.images, self.images.side
+        count = f"{images.n_train:,} training and {images.n_test:,} test images of {side} × {side} pixels"
+        return f"{count} from {images.name}, seed {self.seed}"
+
 
 def run(images: Images, *, seed: int = 0, noise: float = 0.2) -> Demo:
     """Draw the images, fit every model without noise and with it, and score them.
@@ -113,15 +119,8 @@ def run(images: Images, *, seed: int = 0, noise: float = 0.2) -> Demo:
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed={seed} must be a whole number from 0 to {2**32 - 1}")
     _, test = draw(len(images.y), images.n_train, images.n_test, seed)
-    fits: list[Fit] = []
-    notes: list[str] = []
-    for model in MODELS:
-        for level in sorted({0.0, noise}):
-            found = _fit(model, level, images, test, seed)
-            if isinstance(found, Fit):
-                fits.append(found)
-            else:
-                notes.append(found)
+    found = [_fit(model, level, images, test, seed) for model in MODELS for level in sorted({0.0, noise})]
+    fits, notes = [one for one in found if isinstance(one, Fit)], [one for one in found if isinstance(one, str)]
     return Demo(images, seed, noise, fits, notes)
 
 
@@ -147,8 +146,8 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
             return f"{model}{with_noise}: none, because no plane separates the training images (proven)"
     seconds = time.perf_counter() - began
     train, test = estimator.decision_function(X_train), estimator.decision_function(X_test)
-    threshold = best_threshold(train, y_train == POSITIVE)
-    side = math.isqrt(X_train.shape[1])
+    threshold, both = best_threshold(train, y_train == POSITIVE), ((train, y_train), (test, y_test))
+    cuts = np.linspace(test.min(), test.max(), THRESHOLDS)
     certificate = estimator.certificate_
     distance = np.where(y_test == POSITIVE, 1.0, -1.0) * test / (np.linalg.norm(estimator.coef_) or 1.0)
     wrong = np.flatnonzero((test >= 0) != (y_test == POSITIVE))
@@ -161,27 +160,18 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
         threshold=threshold,
         train_picked=_accuracy(train, y_train, threshold),
         test_picked=_accuracy(test, y_test, threshold),
-        weights=estimator.coef_.reshape(side, side),
+        weights=estimator.coef_.reshape(images.side, images.side),
         converged=bool(estimator.converged_),
         gap=max(float(certificate.relative_gap), 0.0) if certificate.proven else np.nan,
         seconds=seconds,
         n_wrong=len(wrong),
         worst=[Mistake(int(places[i]), float(-distance[i])) for i in wrong[:WORST]],
-        curve=_curve(train, y_train, test, y_test),
+        curve=Curve(cuts, *(np.array([_accuracy(*scored, cut) for cut in cuts]) for scored in both)),
     )
 
 
 def _accuracy(scores: FloatArray, y: IntArray, threshold: float) -> float:
     return float(np.mean((scores >= threshold) == (y == POSITIVE)))
-
-
-def _curve(train: FloatArray, y_train: IntArray, test: FloatArray, y_test: IntArray) -> Curve:
-    """Return the accuracies between the lowest and the highest score of a test image."""
-    thresholds = np.linspace(test.min(), test.max(), THRESHOLDS)
-    of_train, of_test = (
-        np.array([_accuracy(scores, y, t) for t in thresholds]) for scores, y in ((train, y_train), (test, y_test))
-    )
-    return Curve(thresholds, of_train, of_test)
 
 
 def best_threshold(scores: ArrayLike, positive: ArrayLike) -> float:

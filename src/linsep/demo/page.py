@@ -54,22 +54,13 @@ def film(demo: Demo) -> Film:
 
 
 def _images(demo: Demo) -> str:
-    images = demo.images
-    count = f"{images.n_train:,} training and {images.n_test:,} test images of {images.side} × {images.side} pixels"
-    return section(
-        "The images",
-        paragraph(f"{count} from {images.name}, seed {demo.seed}."),
-        paragraph(_about_noise(demo), "quiet"),
-    )
-
-
-def _about_noise(demo: Demo) -> str:
-    if demo.noise == 0:
-        return "All models see the images as they are; --noise 0.2 would add noise to the training images."
-    return (
+    noise = (
         f"Each model is fitted twice: to the images as they are, and with Gaussian noise of standard deviation "
         f"{demo.noise:g} on every pixel of the training images. Test images have no noise."
+        if demo.noise
+        else "All models see the images as they are; --noise 0.2 would add noise to the training images."
     )
+    return section("The images", paragraph(f"{demo.drawn}."), paragraph(noise, "quiet"))
 
 
 def _scores(demo: Demo) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -147,21 +148,12 @@ def _enlarged(image: FloatArray) -> FloatArray:
 def _half_blocks(upper: FloatArray, lower: FloatArray) -> str:
     """Return a line with the upper pixels as foreground, the lower ones as background; equal neighbours share a tag."""
     tags = [f"{_colour(above)} on {_colour(below)}" for above, below in zip(upper, lower, strict=True)]
-    return "".join(f"[{tag}]{'▀' * length}[/]" for tag, length in _runs(tags))
-
-
-def _runs(values: list[str]) -> Iterator[tuple[str, int]]:
-    first = 0
-    for k in range(1, len(values) + 1):
-        if k == len(values) or values[k] != values[first]:
-            yield values[first], k - first
-            first = k
+    return "".join(f"[{tag}]{'▀' * len(list(run))}[/]" for tag, run in groupby(tags))
 
 
 def _colour(value: float) -> str:
     full = BLUE if value > 0 else ORANGE
-    strength = abs(value)
-    red, green, blue = (round(dark + strength * (c - dark)) for dark, c in zip(DARK, full, strict=True))
+    red, green, blue = (round(dark + abs(value) * (c - dark)) for dark, c in zip(DARK, full, strict=True))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
@@ -172,10 +164,7 @@ def _shade(value: float) -> str:
 
 
 def _title(demo: Demo, color: bool) -> str:
-    images = demo.images
-    title = _styled(f"linsep demo: handwritten {NEGATIVE}s against {POSITIVE}s", "bold", color)
-    facts = f"{images.n_train:,} training and {images.n_test:,} test images of {images.side} × {images.side} pixels"
-    return f"{title}\n{facts} from {images.name}, seed {demo.seed}"
+    return f"{_styled(f'linsep demo: handwritten {NEGATIVE}s against {POSITIVE}s', 'bold', color)}\n{demo.drawn}"
 
 
 def _key(demo: Demo, color: bool) -> str:

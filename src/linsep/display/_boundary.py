@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import losses, palette
+from .. import palette
 from .._types import FloatArray, IntArray
-from ..losses import Loss
 from ..palette import Theme
 from ._canvas import Display, class_colour, dashes, legend, theme_of
 from ._model import LinearModel, codes_of, read
@@ -128,7 +127,9 @@ class BoundaryDisplay(Display):
             view, shown = look_at_plane(model, k, X), slice(k, k + 1)
             if not model.binary:
                 codes, classes = (codes == k).astype(np.int64), ["the rest", classes[k]]
-            if _has_margin(model.estimator) if margins == "auto" else margins:
+            # g(x) = ±1 means something to a model with support vectors, or a loss that ends there.
+            has_margin = hasattr(model.estimator, "support_") or (model.loss is not None and model.loss.margin)
+            if has_margin if margins == "auto" else margins:
                 z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
                 support, slack = _support(model, k, X, z), np.maximum(0.0, 1.0 - z)
         planes, as_it_is = view.planes(model.coef[shown], model.intercept[shown]), model.coef.shape[1] == 2
@@ -170,7 +171,6 @@ class BoundaryDisplay(Display):
         if shade:
             self._shade(ax, theme, box)
         self._draw_boundary(ax, theme, box)
-        self._draw_margins(ax, theme, box)
         self._draw_slacks(ax, theme, slacks)
         self._draw_points(ax, theme)
         self._draw_support(ax, theme)
@@ -202,23 +202,12 @@ class BoundaryDisplay(Display):
                 ax.fill(*polygon.T, color=colour, alpha=0.12, linewidth=0, zorder=0)
 
     def _draw_boundary(self, ax: Any, theme: Theme, box: Box) -> None:
-        label = "g(x) = 0" if len(self.normals) == 1 else "border"
-        segments = borders(self.normals, self.offsets, box)
-        self.boundary_ = [ax.plot(*segment.T, color=theme.text, linewidth=1.8, zorder=2)[0] for segment in segments]
-        if self.boundary_:
-            self.boundary_[0].set_label(label)
-
-    def _draw_margins(self, ax: Any, theme: Theme, box: Box) -> None:
-        self.margin_lines_ = []
-        if self.slack is None:
-            return
-        for level in (-1.0, 1.0):
-            segment = clip_line(self.normals[0], float(self.offsets[0]) - level, box)
-            if len(segment):
-                style: Any = dict(color=theme.text, linewidth=1.1, linestyle=dashes(1), zorder=2)
-                self.margin_lines_ += ax.plot(*segment.T, **style)
-        if self.margin_lines_:
-            self.margin_lines_[0].set_label("g(x) = ±1")
+        segments, label = borders(self.normals, self.offsets, box), "g(x) = 0" if len(self.normals) == 1 else "border"
+        self.boundary_ = _draw_segments(ax, segments, label, color=theme.text, linewidth=1.8)
+        levels = () if self.slack is None else (-1.0, 1.0)
+        margins = [clip_line(self.normals[0], float(self.offsets[0]) - level, box) for level in levels]
+        look: Any = dict(color=theme.text, linewidth=1.1, linestyle=dashes(1))
+        self.margin_lines_ = _draw_segments(ax, margins, "g(x) = ±1", **look)
 
     def _draw_slacks(self, ax: Any, theme: Theme, wanted: bool) -> None:
         from matplotlib.collections import LineCollection
@@ -285,12 +274,12 @@ class BoundaryDisplay(Display):
         )
 
 
-def _has_margin(estimator: Any) -> bool:
-    """Whether g(x) = ±1 means something to the model: it has support vectors, or a loss that ends there."""
-    loss = getattr(estimator, "loss", None)
-    if isinstance(loss, Loss):
-        return loss.margin
-    return hasattr(estimator, "support_") or (loss in losses.LOSSES and losses.get(loss).margin)
+def _draw_segments(ax: Any, segments: list[FloatArray], label: str, **look: Any) -> list[Any]:
+    """Draw segments that share one entry of the legend; some may not be in the picture."""
+    drawn = [ax.plot(*segment.T, zorder=2, **look)[0] for segment in segments if len(segment)]
+    for first in drawn[:1]:
+        first.set_label(label)
+    return drawn
 
 
 def _support(model: LinearModel, k: int, X: Any, z: FloatArray) -> IntArray:

@@ -13,7 +13,7 @@ from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..analysis.agreement import agreements
 from ._canvas import Display, grid_shape, signed, theme_of
-from ._model import check_shape, codes_of, read, scored
+from ._model import Shape, check_shape, codes_of, read, scored
 
 
 @dataclass
@@ -56,15 +56,7 @@ class MistakesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        shape: tuple[int, int] | None = None,
-        top: int = 12,
-        ax: Any = None,
-        **drawing: Any,
+        cls, estimator: Any, X: Any, y: ArrayLike, *, shape: Shape = None, top: int = 12, ax: Any = None, **drawing: Any
     ) -> Self:
         """Find the examples that a fitted linear classifier gets wrong and draw the worst.
 
@@ -93,7 +85,7 @@ class MistakesDisplay(Display):
         y: ArrayLike,
         scores: ArrayLike,
         *,
-        shape: tuple[int, int] | None = None,
+        shape: Shape = None,
         top: int = 12,
         ax: Any = None,
         **drawing: Any,
@@ -112,9 +104,7 @@ class MistakesDisplay(Display):
         return cls._worst(X, y, classes, table, shape, top).plot(ax, **drawing)
 
     @classmethod
-    def _worst(
-        cls, X: Any, y: ArrayLike, classes: NDArray[Any], scores: FloatArray, shape: tuple[int, int] | None, top: int
-    ) -> Self:
+    def _worst(cls, X: Any, y: ArrayLike, classes: NDArray[Any], scores: FloatArray, shape: Shape, top: int) -> Self:
         if top < 1:
             raise ValueError(f"top={top!r} must be at least 1")
         X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from .. import losses
 from .._core import is_sparse
 from .._labels import positions
 from .._types import FloatArray, IntArray
+from ..losses import Loss
+
+#: The height and width of an image; None for a square.
+Shape = tuple[int, int] | None
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,12 @@ class LinearModel:
         towards, away = (self.classes[1], self.classes[0]) if self.binary else (self.classes[k], "the rest")
         return f"{towards} (+) or {away} (−)"
 
+    @property
+    def loss(self) -> Loss | None:
+        """The loss that the estimator says it has, where it is one of linsep."""
+        own = getattr(self.estimator, "loss", None)
+        return losses.get(own) if isinstance(own, Loss) or (isinstance(own, str) and own in losses.LOSSES) else None
+
 
 def read(estimator: Any, feature_names: ArrayLike | None = None) -> LinearModel:
     """Return the planes of a fitted linear classifier, of linsep or scikit-learn, also in a pipeline or a search."""
@@ -112,19 +124,12 @@ def check_points(X: Any, name: str = "X") -> Any:
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, ensure_all_finite=False)
     values = X.data if is_sparse(X) else X
     if not np.isfinite(values).all():
-        row, column = (int(where[0]) for where in _not_finite(X))
+        entries = sparse.coo_array(X)
+        row, column = (places[~np.isfinite(entries.data)][0] for places in entries.coords)
         raise ValueError(
             f"{name} has a NaN or an infinite value in row {row}, column {column}; leave such rows out or fill them in"
         )
     return X
-
-
-def _not_finite(X: Any) -> tuple[Any, ...]:
-    """Return the rows and columns of values that are no numbers, in order."""
-    if not is_sparse(X):
-        return np.nonzero(~np.isfinite(X))
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    return np.searchsorted(X.indptr, bad, side="right") - 1, X.indices[bad]
 
 
 def codes_of(classes: NDArray[Any], y: ArrayLike, n: int, name: str = "y") -> IntArray:
@@ -155,7 +160,7 @@ def scored(y: ArrayLike, scores: ArrayLike) -> tuple[NDArray[Any], FloatArray]:
     return classes, table
 
 
-def check_shape(shape: tuple[int, int] | None, d: int) -> tuple[int, int]:
+def check_shape(shape: Shape, d: int) -> tuple[int, int]:
     """Return the height and width of an image of d pixels: those given, or a square's."""
     if shape is None:
         side = round(d**0.5)

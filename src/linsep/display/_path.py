@@ -16,13 +16,7 @@ from ._model import read
 
 
 def weights_over_C(estimator: Any, X: Any, y: ArrayLike, Cs: FloatArray) -> tuple[FloatArray, Any]:
-    """Fit a copy of an estimator for every C, each from where the last one ended.
-
-    Returns
-    -------
-    array of shape (len(Cs), planes, d), estimator
-        The weights, in the order of `Cs`, and the copy as fitted for the last of them.
-    """
+    """Return the weights of a copy fitted for every C, each from where the last one ended, and that copy."""
     model = clone(estimator)
     warm = {"warm_start": True} if "warm_start" in model.get_params() else {}
     found = []

@@ -31,6 +31,11 @@ class StepSizeRun:
     objective: FloatArray
     message: str
 
+    @classmethod
+    def of(cls, history: History, message: str) -> Self:
+        """Return the run that left this history."""
+        return cls(history["step"], history["objective"], message)
+
     @property
     def best(self) -> float:
         """The lowest objective after the start."""
@@ -106,8 +111,9 @@ class StepSizeDisplay(Display):
         >>> StepSizeDisplay.from_descents({"η = 0.25": run}).verdicts
         {'η = 0.25': 'right'}
         """
-        runs = {name: _of_history(run.history, run.advice) for name, run in descents.items()}
-        return cls(runs).plot(ax, **drawing)
+        return cls({name: StepSizeRun.of(run.history, run.advice) for name, run in descents.items()}).plot(
+            ax, **drawing
+        )
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -189,7 +195,7 @@ def _run(estimator: Any, X: Any, y: ArrayLike, schedule: Schedule) -> StepSizeRu
         copy.set_params(schedule=schedule)
     else:
         copy.set_params(solver=replace(copy.solver, schedule=schedule))
-    return _of_history(*_fit(copy, X, y))
+    return StepSizeRun.of(*_fit(copy, X, y))
 
 
 def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
@@ -199,10 +205,6 @@ def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
     if isinstance(fitted.history_, list):
         raise ValueError(f"y has {len(fitted.classes_)} classes; the comparison of step sizes is for two")
     return fitted.history_, " ".join(said)
-
-
-def _of_history(history: History, message: str) -> StepSizeRun:
-    return StepSizeRun(history["step"], history["objective"], message)
 
 
 def _words(schedule: Schedule) -> str:

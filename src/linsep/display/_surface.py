@@ -251,13 +251,10 @@ class RiskSurfaceDisplay(Display):
 
 
 def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
-    if given is not None:
-        return losses.get(given)
-    own = getattr(model.estimator, "loss", None)
-    if isinstance(own, Loss) or (isinstance(own, str) and own in losses.LOSSES):
-        return losses.get(own)
     known = {"Perceptron": "perceptron", "LeastSquaresClassifier": "square", "HardMarginSVC": "hinge"}
-    return losses.get(known.get(type(model.estimator).__name__, "logistic"))
+    if given is None:
+        given = model.loss or known.get(type(model.estimator).__name__, "logistic")
+    return losses.get(given)
 
 
 def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from .._words import cut
 from ..analysis.suspects import deviations
 from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, signed, theme_of
-from ._model import LinearModel, check_shape, read
+from ._model import LinearModel, Shape, check_shape, read
 
 
 def _planes(model: LinearModel, target: Any) -> list[int]:
@@ -167,13 +167,7 @@ class WeightImageDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        shape: tuple[int, int] | None = None,
-        target: Any = None,
-        ax: Any = None,
-        **drawing: Any,
+        cls, estimator: Any, *, shape: Shape = None, target: Any = None, ax: Any = None, **drawing: Any
     ) -> Self:
         """Read the weights of a fitted linear classifier and draw them as images.
 

@@ -141,9 +141,7 @@ def _original(raw: Any, names: list[str] | None, phi: Any) -> tuple[Any, list[st
 
 def _outputs(phi: Any, names: list[str] | None) -> list[str] | None:
     """Return the names of a feature map's features, where it knows them."""
-    if not hasattr(phi, "get_feature_names_out"):
-        return None
     try:
         return [str(name) for name in phi.get_feature_names_out(names)]
-    except (AttributeError, ValueError):  # one of its steps does not name what it makes
+    except (AttributeError, ValueError):  # it, or one of its steps, does not name what it makes
         return None

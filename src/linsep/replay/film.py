@@ -53,8 +53,6 @@ class Scene:
 class Bound:
     """Novikoff's bound (R/γ)² on the perceptron's mistakes, or why there is none."""
 
-    radius: float
-    margin: float
     value: float
     sentence: str
 
@@ -123,10 +121,8 @@ class Film:
 
     def best_plane(self, k: int) -> FloatArray | None:
         """Return the coefficients of the best plane up to frame k."""
-        j, count = int(self.best[k]), len(self.records)
-        if j < 0:
-            return None
-        return np.asarray(self.planes[j] if j < count else self.best_planes[j - count])
+        every = np.concatenate([self.planes, self.best_planes])
+        return None if self.best[k] < 0 else every[self.best[k]]
 
 
 # -- the picture ----------------------------------------------------------------------------------------------------
@@ -320,11 +316,11 @@ def _bound(recording: Recording) -> Bound | None:
             f"Novikoff: at most (R/γ)² = {value:,.1f} mistakes in any order, where R = {radius:.4g} is the largest "
             f"‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
         )
-        return Bound(radius, margin, value, sentence)
+        return Bound(value, sentence)
     proof, why = model.separability_, "no bound is known, for no separating plane was found"
     if proof is not None and not proof.separable:
         why = "no bound, for it is proven that no plane separates these examples"
-    return Bound(radius, 0.0, np.inf, f"Novikoff: {why}.")
+    return Bound(np.inf, f"Novikoff: {why}.")
 
 
 def _facts(recording: Recording) -> list[tuple[str, str]]:

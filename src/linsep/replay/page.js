@@ -135,7 +135,7 @@ function shade(pen, g, at) {
     pen.beginPath();
     eachCell(one => {
       const part = around(one, g, 0, at).filter(stop => stop.edge !== undefined || stop.side === side);
-      part.forEach((stop, k) => (k ? pen.lineTo(...stop.point) : pen.moveTo(...stop.point)));
+      trace(pen, part.map(stop => stop.point));
     });
     pen.globalAlpha = 0.12;
     pen.fillStyle = color(side ? "positive" : "negative");
@@ -177,6 +177,16 @@ function stroke(pen, { color: name, width = 1.5, dash = [], alpha = 1 }) {
   pen.stroke();
   pen.setLineDash([]);
   pen.globalAlpha = 1;
+}
+
+function trace(pen, points) {
+  points.forEach((point, k) => (k ? pen.lineTo(...point) : pen.moveTo(...point)));
+}
+
+function polyline(pen, points, style) {
+  pen.beginPath();
+  trace(pen, points);
+  stroke(pen, style);
 }
 
 // Circles and squares; one on the wrong side is hollow with a strong edge.
@@ -271,27 +281,11 @@ function drawChart({ canvas, lines, level, scale, bottom, top }) {
   const { pen, width, height } = prepare(canvas);
   const x = frame => 6 + (count > 1 ? frame / (count - 1) : 0) * (width - 12);
   const y = value => height - 8 - (scale(value) - scale(bottom)) / (scale(top) - scale(bottom)) * (height - 30);
-  if (level) {
-    pen.beginPath();
-    pen.moveTo(0, y(level.value));
-    pen.lineTo(width, y(level.value));
-    stroke(pen, LEVEL);
-  }
+  if (level) polyline(pen, [[0, y(level.value)], [width, y(level.value)]], LEVEL);
   for (const line of lines) {
-    pen.beginPath();
-    let begun = false;
-    line.values.forEach((value, frame) => {
-      if (value === null) return;
-      if (begun) pen.lineTo(x(frame), y(value));
-      else pen.moveTo(x(frame), y(value));
-      begun = true;
-    });
-    stroke(pen, line);
+    polyline(pen, line.values.flatMap((value, frame) => (value === null ? [] : [[x(frame), y(value)]])), line);
   }
-  pen.beginPath();
-  pen.moveTo(x(state.frame), 0);
-  pen.lineTo(x(state.frame), height);
-  stroke(pen, { color: "quiet", width: 1 });
+  polyline(pen, [[x(state.frame), 0], [x(state.frame), height]], { color: "quiet", width: 1 });
   legendOfChart(pen, width, lines, level);
   lines.forEach(line => {
     const value = line.values[state.frame];
@@ -312,10 +306,7 @@ function legendOfChart(pen, width, lines, level) {
     const room = pen.measureText(text).width + 36;
     pen.fillStyle = color("panel");
     pen.fillRect(left - 4, 2, room - 4, 16);
-    pen.beginPath();
-    pen.moveTo(left, 10);
-    pen.lineTo(left + 18, 10);
-    stroke(pen, style);
+    polyline(pen, [[left, 10], [left + 18, 10]], style);
     pen.fillStyle = color("ink");
     label(pen, text, left + 22, 14, "left", width - left - 22);
     left += room;
@@ -374,10 +365,10 @@ function fillTexts() {
     [film.classes[1], pen => marker(pen, 13, 8, 1, 0, 4.5)],
     ["wrong side (hollow)", pen => { marker(pen, 7, 8, 0, 1, 4); marker(pen, 19, 8, 1, 1, 4); }],
     ["causes the update", pen => { pen.beginPath(); pen.arc(13, 8, 6, 0, 7); stroke(pen, { color: "cause", width: 3 }); }],
-    ["plane now", pen => dash(pen, { color: "plane", width: 2.5 })],
-    ["margin", pen => dash(pen, { color: "plane", width: 1.3, dash: [2, 4] })],
-    ["one frame before", pen => dash(pen, { color: "quiet", width: 1, alpha: 0.6 })],
-    ["best so far", pen => dash(pen, { color: "best", width: 3, dash: [7, 4] })],
+    ["plane now", pen => polyline(pen, [[0, 8], [26, 8]], { color: "plane", width: 2.5 })],
+    ["margin", pen => polyline(pen, [[0, 8], [26, 8]], { color: "plane", width: 1.3, dash: [2, 4] })],
+    ["one frame before", pen => polyline(pen, [[0, 8], [26, 8]], { color: "quiet", width: 1, alpha: 0.6 })],
+    ["best so far", pen => polyline(pen, [[0, 8], [26, 8]], { color: "best", width: 3, dash: [7, 4] })],
   ].filter(([name]) => name !== "causes the update" || frames.cause.some(k => k >= 0));
   for (const [name, draw] of entries) {
     const entry = item("li", ""), swatch = document.createElement("canvas");
@@ -389,13 +380,6 @@ function fillTexts() {
 }
 
 const swatches = [];
-
-function dash(pen, style) {
-  pen.beginPath();
-  pen.moveTo(0, 8);
-  pen.lineTo(26, 8);
-  stroke(pen, style);
-}
 
 function item(tag, text) {
   return Object.assign(document.createElement(tag), { textContent: text });

@@ -143,18 +143,17 @@ def _charts(journey: Journey) -> Iterable[str]:
         return
     if len(journey.step) < journey.recorded:
         yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
-    drawn = {SERIES[name]: values for name, values in journey.series.items() if name != "zero_one"}
-    if drawn:
-        yield _by_step(f"Mean objective by step{whose}", "mean objective", journey.step, drawn)
-    if journey.gap is not None:
-        gap = {"gap to the proven bound": journey.gap}
-        yield _by_step(
-            f"Gap of the best so far to the proven bound{whose}, as a share", "relative gap", journey.step, gap
-        )
-    if "zero_one" in journey.series:
-        wrong = {SERIES["zero_one"]: journey.series["zero_one"]}
-        yield _by_step(f"Share of mistakes by step{whose}", SERIES["zero_one"], journey.step, wrong)
     columns = {SERIES[name]: values for name, values in journey.series.items()}
+    wrong = {name: values for name, values in columns.items() if name == SERIES["zero_one"]}
+    drawn = {name: values for name, values in columns.items() if name not in wrong}
+    gap = {} if journey.gap is None else {"gap to the proven bound": journey.gap}
+    for title, label, series in (
+        (f"Mean objective by step{whose}", "mean objective", drawn),
+        (f"Gap of the best so far to the proven bound{whose}, as a share", "relative gap", gap),
+        (f"Share of mistakes by step{whose}", SERIES["zero_one"], wrong),
+    ):
+        if series:
+            yield _by_step(title, label, journey.step, series)
     columns |= {} if journey.gap is None else {"gap": journey.gap}
     rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.6g}" for v in columns.values())] for k in some(len(journey.step))]
     yield folded(NUMBERS, table(["step", *columns], rows, named=False))

@@ -19,12 +19,7 @@ NUMBERS = "the numbers"
 def document(title: str, parts: Iterable[str], *, scripts: bool = False) -> str:
     """Return a whole page of its parts, which are HTML; the title is text.
 
-    Parameters
-    ----------
-    title : str
-    parts : iterable of str
-    scripts : bool, default=False
-        Whether something on the page is drawn by a script of its own. Nothing is ever loaded from anywhere.
+    `scripts` says whether something on it is drawn by a script of its own. Nothing is ever loaded from anywhere.
     """
     shown = text(title)
     allowed = "style-src 'unsafe-inline'" + ("; script-src 'unsafe-inline'" if scripts else "")
@@ -84,15 +79,7 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, named: bool = True) -> str:
-    """Return a table of numbers that scrolls sideways by itself where it is too wide.
-
-    Parameters
-    ----------
-    heads : sequence of str
-    rows : iterable of sequences
-    named : bool, default=True
-        Whether the first cell of a row is no number, but says what the row is about.
-    """
+    """Return a table of numbers, which scrolls sideways where it is too wide; `named` rows begin with their name."""
     number = [""] * named + [' class="number"'] * (len(heads) - named)
     top = "".join(f'<th scope="col"{kind}>{text(head)}</th>' for head, kind in zip(heads, number, strict=True))
     body = "".join(f"<tr>{''.join(map(_cell, row, number))}</tr>" for row in rows)

@@ -85,23 +85,10 @@ def lines(
     points: bool = False,
     dots: Sequence[tuple[float, float]] = (),
 ) -> str:
-    """Return a chart of lines.
+    """Return a chart of lines (x, y), each by its name; the title says what it shows to those who cannot see it.
 
-    Parameters
-    ----------
-    x, y : Axis
-    series : mapping of str to (x, y)
-        Each line by its name, which the legend shows.
-    title : str
-        What the chart shows, for those who cannot see it.
-    mark : (x, label), optional
-        A place on the x axis to point out.
-    diagonal : bool, default=False
-        Whether to draw x = y.
-    points : bool, default=False
-        Whether to mark the points of the lines.
-    dots : sequence of (x, y)
-        A point to mark for each line, such as the one in use.
+    `mark` points out a place on the x axis, `diagonal` draws x = y, `points` marks the points of the lines, and `dots`
+    one on each, such as the one in use.
     """
     parts = [_frame(x, y)]
     if diagonal:
@@ -154,15 +141,9 @@ def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: floa
 
 
 def image(pixels: FloatArray, *, title: str, kind: str = "signed") -> str:
-    """Return an image with values from −1 to 1, its sign shown by the colour, its size by the strength.
+    """Return an image of values from −1 to 1, whose sign is the colour and whose size the strength.
 
-    Parameters
-    ----------
-    pixels : array of shape (rows, columns)
-    title : str
-        What it shows, for those who cannot see it.
-    kind : {"signed", "ink"}
-        Whether values speak for one class or the other, or are ink on paper, from 0 to 1.
+    Of the kind "ink" they are ink on paper, from 0 to 1. The title is for those who cannot see it.
     """
     levels = np.rint(SHADES * np.asarray(pixels)).astype(int)
     shades = [level for level in np.unique(levels) if level != 0]
