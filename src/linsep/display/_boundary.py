@@ -129,7 +129,8 @@ class BoundaryDisplay(Display):
                 codes, classes = (codes == k).astype(np.int64), ["the rest", classes[k]]
             # g(x) = ±1 means something to a model with support vectors, or a loss that ends there.
             has_margin = hasattr(model.estimator, "support_") or (model.loss is not None and model.loss.margin)
-            if has_margin if margins == "auto" else margins:
+            with_margins = has_margin if margins == "auto" else margins
+            if with_margins:
                 z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
                 support, slack = _support(model, k, X, z), np.maximum(0.0, 1.0 - z)
         planes, as_it_is = view.planes(model.coef[shown], model.intercept[shown]), model.coef.shape[1] == 2

@@ -118,10 +118,9 @@ class ConvergenceDisplay(Display):
         if by not in ("step", "pass"):
             raise ValueError(f"by={by!r} is not possible; use 'step' or 'pass'")
         bounds = lower or [np.nan] * len(histories)
+        x = "step" if by == "step" else "passes"
         curves = {
-            name: Curve(
-                h["step" if by == "step" else "passes"], h["objective"], h["best"], h["risk"], h["zero_one"], bound
-            )
+            name: Curve(h[x], h["objective"], h["best"], h["risk"], h["zero_one"], bound)
             for (name, h), bound in zip(histories.items(), bounds, strict=True)
         }
         return cls(curves, by).plot(ax, **drawing)
@@ -178,15 +177,13 @@ class ConvergenceDisplay(Display):
         """Draw the gap, or the zero-one error, of each run."""
         from matplotlib.ticker import PercentFormatter
 
-        theme = theme_of(ax)
+        theme, label = theme_of(ax), "proven gap,\nrelative" if what == "gap" else "zero-one error"
+        ax.set(ylabel=label, yscale="log" if what == "gap" else "linear")
         for k, (name, curve) in enumerate(self.curves.items()):
             if what != "gap" or np.isfinite(curve.lower):
                 look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
                 self.lines_[name, what] = ax.plot(curve.x, getattr(curve, what), label=name, **look)[0]
-        if what == "gap":
-            ax.set(ylabel="proven gap,\nrelative", yscale="log")
-        else:
-            ax.set(ylabel="zero-one error")
+        if what == "zero_one":
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
