@@ -26,7 +26,7 @@ from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun
-from ..sampling import on_sample
+from ..sampling import sample_objective
 from ..workspace import InProcess, Vector, Workspace
 from .gathered import Gathered
 
@@ -336,8 +336,7 @@ class _InBlocks:
             run.b[0], run.passes = float(kept["b"]), int(kept["passes"])
             run.w, self.balance = self.objective.examples.sum(self._sums)
             return
-        block = self.objective.examples.sample(run.seed, weighted=True) if self.objective.fit_intercept else None
-        part = None if block is None else on_sample(self.objective, block)
+        part = sample_objective(self.objective, run.seed) if self.objective.fit_intercept else None
         if part is not None:
             run.b[0] = DualDescent(tol=1e-2, max_iter=50).solve(part).b
 
