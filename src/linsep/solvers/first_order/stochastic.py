@@ -156,6 +156,7 @@ class PerceptronRule(StochasticDescent):
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
     prove: bool = False
     name = "perceptron"
+    needs = StochasticDescent.needs | {"perceptron"}
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
 

@@ -28,6 +28,7 @@ from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective, Problem
 from ...penalties import L2
+from ..contract import check_needs
 from ..newton.least_squares import LeastSquares
 from ..newton.newton import Newton
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
@@ -105,7 +106,7 @@ class ZeroOne:
     progress: Progress | None = None
 
     name = "zero_one"
-    needs = frozenset({"one_plane", "rows"})
+    needs = frozenset({"counting", "one_plane", "rows"})
 
     def __post_init__(self) -> None:
         check_seconds("time_limit", self.time_limit)
@@ -114,6 +115,7 @@ class ZeroOne:
         self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> ZeroOneResult:
         """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
+        check_needs(self, problem)
         search = _Search(self, problem, seed, observer)
         with search.until_it_ends():
             search.run(start)
