@@ -156,7 +156,7 @@ class PerceptronRule(StochasticDescent):
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
     prove: bool = False
     name = "perceptron"
-    needs = StochasticDescent.needs | {"perceptron"}
+    needs = frozenset({"perceptron", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
 
