@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import WORTH_A_THREAD
 from ..._types import FloatArray
 from ...history import Record
@@ -22,7 +23,6 @@ from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun

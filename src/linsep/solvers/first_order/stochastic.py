@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from ... import stopping
+from ..._checks import check_choice, check_count
 from ..._core import PACK, threads, whole_packs
 from ..._types import FloatArray, IntArray
 from ...history import History, Record
@@ -18,7 +19,6 @@ from ...objective.objective import Objective
 from ...objective.problem import Measures, measure
 from ...schedules import Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress, Rule
-from .._checks import check_choice, check_count
 from ..contract import check_needs
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
 from ..run import EndOfRun, SteppedRun

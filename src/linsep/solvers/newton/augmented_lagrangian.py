@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
@@ -177,7 +177,7 @@ class _Run(GapRun):
         while True:
             proof = self.proof()
             if proof.relative_gap <= self.target:
-                if self.duals.fresh:
+                if isinstance(self.duals, _InBlocks) or self.duals.fresh:  # every pass begins afresh
                     raise EndOfRun(words_of(proof))
                 point = self.duals.refreshed(point)
             elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
@@ -396,8 +396,6 @@ VECTORS = tuple(f"duals-{k}" for k in range(5))
 class _InBlocks:
     """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
 
-    fresh = True
-
     def __init__(self, run: _Run, workspace: Workspace) -> None:
         self.run, self.objective, self.workspace = run, run.objective, workspace
         # The names of vectors; None for centres in the middle.
@@ -428,10 +426,6 @@ class _InBlocks:
         """Move the centres to where the dual variables are."""
         self.centre = point.duals
         return self._keep(self._pass(point.w, point.b))
-
-    def refreshed(self, point: _Point) -> _Point:
-        """Every pass begins afresh."""
-        return point
 
     def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
         """Remember which vector has the dual variables of the best bound."""

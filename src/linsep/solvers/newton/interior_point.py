@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, balanced, dual_bound, weights
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._checks import check_count
 from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers

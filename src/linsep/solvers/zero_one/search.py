@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from time import perf_counter
 from typing import TypeVar
 
@@ -26,7 +25,7 @@ from ...history import Record
 from ...losses import Logistic, Square
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from ...objective.problem import MeanObjective, Problem
+from ...objective.problem import Problem
 from ...penalties import L2
 from ..contract import check_needs
 from ..newton.least_squares import LeastSquares
@@ -186,7 +185,7 @@ class _Search(Run):
     def in_floats(self) -> tuple[float, float]:
         """Return the two numbers as they are told; before there is a plane, the first is infinite."""
         lower = min(self.lower(), self.cost)
-        made, lower_made = two_claims(self.points.value(self.cost), self.points.value(lower))
+        made, lower_made = two_claims(self.points.each.value(self.cost), self.points.each.value(lower))
         return (np.inf if self.cost > self.points.total else made), lower_made
 
     def consider(self, w: FloatArray, b: float) -> None:
@@ -219,7 +218,7 @@ class _Search(Run):
         step, mean = len(self.trace) + 1, self.cost / max(1, self.points.total)
         self.trace.append((self.elapsed(), *self.in_floats()))
         self.history.add(Record(step, step, mean, mean, mean, best=mean))
-        self.tell(step, self.w, self.b, mean, join=MeanObjective(self.problem).join)
+        self.tell(step, self.w, self.b, mean, join=self.problem.join)
 
     # -- the search -----------------------------------------------------------------------------------------------
 
@@ -231,7 +230,10 @@ class _Search(Run):
         if start is not None:
             self.consider(start.w, start.b)
         if len(self.points.s) == 0:
-            self.settle()
+            self.bound, self.method_of_bound = (
+                self.cost - self.points.hopeless_weight,
+                "cells",
+            )  # and no plane is better
             return
         self.seeds()
         if self.proven():
@@ -250,10 +252,6 @@ class _Search(Run):
             self.look_at_cells()
         self.collect(self.cover, until=np.inf)
 
-    def settle(self) -> None:
-        """Nothing better is possible than what is at hand."""
-        self.bound, self.method_of_bound = self.cost - self.points.hopeless_weight, "cells"
-
     def seeds(self) -> None:
         """Begin with what surrogate losses find, and climb from there."""
         points = self.points
@@ -264,8 +262,7 @@ class _Search(Run):
                 return
             self.poll()
             solved = solver.solve(problem)
-            v = np.append(solved.w, solved.b) if problem.fit_intercept else solved.w
-            self.climb_from(v, 50)
+            self.climb_from(problem.join(solved.w, solved.b), 50)
         self.climb_from(points.vector(self.w, self.b), 20 * points.D + 100)
 
     def climb_from(self, v: FloatArray | None, patience: int) -> FloatArray | None:
@@ -318,7 +315,7 @@ class _Search(Run):
                 self.tie(right)
 
         cells = CellSearch(points.A, points.weights.numbers, self.poll, improved)
-        least = int(cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w))
+        least = int(cells.run(self.problem.join(self.w, self.b)))
         if least >= self.bound:
             self.bound, self.method_of_bound = least, "cells"
         self.note()
@@ -346,8 +343,7 @@ class _Search(Run):
         """Return the best plane, counted as predictions are, and the proof."""
         problem = self.problem
         w, b = self.points.off_the_plane(*self.with_room())
-        theta = np.append(w, b) if problem.fit_intercept else w
-        signs = sides(problem.rows.X, problem.y, theta, intercept=problem.fit_intercept)
+        signs = sides(problem.rows.X, problem.y, problem.join(w, b), intercept=problem.fit_intercept)
         self.cost = self.points.each.where(signs <= 0)
         made, lower = self.in_floats()
         proven = self.proven()
@@ -529,10 +525,6 @@ class _Points:
         z = self.y * (self.X @ w + b)
         z[z <= 2 * (len(w) + 2) * EPS * (np.abs(self.X) @ np.abs(w) + abs(b))] *= 0.0
         return z
-
-    def value(self, units: int) -> Fraction:
-        """Return a sum of weights as it is."""
-        return self.each.value(units)
 
     def cost(self, w: FloatArray, b: float) -> int:
         """Σ sᵢ [zᵢ ≤ 0] in units, the hopeless ones included; of no plane, more than all of them."""
