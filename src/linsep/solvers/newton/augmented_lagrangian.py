@@ -197,7 +197,6 @@ class _Run(GapRun):
             raise EndOfRun(self.message)
 
     def _step(self, point: _Point) -> _Point:
-        """Take one Newton step on the inner problem."""
         step = -self.duals.factor().solve(point.gradient)
         found = self.duals.moved(point, step, float(point.gradient @ step))
         if found is None:
@@ -306,7 +305,6 @@ class _InMemory:
             run.tell(run.steps, *run.lowest[1:], run.lowest[0])
 
     def _take_over(self, at: Springs, ending: Ending) -> None:
-        """Remember what the kernel found."""
         run = self.run
         ending.log[:, 1:] /= self.objective.weight_of_loss * self.objective.total_weight
         for step, primal, value, mistakes, best in ending.log.tolist():
@@ -357,7 +355,6 @@ class _InMemory:
         self.alpha = self.a * np.where(self.objective.y > 0, *scales) if self.objective.fit_intercept else self.a.copy()
 
     def factor(self) -> Metric:
-        """Return the factor that is cheapest."""
         return factored(self.objective, self.h)
 
     def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
@@ -375,7 +372,6 @@ class _InMemory:
         return self._note(point.w + t * dw, point.b + t * db)
 
     def best(self) -> FloatArray:
-        """Return the dual variables of the best bound."""
         return self.alpha
 
     def agreements(self, w: FloatArray) -> FloatArray | None:
@@ -414,12 +410,10 @@ class _InBlocks:
         return Start(np.array(state["w"], dtype=np.float64), float(state["b"]))
 
     def rough(self) -> Start | None:
-        """Return where a sample leads."""
         part = sample_objective(self.objective, self.run.seed)
         return None if part is None else Multipliers(tol=TUNED.rough_in_blocks).solve(part).last
 
     def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
-        """Make the first pass."""
         return self._pass(w, b)
 
     def released(self, point: _Point) -> _Point:
@@ -432,7 +426,6 @@ class _InBlocks:
         self.highest = duals
 
     def factor(self) -> Metric:
-        """Return a factor of what the last pass has added up."""
         return scaled_factor(self.objective, self.gram.copy())
 
     def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
@@ -485,7 +478,6 @@ class _InBlocks:
         return point
 
     def best(self) -> Vector | None:
-        """Return the dual variables of the best bound."""
         return None if self.highest is None else self.workspace.vector(self.highest)
 
     def agreements(self, w: FloatArray) -> None:

@@ -205,7 +205,6 @@ class _ByColumns:
         self.bend = np.maximum(lengths - self.c**2, 0.0) + 1e-14 * lengths + np.finfo(float).tiny + self.penalty.l2
 
     def minimise(self, w: FloatArray, q: FloatArray, accuracy: float) -> FloatArray:
-        """Return δ."""
         l1, l2 = self.penalty.l1, self.penalty.l2
         accuracy *= violation(q, w, self.bend, l1)
         delta = np.zeros_like(w)

@@ -142,11 +142,9 @@ class _Search(Run):
     # -- the time, and who watches --------------------------------------------------------------------------------
 
     def elapsed(self) -> float:
-        """Seconds since the search began."""
         return perf_counter() - self.begun
 
     def poll(self) -> None:
-        """Raise where the search has to end."""
         if self.elapsed() > self.limit:
             raise EndOfRun(f"the time limit of {self.limit:g} s is over")
         if self.stop_requested():
@@ -179,7 +177,6 @@ class _Search(Run):
         return self.points.hopeless_weight + max(self.bound, self.cover.bound if self.cover else 0)
 
     def proven(self) -> bool:
-        """Whether the two numbers have met."""
         return self.cost <= self.lower()
 
     def in_floats(self) -> tuple[float, float]:
@@ -204,7 +201,6 @@ class _Search(Run):
             self.tied.setdefault(right.tobytes(), (right, v))
 
     def consider_vector(self, v: FloatArray | None) -> None:
-        """Consider a vector of the standardised rows, if there is one."""
         if v is not None:
             self.consider(*self.points.plane(v))
 
