@@ -1,7 +1,7 @@
 """The last steps without a penalty: Newton's method in coordinates in which the Hessian is the identity, to a proof.
 
 Without a penalty nothing keeps columns apart that are nearly the same, or of very different size, and a factor of the
-Hessian as it is has too few digits for them. Here each step is the one that `certificates.curvature` finds on its way
+Hessian as it is has too few digits for them. Here each step is the one that `objective.curvature` finds on its way
 to the proof: in coordinates made so that the Hessian is the identity there, with agreements and rows of twice the
 digits where plain ones are blurred. So every step says how far from the optimum it began, and the last one is the
 certificate.

@@ -1,7 +1,7 @@
 """The plane with the fewest mistakes: an anytime search whose answer is an interval that closes.
 
-A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (conflicts that cost a mistake each) and
-`zero_one_cells` (every cell that can hold a better plane) prove how few are not. What decides is counted in whole
+A plane, always at hand, says how few mistakes are possible; `cover` (conflicts that cost a mistake each) and
+`cells` (every cell that can hold a better plane) prove how few are not. What decides is counted in whole
 numbers: weights are multiples of a common unit, and their sums exact.
 """
 
