@@ -110,8 +110,7 @@ def cases(storages):
                     continue
                 objective = objective_of(head, setting, Elsewhere() if storage in STREAMED else inside)
                 for solver, kind in solvers.SOLVERS.items():
-                    only = {"perceptron": "perceptron", "zero_one": None}.get(solver, head)  # their own loss
-                    if only == head and solvers.serves(kind, objective):
+                    if solvers.serves(kind, objective):
                         # Coordinate descent goes through a disk a few hundred times.
                         marks = [pytest.mark.slow] if solver == "dual" and storage in STREAMED[1:3] else []
                         yield pytest.param(

@@ -20,6 +20,7 @@ from linsep.solvers import (
     PerceptronRule,
     Start,
     StochasticDescent,
+    ZeroOne,
 )
 from linsep.solvers.first_order.step_watch import StepWatch
 
@@ -115,6 +116,20 @@ def test_the_reason_for_a_choice_is_in_the_history():
     assert chosen.history_.solver == asked.history_.solver == "least_squares"
     assert "closed-form" in chosen.history_.reason
     assert "asked for" in asked.history_.reason
+
+
+@pytest.mark.parametrize(
+    ("solver", "own", "words"),
+    [(PerceptronRule(max_iter=3), "perceptron", "the perceptron's loss"), (ZeroOne(), "zero_one", "the zero-one loss")],
+    ids=["perceptron", "zero_one"],
+)
+def test_a_solver_of_one_loss_refuses_all_others(solver, own, words):
+    for name in losses.LOSSES:
+        given = problem(losses.get(name), C=np.inf)
+        assert solvers.serves(solver, given) == (name == own)
+        if name != own:
+            with pytest.raises(ValueError, match=f"needs {words}, not .*; "):
+                solver.solve(given)
 
 
 @pytest.mark.parametrize("solver", [GradientDescent(), StochasticDescent(), PerceptronRule(), LeastSquares()], ids=repr)

@@ -5,8 +5,8 @@ A solver is an immutable record with ``solve(problem, *, start, seed, observer) 
 
 from __future__ import annotations
 
+from .._checks import check_choice, check_count
 from ..certificates.mistakes.bound import MistakeBound
-from ._checks import check_choice, check_count
 from .choice import SOLVERS, Automatic, automatic, get
 from .contract import Solver, check_needs, helped_by, serves
 from .dual.descent import DualDescent

@@ -69,6 +69,8 @@ def has_quadratic_conjugate(loss: Loss) -> bool:
     return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
 
 
+#: Two agreements on the wrong side, the plane itself included, and two on the right one.
+_SIDES = np.array([-2.0, 0.0, 1e-3, 2.0])
 #: The words of `needs`, in the order in which they are checked.
 NEEDS = {
     "quadratic": _of_loss("a quadratic loss", lambda loss: loss.quadratic),
@@ -90,6 +92,8 @@ NEEDS = {
         lambda objective: objective.examples.resident is not None,
         lambda objective: "on disk",
     ),
+    "perceptron": _of_loss("the perceptron's loss", lambda loss: bool((loss.slope(_SIDES) == [-1, -1, 0, 0]).all())),
+    "counting": _of_loss("the zero-one loss", lambda loss: bool((loss.value(_SIDES) == [1, 1, 0, 0]).all())),
     "l2": _of_penalty("the penalty ½‖w‖² alone", lambda penalty: penalty.l2 > 0 and penalty.l1 == 0),
     "l1": _of_penalty("a penalty with L1", lambda penalty: penalty.l1 > 0),
     "no_l1": _of_penalty("a penalty without L1", lambda penalty: penalty.l1 == 0),

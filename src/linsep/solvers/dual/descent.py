@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import WORTH_A_THREAD
 from ..._types import FloatArray
 from ...history import Record
@@ -22,11 +23,10 @@ from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun
-from ..sampling import on_sample
+from ..sampling import sample_objective
 from ..workspace import InProcess, Vector, Workspace
 from .gathered import Gathered
 
@@ -130,17 +130,15 @@ class _Run(GapRun):
         self.averages: list[tuple[FloatArray, float]] = []  # one, in a long run
         self.best: Plane = (np.inf, self.w, float(self.b[0]), np.nan, np.nan, None)
         self.highest: tuple[float, Any] = (-np.inf, None)
-        self.duals: _InMemory | _InBlocks
-        if objective.examples.resident is None:
-            self.duals = _InBlocks(self, workspace or InProcess())
-        else:
-            self.duals = _InMemory(self, None if start is None else start.alpha)
+        self.in_blocks, alpha = objective.examples.resident is None, None if start is None else start.alpha
+        self.duals = _InBlocks(self, workspace or InProcess()) if self.in_blocks else _InMemory(self, alpha)
 
     def result(self) -> Result:
         """Make passes until the gap is proven small."""
         measured, hoped, proof = self.duals.measured, np.inf, Bound(np.inf, -np.inf)
         with self.until_it_ends():
-            self.duals.begin()
+            if isinstance(self.duals, _InBlocks):
+                self.duals.begin()
             while self.passes < self.method.max_iter:
                 self.passes += 1
                 self._pass()
@@ -150,12 +148,13 @@ class _Run(GapRun):
                 if promising or due or self.passes == self.method.max_iter or self.duals.idle:
                     measured, proof = self.passes, self._measure()
                     hoped = self.estimate if promising else np.inf
-                self.duals.passed(proof)
+                if isinstance(self.duals, _InBlocks):
+                    self.duals.passed(proof)
                 if measured == self.passes:
                     self.end_if_proven(proof)
                     self.tell(self.passes, self.w, self.b, proof.primal)
         if not self.proves(proof) and (self.interrupted or self.smooth or proof.primal == np.inf):
-            proof = self.duals.last_measure()
+            proof = self._last_measure()
         _, w, b, _, _, z = self.best
         return self.outcome(w, b, self.passes, proof, alpha=self.highest[1], z=z)
 
@@ -188,27 +187,36 @@ class _Run(GapRun):
     def _measure(self) -> Bound:
         """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
         if not self.smooth:
-            return self.measure_duals()
+            return self._measure_duals()
         point = self.objective.evaluate(self.w, float(self.b[0]), split=self.objective.fit_intercept)
         own: Bound = point.bound
-        if self.proves(own):
-            own = self.duals.exact(point)
+        if self.proves(own) and self.in_blocks:
+            own = point.exact_bound()
         if self.proves(own):
             self.best, self.highest = self.plane(self.w, point.b, point.value, point.mistakes), (own.dual, None)
         elif not self.duals.by_halves and own.primal - self.duals.dual_value() <= self.method.tol * own.primal:
-            return self.measure_duals()
+            return self._measure_duals()
         self.duals.wake_all()
         self._record(point.objective, point.risk, point.zero_one)
         return own
 
-    def measure_duals(self) -> Bound:
+    def _last_measure(self) -> Bound:
+        """Return what is proven at the end of a run that proved no more: the plane has moved on since."""
+        if not (self.in_blocks and self.smooth):
+            return self._measure_duals()
+        point = self.objective.evaluate(self.w, float(self.b[0]))
+        self.best = self.plane(self.w, point.b, point.value, point.mistakes)
+        bound: Bound = point.exact_bound()
+        return bound
+
+    def _measure_duals(self) -> Bound:
         """Note the point, the average and α; return what is known of the optimum."""
         planes, dual, alpha = self.duals.measure([(self.w.copy(), float(self.b[0])), *self.averages])
         best = min(planes, key=lambda plane: plane[0])
         if best[0] < self.best[0]:
             self.best = best
         self._record(best[0], best[3], best[4])
-        if dual > self.highest[0] or isinstance(self.duals, _InBlocks):  # where α is not copied, it is the last one
+        if dual > self.highest[0] or self.in_blocks:  # where α is not copied, it is the last one
             self.highest = dual, alpha
         return Bound(self.best[0], self.highest[0])
 
@@ -243,12 +251,8 @@ class _InMemory:
         self.constant = TUNED.spring * objective.weighted_squares / objective.total_weight * objective.fit_intercept
         self.measured = (TUNED.first_smooth if run.smooth else TUNED.first) // 2
 
-    def begin(self) -> None:
-        """All is set."""
-
     @property
     def idle(self) -> bool:
-        """Whether all examples have settled."""
         return self.active == 0
 
     def pull(self) -> float:
@@ -270,17 +274,9 @@ class _InMemory:
         self.active = self.near.dual_pass(active=self.active, slopes=self.slopes, **shared)
         return _next_slopes(self.slopes)
 
-    def passed(self, proof: Bound) -> None:
-        """Nobody hears of a pass."""
-
     def dual_value(self) -> float:
         """Return D(α), as far as w is the sum that it stands for and the classes balance."""
         return dual_bound(self.objective, self.run.l2 * self.alpha, self.run.l2 * self.run.w)
-
-    def exact(self, point: Any) -> Bound:
-        """Return the bound of a point, which is exact already."""
-        bound: Bound = point.bound
-        return bound
 
     def measure(self, planes: list[tuple[FloatArray, float]]) -> tuple[list[Plane], float, FloatArray]:
         """Return the planes, D(α) with the classes made to balance, and that α."""
@@ -312,10 +308,6 @@ class _InMemory:
         """Take up all examples: some may have been set aside too early."""
         self.active, self.slopes[:2] = len(self.order), (-np.inf, np.inf)
 
-    def last_measure(self) -> Bound:
-        """Return what α proves at the end of a run that proved no more."""
-        return self.run.measure_duals()
-
 
 class _InBlocks:
     """The dual variables beside the blocks of their examples, all of which are visited in every pass."""
@@ -336,8 +328,7 @@ class _InBlocks:
             run.b[0], run.passes = float(kept["b"]), int(kept["passes"])
             run.w, self.balance = self.objective.examples.sum(self._sums)
             return
-        block = self.objective.examples.sample(run.seed, weighted=True) if self.objective.fit_intercept else None
-        part = None if block is None else on_sample(self.objective, block)
+        part = sample_objective(self.objective, run.seed) if self.objective.fit_intercept else None
         if part is not None:
             run.b[0] = DualDescent(tol=1e-2, max_iter=50).solve(part).b
 
@@ -394,11 +385,6 @@ class _InBlocks:
         """Return D as it was when last measured."""
         return max(self.run.highest[0], 0.0)
 
-    def exact(self, point: Any) -> Bound:
-        """Return the bound of a point that another pass gives."""
-        bound: Bound = point.exact_bound()
-        return bound
-
     def measure(self, planes: list[tuple[FloatArray, float]]) -> tuple[list[Plane], float, Vector]:
         """Return the planes, D(α) with the classes made to balance, and the α before that."""
         objective, run = self.objective, self.run
@@ -426,16 +412,6 @@ class _InBlocks:
 
     def wake_all(self) -> None:
         """Every pass visits all examples anyway."""
-
-    def last_measure(self) -> Bound:
-        """Return what is proven at the end of a run that proved no more: the plane has moved on since."""
-        run = self.run
-        if not run.smooth:
-            return run.measure_duals()
-        point = self.objective.evaluate(run.w, float(run.b[0]))
-        run.best = run.plane(run.w, point.b, point.value, point.mistakes)
-        bound: Bound = point.exact_bound()
-        return bound
 
 
 def _into_range(alpha: FloatArray, c: FloatArray, loss: Loss) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import Rows
 from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import check_plane
@@ -14,7 +15,6 @@ from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ...separation.nearest import Nearest, nearest_points
 from ...separation.verdict import NotSeparableError, separability
-from .._checks import check_count
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import GapRun, words_of
 
@@ -110,27 +110,14 @@ class _Run(GapRun):
                 "first, e.g. with sklearn.preprocessing.StandardScaler (linsep.separability takes them as they are)"
             )
         w, b, proof = self._scaled(w, b, keeps, found.high)
-        message = words_of(proof)
+        if not self.interrupted:
+            where = f"at a duality gap of {proof.relative_gap:.1e}" if np.isfinite(proof.primal) else "with no bound"
+            self.message = words_of(proof) if self.proves(proof) else f"stopped {where}"
         if found.stopped:
-            message = STOPPED_BY_OBSERVER
-        elif not self.proves(proof):
-            finite = np.isfinite(proof.primal)
-            message = f"stopped at a duality gap of {proof.relative_gap:.1e}" if finite else "stopped with no bound"
+            self.message = STOPPED_BY_OBSERVER
         alpha = np.zeros(self.n)
         alpha[self.kept[found.support]] = found.weights * ((2.0 if self.intercept else 1.0) / square)
-        last = Start(w, b, found.n_iter)
-        return Result(
-            w,
-            b,
-            found.n_iter,
-            self.proves(proof),
-            self.message if self.interrupted else message,
-            self.history,
-            last,
-            interrupted=self.interrupted,
-            proof=proof,
-            alpha=alpha,
-        )
+        return self.outcome(w, b, found.n_iter, proof, alpha=alpha)
 
     @staticmethod
     def _scaled(w: FloatArray, b: float, keeps: float, high: float) -> tuple[FloatArray, float, Bound]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import schedules
 from ... import stopping as stopping_rules
+from ..._checks import check_choice, check_count
 from ..._types import FloatArray
 from ...history import History, Record
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective
 from ...schedules import Constant, InverseSqrt, Schedule
 from ...stopping import NoProgress, ParameterChange, Progress, Rule
-from .._checks import check_choice, check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import SteppedRun
@@ -29,26 +29,6 @@ Stopping = str | Rule | Iterable[str | Rule] | None
 
 class StepSizeWarning(UserWarning):
     """A step size that is too large or too small, with one to try."""
-
-
-class Function(Protocol):
-    """What descent needs to know of a function."""
-
-    def value(self, theta: FloatArray) -> float:
-        """F(θ)."""
-        ...
-
-    def gradient(self, theta: FloatArray) -> FloatArray:
-        """∇F(θ), or one subgradient."""
-        ...
-
-    def risk(self, theta: FloatArray) -> float:
-        """Return the mean loss, NaN where there are no examples."""
-        ...
-
-    def zero_one(self, theta: FloatArray) -> float:
-        """Return the error rate, NaN where there are no examples."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +65,7 @@ class Descent:
 
 
 def descend(
-    function: Function,
+    function: MeanObjective | _Plain,
     start: FloatArray,
     schedule: Schedule,
     rules: list[Rule],

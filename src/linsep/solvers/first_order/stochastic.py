@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ... import stopping
+from ..._checks import check_choice, check_count
 from ..._core import PACK, threads, whole_packs
 from ..._types import FloatArray, IntArray
 from ...history import History, Record
 from ...objective.objective import Objective
 from ...objective.problem import Measures, measure
 from ...schedules import Constant, Schedule
-from ...stopping import NoMistakes, NoProgress, Progress, Rule
-from .._checks import check_choice, check_count
+from ...stopping import NoMistakes, NoProgress, Progress
 from ..contract import check_needs
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
 from ..run import EndOfRun, SteppedRun
+from .gradient_descent import Stopping
 from .prover import Prover
 from .step_watch import StepWatch
 from .walk import LARGE, Iterate, Snapshot, Walk
-
-Stopping = str | Rule | Iterable[str | Rule] | None
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
@@ -156,6 +155,7 @@ class PerceptronRule(StochasticDescent):
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
     prove: bool = False
     name = "perceptron"
+    needs = frozenset({"perceptron", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
 
@@ -168,9 +168,8 @@ class PerceptronRule(StochasticDescent):
         return Prover(problem, 0.0 if self.keep == "last" else SETTLED) if self.prove else None
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """What is measured of an iterate, on all examples."""
+class Evaluation(NamedTuple):
+    """What is measured of an iterate, on all examples: one of several `Measures`."""
 
     objective: float
     risk: float
@@ -181,9 +180,7 @@ class Evaluation:
     @classmethod
     def of(cls, measures: Measures, column: int) -> Evaluation:
         """Return the numbers of one plane."""
-        numbers = measures.objective, measures.risk, measures.zero_one, measures.gradient_norm
-        objective, risk, zero_one, norm = (float(values[column]) for values in numbers)
-        return cls(objective, risk, zero_one, norm, bool(measures.finite[column]))
+        return cls(*(getattr(measures, name)[column].item() for name in cls._fields))
 
 
 class _Run(SteppedRun):

@@ -21,20 +21,20 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers, words_of
-from ..sampling import both_classes, on_sample, sample
+from ..sampling import both_classes, sample, sample_objective
 from ..workspace import InProcess, Vector, Workspace
-from .preconditioner import Metric, ScaledFactor, factored
+from .preconditioner import Metric, factored, scaled_factor
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,6 @@ class _Point:
     dual: float
     outer: float  # how much of the gap is the springs'
     gradient: FloatArray  # of the inner problem
-    value: float  # Σ c ℓ(z)
-    mistakes: float  # Σ c over the examples with z ≤ 0
     inner: float = np.nan  # the inner problem's value, where somebody asks
     duals: str = ""  # the vector that holds the dual variables, if they are not in memory
 
@@ -179,7 +177,7 @@ class _Run(GapRun):
         while True:
             proof = self.proof()
             if proof.relative_gap <= self.target:
-                if self.duals.fresh:
+                if isinstance(self.duals, _InBlocks) or self.duals.fresh:  # every pass begins afresh
                     raise EndOfRun(words_of(proof))
                 point = self.duals.refreshed(point)
             elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
@@ -199,9 +197,8 @@ class _Run(GapRun):
             raise EndOfRun(self.message)
 
     def _step(self, point: _Point) -> _Point:
-        """Take one Newton step on the inner problem."""
         step = -self.duals.factor().solve(point.gradient)
-        found: _Point | None = self.duals.moved(point, step, float(point.gradient @ step))
+        found = self.duals.moved(point, step, float(point.gradient @ step))
         if found is None:
             raise no_step_lowers("objective")
         return found
@@ -235,7 +232,7 @@ class _Run(GapRun):
         if dual > self.highest:
             self.highest = dual
             self.duals.keep(scales, **more)
-        point = _Point(w, b, primal, dual, value + conjugate + product, gradient, value, mistakes, **more)
+        point = _Point(w, b, primal, dual, value + conjugate + product, gradient, **more)
         scale = objective.weight_of_loss * objective.total_weight
         numbers = primal / scale, value / scale, mistakes / scale
         self.history.add(Record(self.steps, self.steps, *numbers, best=self.lowest[0] / scale))
@@ -291,26 +288,10 @@ class _InMemory:
         """Take all steps in one kernel, or many."""
         objective, run, method, rows = self.objective, self.run, self.run.method, self.objective.rows
         self._set_centres(start.alpha)
-        at = Springs(
-            np.append(start.w, start.b),
-            self.z,
-            self.a,
-            self.h,
-            self.centre,
-            np.array([run.width]),
-            best_point=np.empty(rows.d + 1),
-            best_alpha=np.empty(rows.n),
-            proof=np.empty(2),
-        )
-        settings: dict[str, Any] = dict(
-            l2=objective.penalty.l2,
-            intercept=objective.fit_intercept,
-            tol=method.tol,
-            target=run.target,
-            narrower=TUNED.narrower,
-            narrowest=TUNED.narrowest,
-            more=TUNED.more,
-        )
+        point, best = np.append(start.w, start.b), (np.empty(rows.d + 1), np.empty(rows.n), np.empty(2))
+        at = Springs(point, self.z, self.a, self.h, self.centre, np.array([run.width]), *best)
+        settings: dict[str, Any] = dict(l2=objective.penalty.l2, intercept=objective.fit_intercept, more=TUNED.more)
+        settings |= dict(tol=method.tol, target=run.target, narrower=TUNED.narrower, narrowest=TUNED.narrowest)
         while True:
             most = min(method.max_iter - run.steps, max(1, TUNED.work // (rows.n * (rows.d + 8) ** 2)))
             ending = rows.sprung_newton(objective.y, self.c, objective.loss, at, **settings, most=most)
@@ -324,7 +305,6 @@ class _InMemory:
             run.tell(run.steps, *run.lowest[1:], run.lowest[0])
 
     def _take_over(self, at: Springs, ending: Ending) -> None:
-        """Remember what the kernel found."""
         run = self.run
         ending.log[:, 1:] /= self.objective.weight_of_loss * self.objective.total_weight
         for step, primal, value, mistakes, best in ending.log.tolist():
@@ -361,17 +341,7 @@ class _InMemory:
     def _note(self, w: FloatArray, b: float) -> _Point:
         """Set the dual variables at z."""
         objective, self.w = self.objective, w
-        sums = objective.rows.sprung_duals(
-            objective.y,
-            self.c,
-            objective.loss,
-            centre=self.centre,
-            z=self.z,
-            width=self.run.width,
-            split=objective.fit_intercept,
-            a=self.a,
-            h=self.h,
-        )
+        sums = _sprung(objective, self.c, a=self.a, h=self.h, centre=self.centre, z=self.z, width=self.run.width)
         self.v += sums[6:].reshape(self.v.shape)
         conjugates = self._conjugates if objective.fit_intercept else lambda scales: float(sums[1])
         return self.run.point(w, b, sums, self.v, conjugates)
@@ -385,7 +355,6 @@ class _InMemory:
         self.alpha = self.a * np.where(self.objective.y > 0, *scales) if self.objective.fit_intercept else self.a.copy()
 
     def factor(self) -> Metric:
-        """Return the factor that is cheapest."""
         return factored(self.objective, self.h)
 
     def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
@@ -393,18 +362,9 @@ class _InMemory:
         objective, d, l2 = self.objective, self.objective.d, self.objective.penalty.l2
         dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if objective.fit_intercept else 0.0
         dz = objective.agreements(dw, db)
-        t = sprung_line_search(
-            self.c,
-            objective.loss,
-            centre=self.centre,
-            z=self.z,
-            dz=dz,
-            width=self.run.width,
-            first=slope,
-            linear=l2 * float(point.w @ dw),
-            quadratic=l2 * float(dw @ dw),
-            accuracy=TUNED.accuracy,
-        )
+        springs: dict[str, Any] = dict(centre=self.centre, z=self.z, dz=dz, width=self.run.width)
+        springs |= dict(first=slope, linear=l2 * float(point.w @ dw), quadratic=l2 * float(dw @ dw))
+        t = sprung_line_search(self.c, objective.loss, **springs, accuracy=TUNED.accuracy)
         self.run.steps += 1
         if t == 0.0:
             return None
@@ -412,12 +372,16 @@ class _InMemory:
         return self._note(point.w + t * dw, point.b + t * db)
 
     def best(self) -> FloatArray:
-        """Return the dual variables of the best bound."""
         return self.alpha
 
     def agreements(self, w: FloatArray) -> FloatArray | None:
         """Return z of the plane that is reported, where that is the last one and they were computed afresh."""
         return self.z if self.fresh and w is self.w and not self.run.interrupted else None
+
+
+def _sprung(objective: Objective, c: FloatArray, **springs: Any) -> FloatArray:
+    """Set the dual variables a and what bends, h; return the sums that `_Run.point` takes, and how v changes."""
+    return objective.rows.sprung_duals(objective.y, c, objective.loss, split=objective.fit_intercept, **springs)
 
 
 #: Where dual variables are kept, by turns: the centres, now and as a killed run would want them, those of the best
@@ -428,14 +392,13 @@ VECTORS = tuple(f"duals-{k}" for k in range(5))
 class _InBlocks:
     """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
 
-    fresh = True
-
     def __init__(self, run: _Run, workspace: Workspace) -> None:
         self.run, self.objective, self.workspace = run, run.objective, workspace
-        self.centre: str | None = None  # None: in the middle
+        # The names of vectors; None for centres in the middle.
+        self.centre: str | None = None
         self.kept: str | None = None
         self.highest: str | None = None
-        self.hessian = np.zeros((0, 0))
+        self.gram = np.zeros((0, 0))
 
     def resumed(self) -> Start | None:
         """Return where a run that was killed stood."""
@@ -447,13 +410,10 @@ class _InBlocks:
         return Start(np.array(state["w"], dtype=np.float64), float(state["b"]))
 
     def rough(self) -> Start | None:
-        """Return where a sample leads."""
-        block = self.objective.examples.sample(self.run.seed, weighted=True)
-        part = None if block is None else on_sample(self.objective, block)
+        part = sample_objective(self.objective, self.run.seed)
         return None if part is None else Multipliers(tol=TUNED.rough_in_blocks).solve(part).last
 
     def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
-        """Make the first pass."""
         return self._pass(w, b)
 
     def released(self, point: _Point) -> _Point:
@@ -461,17 +421,12 @@ class _InBlocks:
         self.centre = point.duals
         return self._keep(self._pass(point.w, point.b))
 
-    def refreshed(self, point: _Point) -> _Point:
-        """Every pass begins afresh."""
-        return point
-
     def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
         """Remember which vector has the dual variables of the best bound."""
         self.highest = duals
 
     def factor(self) -> Metric:
-        """Return a factor of what the last pass has added up."""
-        return ScaledFactor(self.hessian.copy())  # type: ignore[return-value]
+        return scaled_factor(self.objective, self.gram.copy())
 
     def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
         """Go along the step, a pass for each length that is tried."""
@@ -489,7 +444,7 @@ class _InBlocks:
 
     def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> _Point:
         """Go through the examples once: set their dual variables, and add up what is needed."""
-        objective, split, width = self.objective, self.objective.fit_intercept, self.run.width
+        objective, run = self.objective, self.run
         in_use = {self.centre, self.kept, self.highest, keep}
         name = next(name for name in VECTORS if name not in in_use)
         into, centre = self.workspace.vector(name), None if self.centre is None else self.workspace.vector(self.centre)
@@ -499,35 +454,19 @@ class _InBlocks:
             c = part.C * part.s
             middle = 0.5 * c if centre is None else np.clip(centre.read(which), 0.0, c)
             a, h = np.zeros(part.n), np.zeros(part.n)
-            settings: dict[str, Any] = dict(centre=middle, z=part.agreements(w, b), width=width, split=split)
-            sums = part.rows.sprung_duals(part.y, c, part.loss, a=a, h=h, **settings)
+            sums = _sprung(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=run.width)
             into.write(which, a)
             moved = np.divide((a - middle) ** 2, c, out=np.zeros_like(a), where=c > 0)
             shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
             by_class = np.array([shares[part.y > 0].sum(), shares[part.y < 0].sum()])
-            return Several((sums, 0.5 * width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
+            return Several((sums, 0.5 * run.width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
 
-        return self._point(w, b, name, *objective.examples.sum(task))
-
-    def _point(
-        self,
-        w: FloatArray,
-        b: float,
-        name: str,
-        sums: FloatArray,
-        spring: float,
-        by_class: FloatArray,
-        hessian: FloatArray,
-    ) -> _Point:
-        objective, d, run = self.objective, self.objective.d, self.run
-        size = d + objective.fit_intercept
-        np.einsum("jj->j", hessian)[:d] += objective.penalty.l2
-        self.hessian = hessian[:size, :size]
+        sums, spring, by_class, self.gram = objective.examples.sum(task)
         run.steps += 1
         inner = objective.penalty.value(w) - float(sums[1] + sums[2]) - spring
         # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
         conjugates = lambda scales: float(by_class @ scales)  # noqa: E731
-        point = run.point(w, b, sums, sums[6:].reshape(-1, d), conjugates, duals=name, inner=inner)
+        point = run.point(w, b, sums, sums[6:].reshape(-1, objective.d), conjugates, duals=name, inner=inner)
         self.workspace.passed(run.steps, run.proof().relative_gap)
         return point
 
@@ -539,7 +478,6 @@ class _InBlocks:
         return point
 
     def best(self) -> Vector | None:
-        """Return the dual variables of the best bound."""
         return None if self.highest is None else self.workspace.vector(self.highest)
 
     def agreements(self, w: FloatArray) -> None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._checks import check_count
+from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, balanced, dual_bound, weights
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
@@ -78,7 +78,8 @@ class _Run(GapRun):
         super().__init__(method, observer)
         self.whole = problem
         self.counted = np.flatnonzero(weights(problem))  # an example of no weight has no interior
-        self.problem = problem if len(self.counted) == problem.rows.n else _part(problem, self.counted)
+        weight, everything = problem.sample_weight, len(self.counted) == problem.rows.n
+        self.problem = problem if weight is None or everything else problem.chosen(self.counted, weight[self.counted])
         self.c, self.y = weights(self.problem), self.problem.y
         self.top = -problem.loss.slopes[0] * self.c
         self.bounded = bool(np.isfinite(self.top).all())
@@ -97,7 +98,7 @@ class _Run(GapRun):
             while True:
                 self.end_if_proven(proof)
                 if self.steps:
-                    self.tell(self.steps, *self.best[1:], self.best[0], join=self._joined)
+                    self.tell(self.steps, *self.best[1:], self.best[0], join=self.problem.join)
                 self.end_if_exhausted(self.steps)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # no such step is taken
                     moved = waited < PATIENCE and self._step()
@@ -146,9 +147,6 @@ class _Run(GapRun):
         numbers = point.objective / scale, point.risk, point.zero_one
         self.history.add(Record(self.steps, self.steps, *numbers, best=self.best[0] / scale))
         return Bound(self.best[0], self.highest[0])
-
-    def _joined(self, w: FloatArray, b: float) -> FloatArray:
-        return np.append(w, b) if self.problem.fit_intercept else w
 
     # -- how it moves --------------------------------------------------------------------------------------------
 
@@ -220,8 +218,6 @@ class _System:
         self.problem, self.h, self.factor = problem, h, factored(problem, h)
 
     def solve(self, right: FloatArray) -> tuple[FloatArray, float]:
-        """Return the w and b of H⁻¹ times the right-hand side."""
-        d = self.problem.rows.d
         found = self.factor.solve(right)
         missed = right - self._times(found)
         for _ in range(REFINEMENTS):
@@ -230,20 +226,14 @@ class _System:
             if not np.abs(misses).max() < 0.5 * np.abs(missed).max():
                 break
             found, missed = better, misses
-        return np.ascontiguousarray(found[:d]), float(found[d]) if self.problem.fit_intercept else 0.0
+        w, b = self.problem.split(found)
+        return np.ascontiguousarray(w), b
 
     def _times(self, v: FloatArray) -> FloatArray:
-        problem, d = self.problem, self.problem.rows.d
-        c = float(v[d]) if problem.fit_intercept else 0.0
-        out = problem.rows.hessian_product(self.h, np.ascontiguousarray(v[:d]), c)
-        out[:d] += problem.penalty.l2 * v[:d]
-        return out if problem.fit_intercept else out[:d]
-
-
-def _part(problem: Objective, rows: IntArray) -> Objective:
-    """Return the problem on some of its examples."""
-    weight = None if problem.sample_weight is None else problem.sample_weight[rows]
-    return problem.chosen(rows, weight)
+        w, b = self.problem.split(v)
+        out = self.problem.rows.hessian_product(self.h, np.ascontiguousarray(w), b)
+        out[: len(w)] += self.problem.penalty.l2 * w
+        return out[: len(v)]
 
 
 def best_intercept(problem: Objective, w: FloatArray) -> float:
@@ -255,21 +245,18 @@ def best_intercept(problem: Objective, w: FloatArray) -> float:
     if not problem.fit_intercept:
         return 0.0
     c, y, g = weights(problem), problem.y, problem.rows.matvec(w)
+
+    def slope(b: float) -> float:
+        return float((c * y * problem.loss.slope(y * (g + b))).sum())
+
     kinks = np.sort((y - g)[c > 0])  # where z = 1
     low, high = 0, len(kinks) - 1
     while low < high:  # the first kink from which on the slope is not negative
         middle = (low + high) // 2
-        slope = float((c * y * problem.loss.slope(y * (g + np.nextafter(kinks[middle], np.inf)))).sum())
-        low, high = (low, middle) if slope >= 0 else (middle + 1, high)
+        low, high = (low, middle) if slope(np.nextafter(kinks[middle], np.inf)) >= 0 else (middle + 1, high)
+    last = float(kinks[low])
     if not problem.loss.smooth or low == 0:
-        return float(kinks[low])
-    return _root(problem, c, g, float(kinks[low - 1]), float(kinks[low]))
-
-
-def _root(problem: Objective, c: FloatArray, g: FloatArray, low: float, high: float) -> float:
-    """Return where the slope in b vanishes between two kinks: it is linear there."""
-    y = problem.y
-    at_low, at_high = (float((c * y * problem.loss.slope(y * (g + b))).sum()) for b in (low, high))
-    if not at_high > at_low:
-        return low
-    return low + (high - low) * min(max(-at_low / (at_high - at_low), 0.0), 1.0)
+        return last
+    before = float(kinks[low - 1])
+    rise, fall = slope(last), -slope(before)  # between two kinks the slope is linear
+    return before + (last - before) * min(max(fall / (rise + fall), 0.0), 1.0) if rise > -fall else before

@@ -78,7 +78,6 @@ class _System:
         self.factor: tuple[Any, FloatArray] | None = None  # with the scales of the columns, if all are used
 
     def intercept(self, w: FloatArray) -> float:
-        """Return the best b for this w."""
         return float(self.t_mean - self.x_mean @ w) if self.problem.fit_intercept else 0.0
 
     def solve(self) -> tuple[FloatArray, str]:

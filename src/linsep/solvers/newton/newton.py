@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import check_count
 from ..._core import length
 from ..._types import FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, no_step_lowers

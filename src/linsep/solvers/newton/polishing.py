@@ -1,7 +1,7 @@
 """The last steps without a penalty: Newton's method in coordinates in which the Hessian is the identity, to a proof.
 
 Without a penalty nothing keeps columns apart that are nearly the same, or of very different size, and a factor of the
-Hessian as it is has too few digits for them. Here each step is the one that `certificates.curvature` finds on its way
+Hessian as it is has too few digits for them. Here each step is the one that `objective.curvature` finds on its way
 to the proof: in coordinates made so that the Hessian is the identity there, with agreements and rows of twice the
 digits where plain ones are blurred. So every step says how far from the optimum it began, and the last one is the
 certificate.
@@ -10,13 +10,12 @@ certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..._types import FloatArray
 from ...arithmetic.enclosure import Interval
-from ...arithmetic.redundancy import Redundancy
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
 from ...objective.enclosure import bound_below, enclosed_value, examined
@@ -46,28 +45,8 @@ class Tuning:
 TUNED = Tuning()
 
 
-class Landscape(Protocol):
-    """An objective without a penalty, as a function of coefficients."""
-
-    def height(self, point: FloatArray) -> Interval:
-        """Enclose the objective."""
-        ...
-
-    def look(self, point: FloatArray) -> tuple[Interval, Look]:
-        """Enclose it, and find out what the derivatives say of the optimum."""
-        ...
-
-    def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
-        """Return the point that lies t times a step away."""
-        ...
-
-    def shortest(self, point: FloatArray, redundancy: Redundancy) -> FloatArray:
-        """Return the point of least norm that says the same of every row."""
-        ...
-
-
 @dataclass(frozen=True)
-class Reached:
+class _Reached:
     """Where the steps ended: a point, its enclosed objective, what is known of the optimum there, how many it took."""
 
     point: FloatArray
@@ -76,69 +55,18 @@ class Reached:
     steps: int
 
 
-def goal_of(tol: float, work: float) -> float:
-    """Return the gap to go for: the less work, the further beyond tol, since it costs nothing."""
-    return float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
-
-
-def descend(land: Landscape, start: FloatArray, tol: float, goal: float) -> Reached:
-    """Step until the gap is proven to be no more than `goal` times the objective, or steps lead no further.
-
-    Where columns are redundant, the point of least norm is returned, if it is proven to `tol` as well. A point that is
-    not proven to `tol` is no better than the one to start with, which is then returned.
-    """
-    best = first = Reached(start, *land.look(start), 0)
-    if any(near.left < TUNED.lost for near in best.look.redundancy.nearly):
-        return first
-    while best.steps < TUNED.steps and best.look.step is not None and best.look.gap > goal * best.primal.low:
-        new = _step(land, best, best.look.step)
-        if new is None:
-            break
-        best = new
-    if redundancy := best.look.redundancy:
-        point = land.shortest(best.point, redundancy)
-        found = Reached(point, *land.look(point), best.steps)
-        best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
-    return best if best.look.gap <= tol * best.primal.low else first
-
-
-def _step(land: Landscape, now: Reached, step: FloatArray) -> Reached | None:
-    """Return the first point along a Newton step, halving it, that is better for sure; None if none is."""
-    t = 1.0
-    for _ in range(TUNED.halvings):
-        with np.errstate(over="ignore"):
-            point, promised = land.move(now.point, step, t), t * now.look.decrement
-        if not np.isfinite(point).all():
-            t *= 0.5
-            continue
-        primal = land.height(point)
-        if primal.high <= now.primal.low - TUNED.armijo * promised:
-            return Reached(point, *land.look(point), now.steps + 1)
-        # What is lost in the rounding of the objective is decided by the gap, which is sharper.
-        if promised <= 4.0 * (primal.width + now.primal.width):
-            primal, look = land.look(point)
-            return Reached(point, primal, look, now.steps + 1) if look.gap < 0.5 * now.look.gap else None
-        t *= 0.5
-    return None
-
-
-class _Unpenalised:
-    """The objective as a function of θ = [w, b]; of several classes, of their columns [wₖ, bₖ]."""
+class _Landscape:
+    """An objective without a penalty, as a function of θ = [w, b]; of several classes, of their columns [wₖ, bₖ]."""
 
     def __init__(self, problem: Objective) -> None:
         self.problem, self.d = problem, problem.d
 
     def split(self, point: FloatArray) -> tuple[FloatArray, Any]:
-        """Return w and b."""
         return point[: self.d], float(point[self.d]) if point.ndim == 1 else point[self.d]
 
-    def height(self, point: FloatArray) -> Interval:
-        """Enclose P."""
-        return enclosed_value(self.problem, *self.split(point))
-
-    def look(self, point: FloatArray) -> tuple[Interval, Look]:
-        """Enclose P, and look at its derivatives."""
-        return examined(self.problem, *self.split(point))
+    def look(self, point: FloatArray, steps: int) -> _Reached:
+        """Enclose the objective, and find out what the derivatives say of the optimum."""
+        return _Reached(point, *examined(self.problem, *self.split(point)), steps)
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the point moved by t times a step: without an entry for b if that is not free, nor the last class."""
@@ -149,11 +77,42 @@ class _Unpenalised:
         moved[: step.shape[1], :-1] += t * step.T
         return np.vstack(self.problem.head.canonical(*self.split(moved)))
 
-    def shortest(self, point: FloatArray, redundancy: Redundancy) -> FloatArray:
-        """Return the planes of least norm."""
-        if point.ndim == 1:
-            return redundancy.least_norm(point)
-        return np.column_stack([redundancy.least_norm(plane) for plane in point.T])
+    def step(self, now: _Reached, step: FloatArray) -> _Reached | None:
+        """Return the first point along a Newton step, halving it, that is better for sure; None if none is."""
+        t = 1.0
+        for _ in range(TUNED.halvings):
+            with np.errstate(over="ignore"):
+                point, promised = self.move(now.point, step, t), t * now.look.decrement
+            t *= 0.5
+            if not np.isfinite(point).all():
+                continue
+            primal = enclosed_value(self.problem, *self.split(point))
+            if primal.high <= now.primal.low - TUNED.armijo * promised:
+                return self.look(point, now.steps + 1)
+            # What is lost in the rounding of the objective is decided by the gap, which is sharper.
+            if promised <= 4.0 * (primal.width + now.primal.width):
+                found = self.look(point, now.steps + 1)
+                return found if found.look.gap < 0.5 * now.look.gap else None
+        return None
+
+    def descend(self, start: FloatArray, tol: float, goal: float) -> _Reached:
+        """Step until the gap is proven to be no more than `goal` times the objective, or steps lead no further.
+
+        Where columns are redundant, the point of least norm is returned, if it is proven to `tol` as well. A point that
+        is not proven to `tol` is no better than the one to start with, which is then returned.
+        """
+        best = first = self.look(start, 0)
+        if any(near.left < TUNED.lost for near in best.look.redundancy.nearly):
+            return first
+        while best.steps < TUNED.steps and best.look.step is not None and best.look.gap > goal * best.primal.low:
+            new = self.step(best, best.look.step)
+            if new is None:
+                break
+            best = new
+        if redundancy := best.look.redundancy:
+            found = self.look(np.apply_along_axis(redundancy.least_norm, 0, best.point), best.steps)
+            best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
+        return best if best.look.gap <= tol * best.primal.low else first
 
 
 def can_be_proven(problem: Objective) -> bool:
@@ -202,9 +161,11 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
     if not (can_be_proven(problem) and came_to_an_end(result)):
         return result
     work = problem.n * (problem.head.planes or 1) * (_size(problem) + 1.0) ** 2
-    land = _Unpenalised(problem)
+    # The less work, the further beyond tol, since it costs nothing.
+    goal = float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
+    land = _Landscape(problem)
     start = np.append(result.w, result.b) if result.w.ndim == 1 else np.vstack([result.w, result.b])
-    found = descend(land, start, tol, goal_of(tol, work))
+    found = land.descend(start, tol, goal)
     dual = bound_below(problem, found.primal, found.look)
     w, b = land.split(found.point.copy())
     proof, last = Bound(found.primal.high, dual.low), replace(result.last, w=w, b=b)

@@ -36,29 +36,13 @@ def metric_at(point: Any, rng: np.random.Generator, *, exact: bool = True) -> Me
     """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian."""
     problem = point.problem
     if problem.head.planes is not None:
-        return _Blocks(point) if problem.d <= FACTORED else _DiagonalOfAll(point)
-    if point.gram is not None:
-        return _Summed(problem, point.gram)
+        return _Blocks(point) if problem.d <= FACTORED else _diagonal_of_all(point)
+    if point.gram is not None:  # that a pass has added up
+        return scaled_factor(problem, problem.weight_of_loss * point.gram)
     h = problem.weight_of_loss * point.sums.h
     metric = factored(problem, h, rng) if problem.d <= FACTORED else diagonal(problem, h)
     metric.exact = metric.exact and exact
     return metric
-
-
-class _Summed(Metric):
-    """The Hessian that a pass has added up."""
-
-    exact = True
-
-    def __init__(self, problem: Objective, gram: FloatArray) -> None:
-        d = problem.d
-        H = problem.weight_of_loss * gram[: d + problem.fit_intercept, : d + problem.fit_intercept]
-        np.einsum("jj->j", H)[:d] += problem.penalty.l2
-        self.factor = ScaledFactor(H)
-
-    def solve(self, g: FloatArray) -> FloatArray:
-        """Return H⁻¹ g."""
-        return self.factor.solve(g)
 
 
 def factored(problem: Objective, h: FloatArray, rng: np.random.Generator | None = None) -> Metric:
@@ -69,7 +53,7 @@ def factored(problem: Objective, h: FloatArray, rng: np.random.Generator | None 
     rows = np.flatnonzero(h)
     if 2 * len(rows) < problem.rows.d and problem.penalty.l2 > 0:  # Woodbury's formula divides by it
         return _ByRows(problem, h, rows)
-    return _ByColumns(problem, h, rows, rng)
+    return _by_columns(problem, h, rows, rng)
 
 
 class Cholesky:
@@ -98,8 +82,10 @@ class Cholesky:
         return np.tril(inverse.T)
 
 
-class ScaledFactor:
+class ScaledFactor(Metric):
     """A Cholesky factor of a matrix, of which the lower triangle is filled; the matrix itself is used up."""
+
+    exact = True
 
     def __init__(self, matrix: FloatArray) -> None:
         diagonal = np.einsum("jj->j", matrix)
@@ -113,32 +99,40 @@ class ScaledFactor:
         """Return the matrix's inverse times g."""
         return self.factor.solve(self.scale * g) * self.scale
 
+    def inverse(self) -> FloatArray:
+        """Return the matrix's inverse."""
+        inverse = self.factor.inverse()
+        inverse += np.tril(inverse, -1).T
+        inverse *= self.scale[:, None]
+        inverse *= self.scale
+        return inverse
 
-class _ByColumns(Metric):
-    """A Cholesky factor of the Hessian, or of its estimate from a sample of the examples, those that matter most."""
 
-    def __init__(self, problem: Objective, h: FloatArray, rows: IntArray, rng: np.random.Generator | None) -> None:
-        n, d = problem.rows.n, problem.rows.d
-        stored = max(1, problem.rows.stored)
-        # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
-        size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
-        self.exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
-        if rng is not None and not self.exact:
-            # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
-            bends, lengths = h[rows], problem.rows.squared_norms()[rows]
-            chosen, p = draw((bends + bends.mean()) * (lengths + lengths.mean()), size, rng)
-            rows, whole, h = rows[chosen], h, np.zeros(n)
-            h[rows] = whole[rows] / p
-        # Half of xxᵀ for each row, then d³/3 steps of the kind that a processor is fastest at.
-        self.cost = (len(rows) * (stored / n) ** 2 / 2 + d**3 / 60) / (2 * stored)
-        hessian = problem.rows.gram(h, rows)
-        hessian = hessian if problem.fit_intercept else hessian[:d, :d]
-        np.einsum("jj->j", hessian)[:d] += problem.penalty.l2
-        self.factor = ScaledFactor(hessian)
+def scaled_factor(problem: Objective, gram: FloatArray) -> ScaledFactor:
+    """Return the factor of l2·I and a sum Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, which is used up."""
+    d, size = problem.d, problem.d + problem.fit_intercept
+    np.einsum("jj->j", gram)[:d] += problem.penalty.l2
+    return ScaledFactor(gram[:size, :size])
 
-    def solve(self, g: FloatArray) -> FloatArray:
-        """Return H⁻¹ g."""
-        return self.factor.solve(g)
+
+def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.random.Generator | None) -> Metric:
+    """Return a Cholesky factor of the Hessian, or of its estimate from those of the examples that matter most."""
+    n, d = problem.rows.n, problem.rows.d
+    stored = max(1, problem.rows.stored)
+    # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
+    size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
+    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
+    if rng is not None and not exact:
+        # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
+        bends, lengths = h[rows], problem.rows.squared_norms()[rows]
+        chosen, p = draw((bends + bends.mean()) * (lengths + lengths.mean()), size, rng)
+        rows, whole, h = rows[chosen], h, np.zeros(n)
+        h[rows] = whole[rows] / p
+    metric = scaled_factor(problem, problem.rows.gram(h, rows))
+    metric.exact = exact
+    # Half of xxᵀ for each row, then d³/3 steps of the kind that a processor is fastest at.
+    metric.cost = (len(rows) * (stored / n) ** 2 / 2 + d**3 / 60) / (2 * stored)
+    return metric
 
 
 class _ByRows(Metric):
@@ -170,7 +164,6 @@ class _ByRows(Metric):
         return np.asarray((g - blas.dgemv(1.0, self.Z.T, self.factor.solve(inner))) / self.l2)
 
     def solve(self, g: FloatArray) -> FloatArray:
-        """Return H⁻¹ g."""
         if not self.fit_intercept:
             return self._weights(g)
         w = self._weights(g[:-1])
@@ -181,11 +174,10 @@ class _ByRows(Metric):
 class _Diagonal(Metric):
     """The diagonal of the Hessian."""
 
-    def __init__(self, entries: FloatArray) -> None:
-        self.entries = np.where(entries > 0, entries, 1.0)
+    def __init__(self, entries: FloatArray, cost: float = 0.0) -> None:
+        self.entries, self.cost = np.where(entries > 0, entries, 1.0), cost
 
     def solve(self, g: FloatArray) -> FloatArray:
-        """Return D⁻¹ g."""
         return g / self.entries
 
 
@@ -193,6 +185,15 @@ def diagonal(problem: Objective, h: FloatArray) -> Metric:
     """Return the diagonal of the Hessian."""
     entries = problem.rows.square_rmatvec(h) + problem.penalty.l2
     return _Diagonal(np.append(entries, h.sum()) if problem.fit_intercept else entries)
+
+
+def _diagonal_of_all(point: Any) -> Metric:
+    """Return the diagonal of the Hessian of several classes."""
+    problem, p, X = point.problem, point.p, point.problem.rows.X
+    h = problem.weight_of_loss * problem.s[:, None] * p * (1.0 - p)
+    squares = X.multiply(X) if problem.rows.is_sparse else X**2
+    entries = np.asarray(squares.T @ h) + problem.penalty.l2
+    return _Diagonal(np.vstack([entries, h.sum(axis=0)]) if problem.fit_intercept else entries, cost=4.0)
 
 
 # -- several classes --------------------------------------------------------------------------------------------------
@@ -216,32 +217,14 @@ class _Blocks(Metric):
             h = problem.s * curvature[:, k]
             rows = _heaviest(h, lengths, most=max(1000, 2 * d))
             work += len(rows) * size**2
-            block = problem.rows.gram(problem.weight_of_loss * h, rows)[:size, :size]
-            block[np.arange(d), np.arange(d)] += problem.penalty.l2
-            self.inverses[k] = self._inverse(block)
+            self.inverses[k] = scaled_factor(problem, problem.rows.gram(problem.weight_of_loss * h, rows)).inverse()
         #: So many iterations of conjugate gradients cost about twice what this did.
         self.cost = work / (2 * problem.rows.stored * problem.classes)
 
-    @staticmethod
-    def _inverse(block: FloatArray) -> FloatArray:
-        """Return the inverse of a symmetric matrix of which the lower triangle is filled."""
-        diagonal = np.einsum("jj->j", block)
-        # Columns of one scale, and a nudge for directions in which nothing bends.
-        scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        block *= scale[:, None]
-        block *= scale
-        inverse = Cholesky(block).inverse()
-        inverse += np.tril(inverse, -1).T
-        inverse *= scale[:, None]
-        inverse *= scale
-        return np.asarray(inverse)
-
     def serves(self, products: int) -> bool:
-        """Whether it has served in fewer products than made up for its cost."""
         return self.served < self.cost
 
     def solve(self, G: FloatArray) -> FloatArray:
-        """Return M⁻¹ G, class by class."""
         columns = np.matmul(self.inverses, G.T.astype(self.dtype)[:, :, None])
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
 
@@ -255,23 +238,3 @@ def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> IntArray:
     if len(rows) > most:
         rows = np.sort(rows[np.argpartition(weight[rows], -most)[-most:]])
     return rows
-
-
-class _DiagonalOfAll(Metric):
-    """The diagonal of the Hessian of several classes."""
-
-    cost = 4.0
-
-    def __init__(self, point: Any) -> None:
-        problem, p = point.problem, point.p
-        h = problem.weight_of_loss * problem.s[:, None] * p * (1.0 - p)
-        X = problem.rows.X
-        squares = X.multiply(X) if problem.rows.is_sparse else X**2
-        diagonal = np.asarray(squares.T @ h) + problem.penalty.l2
-        if problem.fit_intercept:
-            diagonal = np.vstack([diagonal, h.sum(axis=0)])
-        self.diagonal = np.where(diagonal > 0, diagonal, 1.0)
-
-    def solve(self, G: FloatArray) -> FloatArray:
-        """Return D⁻¹ G."""
-        return G / self.diagonal

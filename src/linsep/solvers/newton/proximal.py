@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._checks import check_count
 from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from .._checks import check_count
 from ..contract import check_needs
 from ..result import Observer, Result, Start
 from ..run import GapRun, no_step_lowers
@@ -30,7 +30,7 @@ from ..sampling import sample_objective
 from ..workspace import Workspace
 from .newton import dot
 from .preconditioner import FACTORED
-from .proximal_models import Model, models_at
+from .proximal_models import models_at
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ class _Run(GapRun):
             without = 0 if proof.gap < least or proof.primal < lowest * (1 - TUNED.noise) else without + 1
             least, lowest = min(least, proof.gap), min(lowest, proof.primal)
             new = None
-            for make, shortest in models_at(point):
-                new = self._line_search(point, make(), accuracy, shortest)
+            for minimise, shortest in models_at(point):
+                new = self._line_search(point, *minimise(accuracy), shortest)
                 if new is not None:
                     break
             if new is None or without > TUNED.without:
@@ -258,10 +258,9 @@ class _Run(GapRun):
             point, accuracy = new, max(TUNED.accuracy[2], TUNED.accuracy[1] * accuracy)
             yield point
 
-    def _line_search(self, point: Any, model: Model, accuracy: float, shortest: float) -> Any:
-        """Return the first point along the model's step, halving it, that lowers P enough; None if none does."""
+    def _line_search(self, point: Any, step: FloatArray, scores: FloatArray | None, shortest: float) -> Any:
+        """Return the first point along a model's step, halving it, that lowers P enough; None if none does."""
         problem, d = point.problem, point.problem.d
-        step, scores = model.minimise(accuracy)
         if not np.isfinite(step).all() or not step.any():
             return None
         grown = float(np.abs(point.w + step[:d]).sum() - np.abs(point.w).sum())

@@ -10,8 +10,10 @@ x̄ = Σ hᵢ xᵢ / Σ hᵢ.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +21,10 @@ from scipy.linalg import blas
 
 from ..._core import Rows, gram_descent
 from ..._types import FloatArray, IntArray
+from ...objective.objective import Objective
 from ...objective.points import MarginPoint, SoftmaxPoint
 from ...penalties import Penalty
-from .preconditioner import Cholesky, ScaledFactor
+from .preconditioner import ScaledFactor
 
 
 @dataclass(frozen=True)
@@ -45,83 +48,87 @@ class Tuning:
 TUNED = Tuning()
 
 
-class Model(Protocol):
-    """A quadratic model of the objective at a point."""
-
-    def minimise(self, accuracy: float) -> tuple[FloatArray, FloatArray | None]:
-        """Return the step, with slopes off by a share of what they are off by now, and the change of the scores."""
-        ...
+#: Gives the step, with slopes off by a share of what they are off by now, and the change of the scores where known.
+Minimise = Callable[[float], tuple[FloatArray, FloatArray | None]]
 
 
-def models_at(point: Any) -> list[tuple[Any, float]]:
-    """Return what to try at a point, one after the other: a way to make a model, and the shortest step along it.
+def models_at(point: Any) -> list[tuple[Minimise, float]]:
+    """Return what to try at a point, one after the other: how a model is minimised, and the shortest step to take then.
 
     Where the curvature at the point says little of what comes, that of the steepest parabola above the losses does.
     """
     problem, steepest = point.problem, point.problem.head.max_curvature
     if problem.examples.resident is None:
-        return [(lambda: _Summed(point), 1e-8)]
+        return [(partial(_summed, point), 1e-8)]
     if problem.head.planes is not None:
-        return [(lambda: _Classes(point, point.p), 1e-8), (lambda: _Classes(point, None), 1e-8)]
+        return [(partial(_classes, point, p), 1e-8) for p in (point.p, None)]
     h = problem.weight_of_loss * point.sums.h
     if not np.isfinite(steepest):
-        return [(lambda: _Plane(point, h), 1e-12)]
-    above = (lambda: _Plane(point, problem.weight_of_loss * steepest * problem.s), 1e-12)
-    return [(lambda: _Plane(point, h), 1e-4), above] if h.any() else [above]
+        return [(partial(_plane, point, h), 1e-12)]
+    above = (partial(_plane, point, problem.weight_of_loss * steepest * problem.s), 1e-12)
+    return [(partial(_plane, point, h), 1e-4), above] if h.any() else [above]
 
 
-class _Plane:
-    """The model of one plane with the rows in memory, from curvatures h."""
-
-    def __init__(self, point: MarginPoint, h: FloatArray) -> None:
-        self.point, self.h = point, h
-
-    def minimise(self, accuracy: float) -> tuple[FloatArray, None]:
-        """Return the step."""
-        point, h, problem = self.point, self.h, self.point.problem
-        d, total = problem.d, float(h.sum())
-        centred = problem.fit_intercept and total > 0
-        centre = problem.rows.rmatvec(h) / total if centred else np.zeros(d)
-        slope_b = float(point.smooth_gradient[d]) / total if centred else 0.0
-        q = point.smooth_gradient[:d] - slope_b * total * centre
-        step = quadratic_model(problem.rows, problem.penalty, point.w, h, centre).minimise(q, accuracy)
-        return np.append(step, -slope_b - float(centre @ step)) if problem.fit_intercept else step, None
+def _plane(point: MarginPoint, h: FloatArray, accuracy: float) -> tuple[FloatArray, None]:
+    """Minimise the model of one plane with the rows in memory, from curvatures h."""
+    problem, g = point.problem, point.smooth_gradient
+    q, q_b = problem.split(g)
+    _, step, step_b = _Centred(problem, h).minimise(point.w, q, q_b, accuracy)
+    return problem.join(step, step_b), None
 
 
-class _Summed:
-    """The model of examples elsewhere, whose Hessian a pass has added up: of one plane, or of several."""
+def _summed(point: Any, accuracy: float) -> tuple[FloatArray, None]:
+    """Minimise the model of examples elsewhere, of one plane or several, whose Hessian a pass has added up.
 
-    def __init__(self, point: Any) -> None:
-        self.point = point
-
-    def minimise(self, accuracy: float) -> tuple[FloatArray, None]:
-        """Return the step: the intercepts are eliminated, then it is coordinate descent on the weights."""
-        point, problem, g = self.point, self.point.problem, self.point.smooth_gradient
-        size = point.w.size
-        H = problem.weight_of_loss * point.gram[: g.size, : g.size]
-        H = np.tril(H) + np.tril(H, -1).T
-        inner, q, flat = H[:size, :size], g.reshape(-1)[:size].copy(), g.reshape(-1)[size:]
-        # Of several classes only differences of intercepts bend the objective.
-        across = np.linalg.lstsq(H[size:, size:], np.column_stack([H[size:, :size], flat]))[0] if len(flat) else None
-        if across is not None:
-            inner = inner - H[:size, size:] @ across[:, :size]
-            q -= H[:size, size:] @ across[:, size]
-        model = _ByGram(np.ascontiguousarray(inner), 1e-14 * np.diag(H)[:size], problem.penalty, point.w.reshape(-1))
-        step = model.minimise(q, accuracy)
-        if across is not None:
-            step = np.append(step, -across[:, size] - across[:, :size] @ step)
-        return step.reshape(g.shape), None
+    The intercepts are eliminated, then it is coordinate descent on the weights.
+    """
+    problem, g, size = point.problem, point.smooth_gradient, point.w.size
+    H = problem.weight_of_loss * point.gram[: g.size, : g.size]
+    H = np.tril(H) + np.tril(H, -1).T
+    inner, q, flat = H[:size, :size], g.reshape(-1)[:size].copy(), g.reshape(-1)[size:]
+    # Of several classes only differences of intercepts bend the objective.
+    across = np.linalg.lstsq(H[size:, size:], np.column_stack([H[size:, :size], flat]))[0] if len(flat) else None
+    if across is not None:
+        inner = inner - H[:size, size:] @ across[:, :size]
+        q -= H[:size, size:] @ across[:, size]
+    model = _ByGram(np.ascontiguousarray(inner), 1e-14 * np.diag(H)[:size], problem.penalty)
+    step = model.minimise(point.w.reshape(-1), q, accuracy)
+    if across is not None:
+        step = np.append(step, -across[:, size] - across[:, :size] @ step)
+    return step.reshape(g.shape), None
 
 
-def quadratic_model(
-    rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray
-) -> _ByGram | _ByColumns:
-    """Return q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ with H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, to be minimised for any q."""
+def _classes(point: SoftmaxPoint, p: FloatArray | None, accuracy: float) -> tuple[FloatArray, FloatArray]:
+    return _Classes(point, p).minimise(accuracy)
+
+
+class _Centred:
+    """The model of one plane, or of one of several, with the rows in memory: its intercept is eliminated."""
+
+    def __init__(self, problem: Objective, h: FloatArray) -> None:
+        self.total, self.l1 = float(h.sum()), problem.penalty.l1
+        self.centred = problem.fit_intercept and self.total > 0
+        self.centre = problem.rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.d)
+        self.quadratic = quadratic_model(problem.rows, problem.penalty, h, self.centre)
+
+    def minimise(self, w: FloatArray, q: FloatArray, q_b: float, accuracy: float) -> tuple[float, FloatArray, float]:
+        """Return by how much the slopes are off at w, and the step from there."""
+        slope_b = q_b / self.total if self.centred else 0.0
+        q = q - slope_b * self.total * self.centre
+        off = max(violation(q, w, self.quadratic.bend, self.l1), abs(q_b) * self.centred)
+        if off == 0:
+            return 0.0, np.zeros_like(w), 0.0
+        step = self.quadratic.minimise(w, q, accuracy)
+        return off, step, -slope_b - float(self.centre @ step)
+
+
+def quadratic_model(rows: Rows, penalty: Penalty, h: FloatArray, centre: FloatArray) -> _ByGram | _ByColumns:
+    """Return q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ with H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, to be minimised for any w and q."""
     if rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram):
-        return _ByColumns(rows, penalty, w, h, centre)
+        return _ByColumns(rows, penalty, h, centre)
     H, nudge = _centred_gram(rows, h, centre)
     # A nudge where nothing bends, as large as the rounding that may have made it so.
-    return _ByGram(H, nudge * (np.einsum("jj->j", H) + h.sum() * centre**2), penalty, w)
+    return _ByGram(H, nudge * (np.einsum("jj->j", H) + h.sum() * centre**2), penalty)
 
 
 def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
@@ -133,38 +140,38 @@ def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> floa
 class _ByGram:
     """The model with H written down."""
 
-    def __init__(self, H: FloatArray, nudge: FloatArray, penalty: Penalty, w: FloatArray) -> None:
-        self.w, self.l1, self.H = w, penalty.l1, H
+    def __init__(self, H: FloatArray, nudge: FloatArray, penalty: Penalty) -> None:
+        self.l1, self.H = penalty.l1, H
         self.bend = np.einsum("jj->j", H)
         self.bend += nudge + np.finfo(float).tiny
         self.bend += penalty.l2
 
-    def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
+    def minimise(self, start: FloatArray, q: FloatArray, accuracy: float) -> FloatArray:
         """Return δ. Where coordinate descent is slow, the support's own minimum is tried between its passes."""
-        w, q = self.w.copy(), q.copy()
+        w, q = start.copy(), q.copy()
         accuracy *= violation(q, w, self.bend, self.l1)
         for _ in range(50):
             if gram_descent(self.H, self.l1, accuracy, 50, q, w) <= accuracy:
                 break
             self._leap(q, w)
-        return w - self.w
+        return w - start
 
     def _leap(self, q: FloatArray, w: FloatArray) -> None:
         """Go to the minimum over the weights that are not zero, as far as the first whose sign would turn."""
         support = np.flatnonzero(w)
         if not 0 < len(support) <= TUNED.gram:
             return
-        H = self.H[np.ix_(support, support)]
-        scale = 1.0 / np.sqrt(np.einsum("jj->j", H))
-        factor = Cholesky(H * scale[:, None] * scale)
         signs = np.sign(w[support])
-        step = -scale * factor.solve(scale * (q[support] + self.l1 * signs))
-        turning = signs * (w[support] + step) < 0
-        t = min(1.0, float((-w[support] / np.where(turning, step, 1.0))[turning].min(initial=1.0)))
-        new = w[support] + t * step
+        step = -ScaledFactor(self.H[np.ix_(support, support)]).solve(q[support] + self.l1 * signs)
+        new = w[support] + _until_a_sign_turns(w[support], step) * step
         new[signs * new <= 1e-14 * np.abs(w[support])] = 0.0
         q += (new - w[support]) @ self.H[support]
         w[support] = new
+
+
+def _until_a_sign_turns(w: FloatArray, step: FloatArray) -> float:
+    turning = np.sign(w) * (w + step) < 0
+    return min(1.0, float((-w / np.where(turning, step, 1.0))[turning].min(initial=1.0)))
 
 
 def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatArray, float]:
@@ -190,32 +197,21 @@ def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatA
 class _ByColumns:
     """The model with H = A Aᵀ − c cᵀ + l2·I left as a product: A holds the features times √h, one a row."""
 
-    def __init__(self, rows: Rows, penalty: Penalty, w: FloatArray, h: FloatArray, centre: FloatArray) -> None:
-        self.w, self.penalty = w, penalty
+    def __init__(self, rows: Rows, penalty: Penalty, h: FloatArray, centre: FloatArray) -> None:
+        self.penalty = penalty
         self.A = _scaled_columns(rows, np.sqrt(h))
         self.c = np.sqrt(h.sum()) * centre
         lengths = self.A.squared_norms()
         self.bend = np.maximum(lengths - self.c**2, 0.0) + 1e-14 * lengths + np.finfo(float).tiny + self.penalty.l2
 
-    def minimise(self, q: FloatArray, accuracy: float) -> FloatArray:
-        """Return δ."""
-        accuracy *= violation(q, self.w, self.bend, self.penalty.l1)
-        delta, t, along = np.zeros_like(self.w), np.zeros(self.A.d), np.zeros(1)
+    def minimise(self, w: FloatArray, q: FloatArray, accuracy: float) -> FloatArray:
+        l1, l2 = self.penalty.l1, self.penalty.l2
+        accuracy *= violation(q, w, self.bend, l1)
+        delta = np.zeros_like(w)
+        changing = dict(delta=delta, t=np.zeros(self.A.d), along=np.zeros(1))
         for _ in range(50):  # in between Python hears of Ctrl-C
-            changed = self.A.column_descent(
-                self.c,
-                self.bend,
-                q,
-                self.w,
-                l1=self.penalty.l1,
-                l2=self.penalty.l2,
-                accuracy=accuracy,
-                passes=20,
-                delta=delta,
-                t=t,
-                along=along,
-            )
-            if changed <= accuracy:
+            how = dict(l1=l1, l2=l2, accuracy=accuracy, passes=20)
+            if self.A.column_descent(self.c, self.bend, q, w, **how, **changing) <= accuracy:  # type: ignore[arg-type]
                 break
         return delta
 
@@ -246,16 +242,17 @@ class _Classes:
         self.step, self.step_b = np.zeros_like(point.w), np.zeros_like(point.b)
         self.U = np.zeros_like(point.scores)
         self.mean = np.zeros(problem.rows.n)  # Σₗ pᵢₗ uᵢₗ
-        self.parts = [_Class(self, k) for k in range(problem.classes)]
+        bends = 0.5 * np.ones_like(point.scores) if p is None else p * (1.0 - p)
+        self.parts = [_Centred(problem, self.c * h) for h in bends.T]
 
     def minimise(self, accuracy: float) -> tuple[FloatArray, FloatArray]:
         """Return the step, and its scores, with slopes off by a share of what they are off by now."""
         enough, exactness, waited = 0.0, 0.5, 0
-        for k in range(TUNED.rounds if self.p is not None else 1):
-            moved = max(part.improve(exactness) for part in self.parts)
+        for done in range(TUNED.rounds if self.p is not None else 1):
+            moved = max(self._improve(k, part, exactness) for k, part in enumerate(self.parts))
             enough = enough or accuracy * moved
             exactness = max(0.1 * accuracy, 0.3 * exactness)
-            if moved <= enough and k:
+            if moved <= enough and done:
                 break
             waited += 1
             if self.p is not None and waited > max(TUNED.patience, self._price_of_leap()):
@@ -263,6 +260,24 @@ class _Classes:
                 waited = 0
         step = np.vstack([self.step, self.step_b]) if self.point.problem.fit_intercept else self.step
         return step, self.U
+
+    def _improve(self, k: int, part: _Centred, accuracy: float) -> float:
+        """Move one class to its own minimum; return by how much slopes were off before."""
+        problem, (g, g_b) = self.point.problem, self.point.problem.split(self.point.smooth_gradient)
+        q, q_b = g[:, k] + problem.penalty.l2 * self.step[:, k], float(g_b[k])
+        if self.p is not None:
+            t = self.pull(self.p, k)
+            q, q_b = q + problem.rows.rmatvec(t), q_b + float(t.sum())
+        off, step, step_b = part.minimise(self.point.w[:, k] + self.step[:, k], q, q_b, accuracy)
+        if off == 0:
+            return 0.0
+        self.step[:, k] += step
+        self.step_b[k] += step_b * problem.fit_intercept
+        u = problem.rows.matvec(step) + step_b * problem.fit_intercept
+        self.U[:, k] += u
+        if self.p is not None:
+            self.mean += self.p[:, k] * u
+        return off
 
     def _price_of_leap(self) -> float:
         """About how many rounds over the classes cost as much as moving all of them together."""
@@ -288,20 +303,18 @@ class _Classes:
         if size > TUNED.largest_leap or size * problem.rows.n > TUNED.largest_table:
             return
         columns = problem.rows.columns(features).dense(np.arange(problem.rows.n))
+        k_all = k
         if problem.fit_intercept:  # one more column, of ones, for every class
             columns = np.column_stack([columns, np.ones(len(columns))])
             place = np.append(place, np.full(problem.classes, len(features)))
             k_all = np.append(k, np.arange(problem.classes))
-        else:
-            k_all = k
         T, g = self.pull(p, slice(None)), self.point.smooth_gradient
         slopes = g[j, k] + problem.penalty.l2 * self.step[j, k] + problem.penalty.l1 * np.sign(now[j, k])
         if problem.fit_intercept:
             slopes = np.append(slopes, g[-1])
         slopes += (columns.T @ T)[place, k_all]
         V = -self._solve(columns, place, k_all, p, slopes, len(j))
-        turning = np.sign(now[j, k]) * (now[j, k] + V[: len(j)]) < 0
-        t = min(1.0, float((-now[j, k] / np.where(turning, V[: len(j)], 1.0))[turning].min(initial=1.0)))
+        t = _until_a_sign_turns(now[j, k], V[: len(j)])
         self.step[j, k] += t * V[: len(j)]
         if problem.fit_intercept:
             self.step_b += t * V[len(j) :]
@@ -323,41 +336,3 @@ class _Classes:
         diagonal = np.einsum("jj->j", H)
         diagonal[:penalised] += self.point.problem.penalty.l2
         return ScaledFactor(H).solve(slopes)
-
-
-class _Class:
-    """The model's part in one class."""
-
-    def __init__(self, model: _Classes, k: int) -> None:
-        problem, self.model, self.k = model.point.problem, model, k
-        self.rows, self.fit_intercept = problem.rows, problem.fit_intercept
-        h = model.c * (0.5 if model.p is None else model.p[:, k] * (1.0 - model.p[:, k]))
-        self.total = float(h.sum())
-        self.centred = self.fit_intercept and self.total > 0
-        self.centre = problem.rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.rows.d)
-        self.quadratic = quadratic_model(problem.rows, problem.penalty, model.point.w[:, k].copy(), h, self.centre)
-
-    def improve(self, accuracy: float) -> float:
-        """Move this class to its own minimum; return by how much slopes were off before."""
-        model, k, d = self.model, self.k, self.rows.d
-        penalty, gradient = model.point.problem.penalty, model.point.smooth_gradient
-        q = gradient[:d, k] + penalty.l2 * model.step[:, k]
-        q_b = float(gradient[d, k]) if self.fit_intercept else 0.0
-        if model.p is not None:
-            t = model.pull(model.p, k)
-            q, q_b = q + self.rows.rmatvec(t), q_b + float(t.sum())
-        slope_b = q_b / self.total if self.centred else 0.0
-        q = q - slope_b * self.total * self.centre
-        self.quadratic.w = model.point.w[:, k] + model.step[:, k]
-        off = max(violation(q, self.quadratic.w, self.quadratic.bend, penalty.l1), abs(q_b) * self.centred)
-        if off == 0:
-            return 0.0
-        step = self.quadratic.minimise(q, accuracy)
-        step_b = -slope_b - float(self.centre @ step)
-        model.step[:, k] += step
-        model.step_b[k] += step_b * self.fit_intercept
-        u = self.rows.matvec(step) + step_b * self.fit_intercept
-        model.U[:, k] += u
-        if model.p is not None:
-            model.mean += model.p[:, k] * u
-        return off

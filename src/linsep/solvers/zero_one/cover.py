@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import inf
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -27,20 +27,12 @@ from ..._types import BoolArray, FloatArray, IntArray
 from ...arithmetic.integers import IntegerRows, conflict_among
 from ...arithmetic.whole_weights import WholeWeights
 from ...certificates.mistakes.hitting import Packing, incidence
-from .local import linear_program, within
+from .local import linear_program
 
 Conflict = tuple[int, ...]
 
-T = TypeVar("T")
-
-
-class Patiently(Protocol):
-    """Calls something that Python could not interrupt, with the seconds that it may take."""
-
-    def __call__(self, call: Callable[[float], T]) -> T:
-        """Return call(seconds)."""
-        ...
-
+#: Calls something that Python could not interrupt, with the seconds that it may take.
+Patiently = Callable[[Callable[[float], Any]], Any]
 
 #: What a sum of the relaxation's values may be off by, and the relaxation's value; they only decide what is tried.
 SLACK, ROUNDING = 1e-5, 1e-6
@@ -121,9 +113,8 @@ class Cover:
             return None
         equations = np.vstack([self.B[among].T, np.ones(len(among))])
         right = np.append(np.zeros(self.B.shape[1]), 1.0)
-        solved = self.patiently(
-            lambda seconds: linear_program(cost, A_eq=equations, b_eq=right, method="highs-ds", options=within(seconds))
-        )
+        demands: dict[str, Any] = dict(A_eq=equations, b_eq=right, method="highs-ds")
+        solved = self.patiently(lambda seconds: linear_program(cost, seconds, **demands))
         return None if solved.x is None else np.asarray(solved.x)
 
     def _checked(self, among: IntArray, weights: FloatArray) -> Conflict:
@@ -172,9 +163,7 @@ class Cover:
         limits[list(node.out), 0] = 1.0
         M: Any = -incidence(self.conflicts, len(self.s))  # the stubs know no sparse constraints
         demands: Any = dict(A_ub=M, b_ub=-np.ones(len(self.conflicts)), bounds=limits)
-        solved = self.patiently(
-            lambda seconds: linear_program(self.s, **demands, method="highs", options=within(seconds))
-        )
+        solved = self.patiently(lambda seconds: linear_program(self.s, seconds, **demands))
         if solved.x is None or solved.fun is None:
             none = np.zeros(len(self.conflicts))
             return (inf if solved.status == 2 else 0.0), np.full(len(self.s), 0.5), none

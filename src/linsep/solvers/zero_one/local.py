@@ -21,11 +21,12 @@ class OutOfTime(Exception):  # noqa: N818 - not an error
     """A linear program was not done in the seconds it was given."""
 
 
-def linear_program(*cost: Any, **demands: Any) -> Any:
-    """SciPy's `linprog`, which takes longer to import than all of linsep; raises `OutOfTime`."""
+def linear_program(cost: FloatArray, seconds: float, method: Any = "highs", **demands: Any) -> Any:
+    """SciPy's `linprog`, which takes longer to import than all of linsep; raises `OutOfTime` after that time."""
     from scipy.optimize import linprog
 
-    solved = linprog(*cost, **demands)
+    options: Any = dict(time_limit=max(seconds, 0.01)) if np.isfinite(seconds) else {}
+    solved: Any = linprog(cost, method=method, options=options, **demands)
     if solved.status == 1:
         raise OutOfTime
     return solved
@@ -37,13 +38,8 @@ def elastic(A: FloatArray, s: FloatArray, box: FloatArray, seconds: float) -> Fl
     cost = np.append(np.zeros(D), s)
     bounds = [(-limit, limit) for limit in box] + [(0, None)] * n
     left: Any = sparse.hstack([sparse.csr_array(-A), -sparse.eye_array(n)], format="csr")  # the stubs want it dense
-    solved = linear_program(cost, A_ub=left, b_ub=-np.ones(n), bounds=bounds, method="highs", options=within(seconds))
+    solved = linear_program(cost, seconds, A_ub=left, b_ub=-np.ones(n), bounds=bounds)
     return None if solved.x is None else np.asarray(solved.x[:D])
-
-
-def within(seconds: float) -> Any:
-    """Return the options that keep HiGHS to that time."""
-    return dict(time_limit=max(seconds, 0.01)) if np.isfinite(seconds) else {}
 
 
 def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> FloatArray | None:
@@ -57,10 +53,8 @@ def roomy(A: FloatArray, room: FloatArray, box: FloatArray, seconds: float) -> F
     used = np.arange(len(A)) if len(A) <= MANY_ROWS else np.linspace(0, len(A) - 1, MANY_ROWS).astype(int)
     cost = np.append(np.zeros(D), -1.0)
     while True:
-        left, options = np.column_stack([-A[used], room[used]]), within(end - perf_counter())
-        solved = linear_program(
-            cost, A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds, method="highs", options=options
-        )
+        left = np.column_stack([-A[used], room[used]])
+        solved = linear_program(cost, end - perf_counter(), A_ub=left, b_ub=np.zeros(len(used)), bounds=bounds)
         if solved.x is None or solved.x[D] <= 0:
             return None
         v, t = np.asarray(solved.x[:D]), solved.x[D]

@@ -1,7 +1,7 @@
 """The plane with the fewest mistakes: an anytime search whose answer is an interval that closes.
 
-A plane, always at hand, says how few mistakes are possible; `zero_one_cover` (conflicts that cost a mistake each) and
-`zero_one_cells` (every cell that can hold a better plane) prove how few are not. What decides is counted in whole
+A plane, always at hand, says how few mistakes are possible; `cover` (conflicts that cost a mistake each) and
+`cells` (every cell that can hold a better plane) prove how few are not. What decides is counted in whole
 numbers: weights are multiples of a common unit, and their sums exact.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from time import perf_counter
 from typing import TypeVar
 
@@ -26,8 +25,9 @@ from ...history import Record
 from ...losses import Logistic, Square
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from ...objective.problem import MeanObjective, Problem
+from ...objective.problem import Problem
 from ...penalties import L2
+from ..contract import check_needs
 from ..newton.least_squares import LeastSquares
 from ..newton.newton import Newton
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
@@ -105,7 +105,7 @@ class ZeroOne:
     progress: Progress | None = None
 
     name = "zero_one"
-    needs = frozenset({"one_plane", "rows"})
+    needs = frozenset({"counting", "one_plane", "rows"})
 
     def __post_init__(self) -> None:
         check_seconds("time_limit", self.time_limit)
@@ -114,6 +114,7 @@ class ZeroOne:
         self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
     ) -> ZeroOneResult:
         """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
+        check_needs(self, problem)
         search = _Search(self, problem, seed, observer)
         with search.until_it_ends():
             search.run(start)
@@ -141,11 +142,9 @@ class _Search(Run):
     # -- the time, and who watches --------------------------------------------------------------------------------
 
     def elapsed(self) -> float:
-        """Seconds since the search began."""
         return perf_counter() - self.begun
 
     def poll(self) -> None:
-        """Raise where the search has to end."""
         if self.elapsed() > self.limit:
             raise EndOfRun(f"the time limit of {self.limit:g} s is over")
         if self.stop_requested():
@@ -178,13 +177,12 @@ class _Search(Run):
         return self.points.hopeless_weight + max(self.bound, self.cover.bound if self.cover else 0)
 
     def proven(self) -> bool:
-        """Whether the two numbers have met."""
         return self.cost <= self.lower()
 
     def in_floats(self) -> tuple[float, float]:
         """Return the two numbers as they are told; before there is a plane, the first is infinite."""
         lower = min(self.lower(), self.cost)
-        made, lower_made = two_claims(self.points.value(self.cost), self.points.value(lower))
+        made, lower_made = two_claims(self.points.each.value(self.cost), self.points.each.value(lower))
         return (np.inf if self.cost > self.points.total else made), lower_made
 
     def consider(self, w: FloatArray, b: float) -> None:
@@ -203,7 +201,6 @@ class _Search(Run):
             self.tied.setdefault(right.tobytes(), (right, v))
 
     def consider_vector(self, v: FloatArray | None) -> None:
-        """Consider a vector of the standardised rows, if there is one."""
         if v is not None:
             self.consider(*self.points.plane(v))
 
@@ -217,7 +214,7 @@ class _Search(Run):
         step, mean = len(self.trace) + 1, self.cost / max(1, self.points.total)
         self.trace.append((self.elapsed(), *self.in_floats()))
         self.history.add(Record(step, step, mean, mean, mean, best=mean))
-        self.tell(step, self.w, self.b, mean, join=MeanObjective(self.problem).join)
+        self.tell(step, self.w, self.b, mean, join=self.problem.join)
 
     # -- the search -----------------------------------------------------------------------------------------------
 
@@ -229,7 +226,10 @@ class _Search(Run):
         if start is not None:
             self.consider(start.w, start.b)
         if len(self.points.s) == 0:
-            self.settle()
+            self.bound, self.method_of_bound = (
+                self.cost - self.points.hopeless_weight,
+                "cells",
+            )  # and no plane is better
             return
         self.seeds()
         if self.proven():
@@ -248,10 +248,6 @@ class _Search(Run):
             self.look_at_cells()
         self.collect(self.cover, until=np.inf)
 
-    def settle(self) -> None:
-        """Nothing better is possible than what is at hand."""
-        self.bound, self.method_of_bound = self.cost - self.points.hopeless_weight, "cells"
-
     def seeds(self) -> None:
         """Begin with what surrogate losses find, and climb from there."""
         points = self.points
@@ -262,8 +258,7 @@ class _Search(Run):
                 return
             self.poll()
             solved = solver.solve(problem)
-            v = np.append(solved.w, solved.b) if problem.fit_intercept else solved.w
-            self.climb_from(v, 50)
+            self.climb_from(problem.join(solved.w, solved.b), 50)
         self.climb_from(points.vector(self.w, self.b), 20 * points.D + 100)
 
     def climb_from(self, v: FloatArray | None, patience: int) -> FloatArray | None:
@@ -316,7 +311,7 @@ class _Search(Run):
                 self.tie(right)
 
         cells = CellSearch(points.A, points.weights.numbers, self.poll, improved)
-        least = int(cells.run(np.append(self.w, self.b) if self.problem.fit_intercept else self.w))
+        least = int(cells.run(self.problem.join(self.w, self.b)))
         if least >= self.bound:
             self.bound, self.method_of_bound = least, "cells"
         self.note()
@@ -344,8 +339,7 @@ class _Search(Run):
         """Return the best plane, counted as predictions are, and the proof."""
         problem = self.problem
         w, b = self.points.off_the_plane(*self.with_room())
-        theta = np.append(w, b) if problem.fit_intercept else w
-        signs = sides(problem.rows.X, problem.y, theta, intercept=problem.fit_intercept)
+        signs = sides(problem.rows.X, problem.y, problem.join(w, b), intercept=problem.fit_intercept)
         self.cost = self.points.each.where(signs <= 0)
         made, lower = self.in_floats()
         proven = self.proven()
@@ -527,10 +521,6 @@ class _Points:
         z = self.y * (self.X @ w + b)
         z[z <= 2 * (len(w) + 2) * EPS * (np.abs(self.X) @ np.abs(w) + abs(b))] *= 0.0
         return z
-
-    def value(self, units: int) -> Fraction:
-        """Return a sum of weights as it is."""
-        return self.each.value(units)
 
     def cost(self, w: FloatArray, b: float) -> int:
         """Σ sᵢ [zᵢ ≤ 0] in units, the hopeless ones included; of no plane, more than all of them."""
