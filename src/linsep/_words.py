@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -29,6 +30,17 @@ def listed(things: Any, most: int) -> str:
     'a, b, c, …'
     """
     return ", ".join(map(str, things[:most])) + (", …" if len(things) > most else "")
+
+
+def most_mistakes(bound: float) -> str:
+    """Return how many mistakes Novikoff's bound (R/γ)² allows: a whole number, since they are counted.
+
+    Examples
+    --------
+    >>> most_mistakes(101.96), most_mistakes(102.0 - 1e-12)
+    ('101', '102')
+    """
+    return f"{math.floor(bound * (1 + 1e-12)):,}"  # what is a whole number but for rounding is one
 
 
 def cut(name: str, longest: int = 36) -> str:

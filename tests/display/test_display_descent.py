@@ -251,7 +251,7 @@ def test_m11_mistakes_stay_below_the_bound():
     assert mistakes[-1] == model.mistakes_ <= bound <= model.mistake_bound_
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert words[0] == f"{model.mistakes_} mistakes"
-    assert f"{model.best_mistake_bound_:,.0f}" in words[1]
+    assert f"{int(model.best_mistake_bound_):,}" in words[1], "mistakes come whole"
 
 
 def test_m11_without_a_separating_plane_there_is_no_bound():

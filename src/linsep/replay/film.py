@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray, IntArray
+from .._words import most_mistakes
 from ..analysis.plane_view import plane_view
 from ..history import Record
 from .recording import Recording
@@ -290,7 +291,7 @@ def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> 
     known = whole and recording.history.stride == 1 and problem.strength == 0
     before, after = np.full(len(records), np.nan), np.full(len(records), np.nan)
     for k, record in enumerate(records):
-        if record.example < 0:
+        if record.example is None:
             continue
         x = problem.rows.X[[record.example]]
         for target, j in [(after, k), *([(before, k - 1)] if known and k else [])]:
@@ -313,8 +314,8 @@ def _bound(recording: Recording) -> Bound | None:
         value, margin, whose = float(model.mistake_bound_), float(model.margin_), "of the plane reported"
     if np.isfinite(value):
         sentence = (
-            f"Novikoff: at most (R/γ)² = {value:,.1f} mistakes in any order, where R = {radius:.4g} is the largest "
-            f"‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
+            f"Novikoff: at most ⌊(R/γ)²⌋ = {most_mistakes(value)} mistakes in any order, where R = {radius:.4g} is the "
+            f"largest ‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
         )
         return Bound(value, sentence)
     proof, why = model.separability_, "no bound is known, for no separating plane was found"
