@@ -52,7 +52,7 @@ def report_model(
     encoding = from_dict(found.encoding)
     rows = encoded(data, encoding, target, hints, keep_frame=True)
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
-    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints))
+    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, keep_frame=True))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
     return compute(
@@ -65,6 +65,7 @@ def report_model(
         sources=encoding.sources,
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
         cells=_cells(rows) if is_table else None,
+        file_rows=(fitted or rows).file_rows if is_table else None,
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target),
