@@ -102,7 +102,6 @@ def compute(
     recheck: str | None = None,
     notes: Sequence[str] = (),
     time_limit: float = PROOF_SECONDS,
-    seed: int = 0,
 ) -> Content:
     """Return what a report of a model says.
 
@@ -132,8 +131,6 @@ def compute(
         What else a reader should know of the data.
     time_limit : float, default=10
         Seconds for the search for a proof of separability.
-    seed : int, default=0
-        Of the bootstrap.
 
     Examples
     --------
@@ -164,7 +161,7 @@ def compute(
         is_proven=proofs.is_proven(model),
         recheck=recheck or "linsep.verify(model, X_train, y_train)",
         facts=_facts(model, labels, training),
-        evaluation=evaluate(model, X, labels, threshold=threshold, seed=seed),
+        evaluation=evaluate(model, X, labels, threshold=threshold),
         curve=quality.curve(model, X, codes, threshold),
         calibration=quality.calibration(model, X, codes),
         weights=learned.planes(model, names, per_unit),

@@ -27,7 +27,6 @@ def report_model(
     train: str | Path | None = None,
     hints: Hints | None = None,
     time_limit: float = 10.0,
-    seed: int = 0,
 ) -> Content:
     """Return what a report of a model says.
 
@@ -46,8 +45,6 @@ def report_model(
         How the files are written.
     time_limit : float, default=10
         Seconds for the search for a proof of separability.
-    seed : int, default=0
-        Of the bootstrap.
     """
     encoding = from_dict(found.encoding)
     rows = encoded(data, encoding, target, hints, keep_frame=True)
@@ -71,7 +68,6 @@ def report_model(
         recheck=_recheck(model, train, target),
         notes=rows.notes,
         time_limit=time_limit,
-        seed=seed,
     )
 
 
