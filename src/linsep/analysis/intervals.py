@@ -100,6 +100,6 @@ def effective(weight: Any) -> float:
 
 def cell_sizes(codes: IntArray, weight: FloatArray, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
     """Return Σs and Σs² over the rows of each cell of a table."""
-    sums = (np.bincount(codes, weights=w, minlength=shape[0] * shape[1]).reshape(shape) for w in (weight, weight**2))
-    total, squares = sums
-    return total, squares
+    cells = shape[0] * shape[1]
+    total, squares = (np.bincount(codes, weights=w, minlength=cells).reshape(shape) for w in (weight, weight**2))
+    return np.asarray(total, dtype=np.float64), np.asarray(squares, dtype=np.float64)
