@@ -22,7 +22,7 @@ def unfitted(kind: type[LinearEstimator], parameters: Mapping[str, Any]) -> Line
     made = kind(**parameters)
     made._check_parameters()
     if getattr(made, "fit_intercept", True) not in (True, False):
-        raise ValueError(f"fit_intercept={made.fit_intercept!r} is neither true nor false")  # type: ignore[attr-defined]
+        raise ValueError(f"fit_intercept={made.fit_intercept!r} is neither true nor false")
     made._statement()  # which says what is minimised, and knows a class_weight that makes no sense
     return made
 
