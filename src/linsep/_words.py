@@ -1,4 +1,4 @@
-"""Words that messages and pictures share: lists of names, names cut short, linear combinations of columns."""
+"""Words that messages and pictures share: lists of names, names cut short, bounds, linear combinations of columns."""
 
 from __future__ import annotations
 
@@ -32,17 +32,6 @@ def listed(things: Any, most: int) -> str:
     return ", ".join(map(str, things[:most])) + (", …" if len(things) > most else "")
 
 
-def most_mistakes(bound: float) -> str:
-    """Return how many mistakes Novikoff's bound (R/γ)² allows: a whole number, since they are counted.
-
-    Examples
-    --------
-    >>> most_mistakes(101.96), most_mistakes(102.0 - 1e-12)
-    ('101', '102')
-    """
-    return f"{math.floor(bound * (1 + 1e-12)):,}"  # what is a whole number but for rounding is one
-
-
 def cut(name: str, longest: int = 36) -> str:
     """Return a name that fits into a picture.
 
@@ -52,6 +41,28 @@ def cut(name: str, longest: int = 36) -> str:
     'circumf…'
     """
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def most_mistakes(bound: float) -> int:
+    """Return how many mistakes a bound allows: they come whole, so its fraction is cut off, but not what rounding took.
+
+    Examples
+    --------
+    >>> most_mistakes(101.96), most_mistakes(101.99999999999)
+    (101, 102)
+    """
+    return math.floor(bound * (1 + 1e-12))
+
+
+def at_most(bound: float) -> str:
+    """Return the same in words.
+
+    Examples
+    --------
+    >>> at_most(101.96), at_most(1234.0), at_most(2.5e20)
+    ('101', '1,234', '2.5e+20')
+    """
+    return f"{most_mistakes(bound):,}" if bound < 1e15 else f"{bound:.3g}"
 
 
 def combination(terms: Mapping[int, Fraction], constant: int, name: Callable[[int], str]) -> str:

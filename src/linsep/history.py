@@ -28,8 +28,8 @@ class Record:
     perceptron counts mistakes: a row on the plane itself is one, so at w = 0 it is 1. `error` is the share of rows that
     `predict` gives another label, 1 − accuracy: a row on the plane goes to ``classes_[1]``. They differ by rows on the
     plane only. `best` is the objective of the best point recorded so far (for the perceptron, of that with the fewest
-    mistakes); `example` is the row that caused the update, None where no single one did; `updates` is how often the loss
-    has moved the point so far, where that is counted (for the perceptron, its mistakes).
+    mistakes); `example` is the row that caused the update, None where no single one did; `updates` is how often the
+    loss has moved the point so far, where that is counted (for the perceptron, its mistakes).
     """
 
     step: int
@@ -53,8 +53,8 @@ class History:
     """The recorded steps of one run.
 
     When more than `capacity` records have come, they are thinned, by pairs: two that follow each other are kept, the
-    next two (six, fourteen, …) are not, so that a point which jumps back and forth is still seen to do so. The first and
-    the latest are always there, and `stride` says how thin it is.
+    next two (six, fourteen, …) are not, so that a point which jumps back and forth is still seen to do so. The first
+    and the latest are always there, and `stride` says how thin it is.
 
     Parameters
     ----------
