@@ -110,7 +110,7 @@ def test_what_is_measured_of_planes_equals_the_reference(kernels, name, n, d, se
     head, tail = (y, weight), (W, rng.standard_normal(width), 3.0, 0.2, 0.1)
     ran = []
     for module in (kernels, reference):
-        G, out = np.full((d, width), np.nan), np.full((6, width), np.nan)
+        G, out = np.full((d, width), np.nan), np.full((7, width), np.nan)
         matrix_or_handle = X if module is reference else handle(module, X)
         module.measure(matrix_or_handle, *head, losses.get(name) if module is reference else name, *tail, G, out)
         ran.append((G, out))
