@@ -178,6 +178,14 @@ def test_helpers_for_drawing_know_nothing_of_the_film(browser, tmp_path):
         assert page.problems == []
 
 
+def test_m12_m13_a_warning_counts_rows_as_the_page_does():
+    with pytest.warns(ConvergenceWarning):
+        film = replay(
+            Perceptron(order="cyclic", max_iter=5), np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+        )
+    assert "½ of row 1 + ½ of row 4 = ½ of row 2 + ½ of row 3 = (0.5, 0.5)" in " ".join(film.notes)
+
+
 # --- the command's units
 
 

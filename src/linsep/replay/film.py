@@ -433,7 +433,7 @@ def _facts(recording: Recording) -> list[tuple[str, str]]:
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
-    notes = [] if recording.result.advice else list(recording.warnings)
+    notes = [] if recording.result.advice else [_rows_from_one(recording, words) for words in recording.warnings]
     if recording.cut_short:
         notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
     if getattr(recording.model, "keep", "") in ("average", "vote"):
@@ -446,3 +446,12 @@ def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     if shown < n:
         notes.append(f"{shown:,} of {n:,} examples are drawn, chosen at random; all of them count.")
     return notes
+
+
+def _rows_from_one(recording: Recording, words: str) -> str:
+    """Return a warning with the rows of its proof counted as the page counts them."""
+    proof = getattr(recording.model, "separability_", None)
+    if proof is None or proof.points is None:
+        return words
+    counted = proof.in_rows(range(1, recording.problem.rows.n + 1))
+    return words.replace(proof.common_point_in_words(), counted.common_point_in_words())
