@@ -261,7 +261,7 @@ def test_what_is_not_proven_or_decided_is_said(overlapping):
     assert not found.is_decided
     page = visible(render(found))
     assert "not proven" in page
-    assert "not decided within" in page
+    assert "Not decided within" in page
     assert "exact arithmetic" not in page
 
 

@@ -65,6 +65,23 @@ def _short(values: FloatArray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values]
 
 
+def odds_ratio(coefficient: float) -> float:
+    """Return by what the odds are multiplied where a column is one unit more; ∞ beyond what a float holds."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(coefficient))
+
+
+def written(ratio: float) -> str:
+    """Return a ratio of odds in few digits, but more where they are nearly even.
+
+    Examples
+    --------
+    >>> written(odds_ratio(0.0003125)), written(odds_ratio(2.0))
+    ('1.00031', '7.389')
+    """
+    return f"{ratio:.6g}" if abs(ratio - 1) < 0.1 else f"{ratio:.4g}"
+
+
 def importance(X: Any, coef: FloatArray, origins: Sequence[str]) -> Importance:
     """Return what rows in memory say.
 

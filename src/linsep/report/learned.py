@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from ..analysis.importance import MEANING, Importance
+from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..history import histories_of
 from .markup import NUMBERS, folded, paragraph, section, some, table, text
 from .proofs import certificates
@@ -40,7 +40,7 @@ class Weights:
     per_unit : array or None
         Per unit of the file's columns, where these were rescaled; and the intercept where all of them are 0.
     intercept_at_zero : float or None
-    odds_ratios : array or None
+    odds_ratios : list of float or None
         e^w per unit, of two classes with probabilities.
     columns : list of (str, float)
         Columns of the file by importance, where features are parts of them.
@@ -56,7 +56,7 @@ class Weights:
     intercept: float
     per_unit: FloatArray | None
     intercept_at_zero: float | None
-    odds_ratios: FloatArray | None
+    odds_ratios: list[float] | None
     columns: list[tuple[str, float]]
     left_out: int
 
@@ -87,17 +87,14 @@ def planes(
                 float(b),
                 unit,
                 at_zero,
-                _odds_ratios(w[order] if unit is None else unit) if two and hasattr(model, "predict_proba") else None,
+                [odds_ratio(one) for one in (w[order] if unit is None else unit)]
+                if two and hasattr(model, "predict_proba")
+                else None,
                 columns[:WEIGHTS] if 1 < len(columns) < len(w) else [],
                 len(w) - len(order),
             )
         )
     return found
-
-
-def _odds_ratios(coef: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(coef))
 
 
 def weights_section(planes: Sequence[Weights]) -> str:
@@ -135,7 +132,7 @@ def _weights_table(plane: Weights) -> str:
     columns = [[f"{value:.3g}" for value in plane.importance], [f"{value:+.4g}" for value in unit]]
     if plane.odds_ratios is not None:
         heads.append("odds ratio")
-        columns.append([f"{value:.3g}" for value in plane.odds_ratios])
+        columns.append([written(value) for value in plane.odds_ratios])
     rows = [list(row) for row in zip(plane.names, *columns, strict=True)]
     return table(heads, [*rows, ["intercept", "", f"{intercept:+.4g}", *[""] * (len(heads) - 3)]])
 

@@ -19,6 +19,8 @@ Cells = Callable[[int], Mapping[str, Any]]
 MISTAKES, CELLS = 10, 12
 #: Words of a text that are named, and columns that move the score by less than this share of all are not.
 WORDS, SLIGHT = 8, 0.02
+#: A longer value than this has a line of its own.
+LONG = 30
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Reasons:
         w = self.coef[said] - self.coef[truth] if len(self.coef) > 1 else (2 * said - 1) * self.coef[0]
         push = w * (row - self.average)
         if self.cells is None:
-            order = [j for j in np.argsort(-np.abs(push), kind="stable") if row[j] != 0 or len(row) <= CELLS][:CELLS]
+            ranked_features: list[int] = np.argsort(-np.abs(push), kind="stable").tolist()
+            order = [j for j in ranked_features if row[j] != 0 or len(row) <= CELLS][:CELLS]
             return (
                 [(self.names[j], _cell(float(row[j]))) for j in order],
                 {self.names[j]: float(push[j]) for j in order},
@@ -107,16 +110,17 @@ class Reasons:
         least = SLIGHT * sum(map(abs, pushes.values()))
         matter = [name for name in ranked if abs(pushes[name]) >= least]
         rest = [name for name in cells if name not in pushes] + [name for name in ranked if name not in matter]
-        shown = [(name, _cell(cells[name]) + self._words(name, push, row)) for name in [*matter, *rest][:CELLS]]
-        return [(str(name), value) for name, value in shown], {name: pushes[name] for name in matter}
+        shown = [*matter, *rest][:CELLS]
+        pairs = [pair for name in shown for pair in ((str(name), _cell(cells[name])), *self._words(name, push, row))]
+        return pairs, {name: pushes[name] for name in matter}
 
-    def _words(self, column: str, push: FloatArray, row: FloatArray) -> str:
-        """Return the words of a text that matter, in brackets."""
+    def _words(self, column: str, push: FloatArray, row: FloatArray) -> list[tuple[str, str]]:
+        """Return the words of a text that matter, each with its push."""
         begin = f"{column}: "
         mine = [j for j in np.flatnonzero(row) if self.origins[j] == column and self.names[j].startswith(begin)]
         loudest = sorted(mine, key=lambda j: -abs(push[j]))[:WORDS]
-        words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+.2g}" for j in loudest)
-        return f" (words: {words})" if words else ""
+        words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+.2f}" for j in loudest)
+        return [(f"words of {column}", words)] if words else []
 
 
 def _cell(value: Any) -> str:
@@ -159,5 +163,6 @@ def _reasons(one: Mistake) -> str:
     rows = []
     for name, value in one.cells:
         push = f'<span class="push">{one.pushes[name]:+.2f}</span>' if name in one.pushes else ""
-        rows.append(f"<dt>{text(name)}</dt><dd>{text(value)}{push}</dd>")
+        kind = ' class="long"' if len(value) > LONG else ""
+        rows.append(f"<dt{kind}>{text(name)}</dt><dd{kind}>{text(value)}{push}</dd>")
     return f"<dl>{''.join(rows)}</dl>"

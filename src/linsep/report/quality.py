@@ -74,12 +74,11 @@ def _confusion(found: Evaluation) -> str:
 
 def _worst_confusions(found: Evaluation) -> str:
     """Return which of many classes are confused most often, and how well each is told."""
-    worst = [(one.truth, one.said, f"{one.count:,.0f}", f"{one.share:.1%}") for one in found.worst_confusions(WORST)]
-    confused = (
-        ""
-        if not worst
-        else "<h3>The most frequent confusions</h3>" + table(["is", "said", "rows", "of its rows"], worst)
-    )
+    worst = [
+        (f"{one.truth} → {one.said}", f"{one.count:,.0f}", f"{one.share:.1%}") for one in found.worst_confusions(WORST)
+    ]
+    heading = "<h3>The most frequent confusions</h3>"
+    confused = heading + table(["is → said", "rows", "of its rows"], worst) if worst else ""
     ranked = sorted(found.of_class, key=lambda one: 0.0 if one.f1 is None else one.f1.value)
     rows = [(str(one.label), f"{one.rows:,}", *map(_share_of, (one.precision, one.recall, one.f1))) for one in ranked]
     every = folded(

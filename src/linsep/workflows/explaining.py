@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import FloatArray
 from .._words import listed
-from ..analysis.importance import MEANING, Importance
+from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
 from .summaries import certificate_record, finite, proof
@@ -75,12 +75,6 @@ def importance_in(found: Any) -> Importance | None:
 def has_odds(model: Any) -> bool:
     """Whether e^w is a ratio of odds: of two classes, with a logistic loss."""
     return len(model.coef_) == 1 and hasattr(model, "predict_proba")
-
-
-def odds_ratio(coefficient: float) -> float:
-    """Return by what the odds are multiplied where a column is one unit more; ∞ beyond what a float holds."""
-    with np.errstate(over="ignore"):
-        return float(np.exp(coefficient))
 
 
 def explanation_record(found: Any) -> dict[str, Any]:
@@ -153,7 +147,7 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
         f"{'feature':{width}} {'per unit':>12}{'   odds ratio' if odds else ''} {'importance':>12}",
     ]
     for j in order:
-        ratio = f" {odds_ratio(scaled.coef[k, j]):12.4g}" if odds else ""
+        ratio = f" {written(odds_ratio(scaled.coef[k, j])):>12}" if odds else ""
         value = explained.features[k, j]
         shown = f"{scaled.names[j]:{width}} {scaled.coef[k, j]:+12.5g}{ratio} {value:12.4g} {_bar(value, longest)}"
         lines.append(shown.rstrip())
