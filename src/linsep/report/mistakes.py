@@ -117,7 +117,8 @@ class Reasons:
     def _words(self, column: str, push: FloatArray, row: FloatArray) -> list[tuple[str, str]]:
         """Return the words of a text that matter, each with its push."""
         begin = f"{column}: "
-        mine = [j for j in np.flatnonzero(row) if self.origins[j] == column and self.names[j].startswith(begin)]
+        given: list[int] = np.flatnonzero(row).tolist()
+        mine = [j for j in given if self.origins[j] == column and self.names[j].startswith(begin)]
         loudest = sorted(mine, key=lambda j: -abs(push[j]))[:WORDS]
         words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+.2f}" for j in loudest)
         return [(f"words of {column}", words)] if words else []
