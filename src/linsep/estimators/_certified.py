@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -84,10 +83,3 @@ class CertifiedEstimator(LinearEstimator):
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         super()._after_fit(objectives, results)
         self._say(results)
-
-    def _say(self, results: list[Result]) -> None:
-        """Print how the fit ended, if asked to."""
-        if self.verbose:
-            ended = "; ".join(dict.fromkeys(result.message for result in results))
-            solver = results[0].history.solver
-            print(f"{type(self).__name__}: {solver}, {self.n_iter_} iterations: {ended}", file=sys.stderr)

@@ -127,7 +127,7 @@ class Fitting(Input, Warnings):
         most_features: int | None = None,
     ) -> Self:
         """Pose the objectives, solve, certify, store, and warn."""
-        starts = self._starts(classes) if self._goes_on() else None
+        starts = self._starts(classes)
         class_weight = self._class_weights(examples, classes)
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
@@ -175,10 +175,12 @@ class Fitting(Input, Warnings):
         """Whether the fit begins where the last one ended."""
         return bool(getattr(self, "warm_start", False)) and hasattr(self, "coef_")
 
-    def _starts(self, classes: NDArray[Any]) -> list[Start]:
+    def _starts(self, classes: NDArray[Any]) -> list[Start] | None:
         """Return the planes of the last fit, if it was on the same classes; one against the rest, one start each."""
         from ..solvers import Start
 
+        if not self._goes_on():
+            return None
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "

@@ -102,9 +102,14 @@ class Specification:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
         return bool(np.isinf(self._C()))
 
+    def _goal(self) -> float | None:
+        """Return the relative gap that was asked for; None of estimators that have no such parameter."""
+        return getattr(self, "tol", None)
+
     def _tol(self) -> float:
-        """Return the relative gap that is asked for."""
-        return float(getattr(self, "tol", 1e-4))
+        """Return the relative gap at which to stop."""
+        goal = self._goal()
+        return 1e-4 if goal is None else float(goal)
 
     def _statement(self) -> Statement:
         """Return what the parameters say is minimised."""

@@ -118,7 +118,7 @@ class StreamingEstimator(LinearEstimator):
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    if losses.get(estimator.loss).is_likelihood:
+    if estimator._loss().is_likelihood:
         return True
     raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
 

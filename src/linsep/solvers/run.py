@@ -227,10 +227,14 @@ class SteppedRun(Run):
     def end_if_told(self, step: int, progress: Progress) -> None:
         """End the run if a rule says so, or else the observer."""
         rule = stopping.fired(self.watchers, progress)
-        if rule is not None:
+        if rule is not None and not self.goes_on_with_shorter_steps():
             advice = self.advice_after(step) if rule.needs_good_steps else ""
             raise EndOfRun(f"stopped by {rule}", rule.converged and not advice, advice)
         self.let_hear(progress.step, progress.theta, progress.objective)
+
+    def goes_on_with_shorter_steps(self) -> bool:
+        """Whether a run that a rule would end takes shorter steps instead."""
+        return False
 
     def end_exhausted(self, step: int) -> None:
         """End the run after its last step, so many in all."""

@@ -112,7 +112,7 @@ class Iterate:
     def mean_or_current(self) -> tuple[FloatArray, float]:
         """Return the mean of the iterates, where they were summed, else the iterate itself."""
         steps, sum_w = self.now.step - self.now.sum_from, self.sum_w
-        if sum_w is None or steps == 0:
+        if sum_w is None or steps <= 0:
             return self.w, self.b
         return sum_w / steps, float(self.now.sum_b[self.column]) / steps
 
@@ -140,7 +140,11 @@ class Walk:
         self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
         self.step, self.factor = self.start.step, self._factor()
         self.stop_requested: Callable[[], bool] = lambda: False
-        self.sum_from = self.start.step if self.start.sum_w is None else self.start.sum_from
+        # Of the mean objective's steps; scikit-learn's are on the sum of weights, whose mean is not one.
+        self.per_weight = self.problem.total_weight / self.problem.n if method.absolute else 1.0
+        self.average_from = method.average_from
+        first = max(self.start.step, method.average_from)
+        self.sum_from = first if self.start.sum_w is None else self.start.sum_from
         self.sum_w: FloatArray | None = None
         self.sum_b = self._row([start.sum_b for start in starts])
         if method.keep in ("average", "vote"):
@@ -160,7 +164,7 @@ class Walk:
 
     def _factor(self) -> FloatArray | None:
         """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
-        if self.problem.sample_weight is None or self.method.order != "cyclic":
+        if self.problem.sample_weight is None or self.method.order not in ("cyclic", "shuffled"):
             return None
         visited = np.count_nonzero(self.problem.sample_weight)
         return self.problem.sample_weight * (visited / self.problem.total_weight)
@@ -196,8 +200,11 @@ class Walk:
         return measured == done
 
     def _passes(self) -> Iterator[tuple[int, IntArray]]:
-        cyclic = self.method.order == "cyclic"
-        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problems, self.seed)
+        if self.method.order == "cyclic":
+            orders = visits.cyclic(self.problem)
+        else:
+            draw = visits.shuffled if self.method.order == "shuffled" else visits.random
+            orders = draw(self.problems, self.seed)
         return zip(range(1, self.method.max_iter + 1), orders, strict=False)
 
     def _pass_by_pass(self) -> Iterator[Snapshot]:
@@ -229,7 +236,12 @@ class Walk:
     def _advance(self, order: IntArray) -> list[Move]:
         """Take a step for each of these examples; return what moved when, if somebody will ask."""
         problem, strength = self.problem, self.problem.strength
+        alone = self.average_from - self.step  # steps that are not yet averaged
+        if self.sum_w is not None and 0 < alone < len(order):
+            return self._advance(order[:alone]) + self._advance(order[alone:])
+        summed = self.sum_w is not None and alone <= 0
         eta = np.asarray(self.schedule(self.step + np.arange(len(order), dtype=np.float64)), dtype=np.float64)
+        eta *= self.per_weight
         noted = self.method.by_update or self.method.keep == "vote"
         moved = np.empty((len(order), self.width), dtype=np.uint8) if noted else None
         problem.rows.stochastic_steps(
@@ -243,8 +255,8 @@ class Walk:
             intercept=problem.fit_intercept,
             w=self.W,
             b=self.b,
-            sum_w=self.sum_w,
-            sum_b=None if self.sum_w is None else self.sum_b,
+            sum_w=self.sum_w if summed else None,
+            sum_b=self.sum_b if summed else None,
             counts=self.counts,
             moved=moved,
         )
