@@ -86,11 +86,11 @@ def test_compiled_steps_equal_the_reference(
         counts, moved = np.ones((n, width), dtype=np.int64), np.empty((steps, width), dtype=np.uint8)
         matrix_or_handle = X if module is reference else handle(module, X)
         loss = losses.get(name) if module is reference else name
-        total = module.stochastic_steps(
-            matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, W, b, *sums, counts, moved
-        )
+        owed, paid = np.zeros(1), np.zeros((d, width))
+        notes = *sums, counts, moved, owed, paid
+        total = module.stochastic_steps(matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, W, b, *notes)
         assert total == moved.sum() == (counts - 1).sum()
-        ran.append((moved, counts, W, b, *(sums if summed else ())))
+        ran.append((moved, counts, W, b, owed, paid, *(sums if summed else ())))
     if name in ("perceptron", "hinge"):  # the slopes of the others may round to zero in one and not in the other
         np.testing.assert_array_equal(ran[0][0], ran[1][0])
         np.testing.assert_array_equal(ran[0][1], ran[1][1])
@@ -131,7 +131,7 @@ def test_a_plane_takes_the_same_steps_whichever_are_beside_it(kernels, kind):
     def steps(planes):
         parts = [np.ascontiguousarray(part[:, planes]) for part in (y, W)]
         b, sums = np.zeros(len(planes)), (np.zeros((d, len(planes))), np.zeros(len(planes)))
-        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None
+        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None, np.zeros(1), np.zeros((d, len(planes)))
         kernels.stochastic_steps(handle(kernels, X), parts[0], None, order, eta, "logistic", *rest)
         out = np.empty((7, len(planes)))
         G = np.empty((d, len(planes)))

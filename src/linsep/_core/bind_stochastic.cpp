@@ -15,7 +15,8 @@ std::size_t bind_stochastic_steps(const Handle &X, Table<const double> y, Option
                                   Vector<const std::int64_t> order, Vector<const double> eta, const std::string &loss,
                                   double l2, double l1, bool intercept, Table<double> W, Vector<double> b,
                                   std::optional<Table<double>> sum_W, std::optional<Vector<double>> sum_b,
-                                  std::optional<Table<std::int64_t>> counts, std::optional<Table<std::uint8_t>> moved) {
+                                  std::optional<Table<std::int64_t>> counts, std::optional<Table<std::uint8_t>> moved,
+                                  std::optional<Vector<double>> owed, std::optional<Table<double>> paid) {
     return X.visit([&](const auto &rows) {
         const std::size_t steps = order.shape(0), width = W.shape(1);
         const auto fits = [&](const auto &table, std::size_t height) {
@@ -29,13 +30,15 @@ std::size_t bind_stochastic_steps(const Handle &X, Table<const double> y, Option
         require(sum_W.has_value() == sum_b.has_value(), "the sums of W and b go together");
         require(fits(sum_W, rows.d) && (!sum_b || sum_b->shape(0) == width) && fits(counts, rows.n) && fits(moved, steps),
                 "shapes do not match");
+        require(l1 == 0 || (owed && paid && owed->shape(0) == 1 && fits(paid, rows.d)), "an L1 penalty keeps accounts");
         require_rows(order.data(), steps, rows.n);
+        const Debt debt{owed ? owed->data() : nullptr, paid ? paid->data() : nullptr};
         const Notes notes{sum_W ? sum_W->data() : nullptr, sum_b ? sum_b->data() : nullptr,
                           counts ? counts->data() : nullptr, moved ? moved->data() : nullptr};
         return with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;
             return stochastic_steps<decltype(chosen)>(rows, y.data(), pointer(weight), order.data(), eta.data(), steps,
-                                                      l2, l1, intercept, width, W.data(), b.data(), notes);
+                                                      l2, l1, intercept, width, W.data(), b.data(), debt, notes);
         });
     });
 }
@@ -64,7 +67,7 @@ void bind_stochastic(nb::module_ &m) {
     m.def("stochastic_steps", &bind_stochastic_steps, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "order"_a.noconvert(),
           "eta"_a.noconvert(), "loss"_a, "l2"_a, "l1"_a, "intercept"_a, "W"_a.noconvert(), "b"_a.noconvert(),
           "sum_W"_a.noconvert().none(), "sum_b"_a.noconvert().none(), "counts"_a.noconvert().none(),
-          "moved"_a.noconvert().none());
+          "moved"_a.noconvert().none(), "owed"_a.noconvert().none() = nb::none(), "paid"_a.noconvert().none() = nb::none());
     m.def("measure", &bind_measure, "X"_a, "y"_a.noconvert(), "weight"_a.none(), "loss"_a, "W"_a.noconvert(),
           "b"_a.noconvert(), "total"_a, "l2"_a, "l1"_a, "G"_a.noconvert(), "out"_a.noconvert());
 }

@@ -35,6 +35,8 @@ class StochasticRows(StoredRows):
         sum_b: FloatArray | None = None,
         counts: IntArray | None = None,
         moved: NDArray[np.uint8] | None = None,
+        owed: FloatArray | None = None,
+        paid: FloatArray | None = None,
     ) -> int:
         """Take one stochastic step for each entry of `order`, changing `w` and `b` (and the notes) in place.
 
@@ -42,10 +44,12 @@ class StochasticRows(StoredRows):
         how often planes were moved. See `reference.stochastic_steps`.
         """
         loops, rows, chosen = self._loop(loss)
-        columns = [None if part is None else part.reshape(len(part), -1) for part in (y, w, sum_w, counts, moved)]
-        y, w, sum_w, counts, moved = columns  # type: ignore[assignment]
+        if l1 > 0 and owed is None:
+            owed, paid = np.zeros(1), np.zeros_like(w)
+        columns = [None if part is None else part.reshape(len(part), -1) for part in (y, w, sum_w, counts, moved, paid)]
+        y, w, sum_w, counts, moved, paid = columns  # type: ignore[assignment]
         steps = order, eta, chosen, l2, l1, intercept
-        return int(loops.stochastic_steps(rows, y, weight, *steps, w, b, sum_w, sum_b, counts, moved))
+        return int(loops.stochastic_steps(rows, y, weight, *steps, w, b, sum_w, sum_b, counts, moved, owed, paid))
 
     def measure(
         self,

@@ -21,7 +21,7 @@ from .._checks import check_choice, check_count
 from ..losses import Loss
 from ..objective.examples import Examples
 from ..schedules import Adaptive, Constant, InversePower, InverseTime, Schedule
-from ..stopping import HeldOut, NoImprovement, Rule
+from ..stopping import HeldOut, NoImprovement, NoProgress, Rule
 from ._certified import check_number
 from ._specification import check_C
 from ._streaming import StreamingEstimator
@@ -148,7 +148,8 @@ class ScikitLearnNames(StreamingEstimator):
         }
 
     def _is_scikit_learns(self) -> bool:
-        return bool(self._given())
+        """Whether one of them is given that says what is done; two only say how."""
+        return bool(self._given().keys() - {"n_iter_no_change", "validation_fraction"})
 
     def _theirs(self, name: str) -> Any:
         """Return what one of scikit-learn's names is."""
@@ -197,6 +198,8 @@ class ScikitLearnNames(StreamingEstimator):
         rules = stopping.get(ours["stopping"])
         average = int(self._theirs("average")) if theirs else 0
         if not theirs:
+            if "n_iter_no_change" in self._given() and ours["stopping"] == "no_progress":
+                rules = [NoProgress(patience=int(self._theirs("n_iter_no_change")))]
             return Terms(schedule, rules, ours["keep"] or "best", ours["order"])
         own_rule = not _same(ours["stopping"], "no_progress")
         rules = rules if own_rule else self._rules(factor)
@@ -275,7 +278,7 @@ class ScikitLearnNames(StreamingEstimator):
     def _starts(self, classes: NDArray[Any]) -> list[Start] | None:
         from ..solvers import Start
 
-        if self._init == (None, None):
+        if all(part is None for part in self._init):
             return super()._starts(classes)
         planes = 1 if len(classes) == 2 else len(classes)
         shapes = {"coef_init": (planes, self.n_features_in_), "intercept_init": (planes,)}

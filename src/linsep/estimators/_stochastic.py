@@ -67,8 +67,8 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     n_jobs : int or None
         Threads over the classes, where there are more than two; None for all.
     alpha, learning_rate, eta0, power_t, tol, early_stopping, validation_fraction, n_iter_no_change, average, shuffle
-        scikit-learn's names for `C`, `schedule`, `stopping` and `keep`, with the meaning they have there: if one of them
-        is given, those that are not have scikit-learn's defaults, each example is visited once a pass, and the last
+        scikit-learn's names for `C`, `schedule`, `stopping` and `keep`, with their meaning there: if one of them is
+        given, those that are not have scikit-learn's defaults, each example is visited once a pass, and the last
         iterate is reported. Two names for one thing are an error. ``tol=None`` takes all passes, ``"auto"`` leaves it
         to `stopping`; what it is compared with is measured at the end of a pass, not on the way.
     verbose : int, default=0
@@ -321,10 +321,6 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         check_count("max_iter", self.max_iter)
         self._check_names()
         self._penalty()
-        if self.order == "worst" and self._is_scikit_learns():
-            raise ValueError(
-                "order='worst' takes the worst violator each time; none of scikit-learn's names go with it"
-            )
         if self.keep == "vote" and self.warm_start:
             raise ValueError("keep='vote' counts planes from w = 0; it cannot go on from a warm start")
 

@@ -26,7 +26,7 @@ from ..run import EndOfRun, SteppedRun
 from .gradient_descent import Stopping
 from .prover import Prover
 from .step_watch import StepWatch
-from .walk import LARGE, Iterate, Snapshot, Walk
+from .walk import LARGE, Iterate, Snapshot, Walk, stable_step
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
@@ -42,7 +42,8 @@ class StochasticDescent:
     ----------
     schedule : Schedule, str, float or None
         The step sizes. None: η/(1 + η λ k) with η = 1/R² where there is a penalty, else 1/(R² √(k + 1)); R is the root
-        mean square length of the (augmented) examples.
+        mean square length of the (augmented) examples. With L1 alone longer ones, since what is paid is what they add
+        up to: η = 1/(L R²), where the loss bends by L, and a decay of λ/3.
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
     keep : {"best", "last", "average"}
@@ -384,12 +385,6 @@ def evaluated(
             waiting = now, helper.submit(evaluate, now)
         if waiting is not None:
             yield waiting[0], waiting[1].result()
-
-
-def stable_step(problem: Objective) -> float:
-    """Return a step at which one example does not overshoot its own minimum."""
-    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
-    return 1.0 / (curvature * problem.mean_square_length)
 
 
 def stream(method: StochasticDescent, problem: Objective, start: Start, seed: int) -> Result:

@@ -139,6 +139,7 @@ class Walk:
         self.b, self.room = self._row([start.b for start in starts]), interleaved(self.problem.rows.d, self.width)
         self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
         self.step, self.factor = self.start.step, self._factor()
+        self.owed, self.paid = np.zeros(1), self._columns([np.zeros(self.problem.rows.d)] * len(planes))
         self.stop_requested: Callable[[], bool] = lambda: False
         # Of the mean objective's steps; scikit-learn's are on the sum of weights, whose mean is not one.
         self.per_weight = self.problem.total_weight / self.problem.n if method.absolute else 1.0
@@ -183,7 +184,7 @@ class Walk:
             return
         self.planes, self.width = tuple(self.planes[column] for column in kept), whole_packs(len(kept))
         room = kept + [kept[0]] * (self.width - len(kept))
-        self.Y, self.W = _copy(self.Y, room), _copy(self.W, room)
+        self.Y, self.W, self.paid = _copy(self.Y, room), _copy(self.W, room), _copy(self.paid, room)
         self.Y[:, len(kept) :] = 0.0
         self.counts, self.b, self.sum_b = self.counts[:, room].copy(), self.b[room], self.sum_b[room]
         if self.sum_w is not None:
@@ -259,6 +260,8 @@ class Walk:
             sum_b=self.sum_b if summed else None,
             counts=self.counts,
             moved=moved,
+            owed=self.owed,
+            paid=self.paid,
         )
         self.step += len(order)
         return [] if moved is None else [Move(self.step - len(order), order, moved)]
@@ -277,8 +280,15 @@ def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray
     return out
 
 
+def stable_step(problem: Objective) -> float:
+    """Return a step at which one example does not overshoot its own minimum."""
+    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
+    return 1.0 / (curvature * problem.mean_square_length)
+
+
 def automatic_schedule(problem: Objective) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
-    eta = 1.0 / problem.mean_square_length
-    decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow
+    l1, l2 = problem.penalty.l1, problem.penalty.l2
+    eta = 1.0 / problem.mean_square_length if l2 or not l1 else stable_step(problem)
+    decay = min(eta * problem.strength * (l2 or l1 / 3), 1e300)  # weights close to nothing must not overflow
     return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)
