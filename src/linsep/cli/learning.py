@@ -38,6 +38,7 @@ def fit(
     tol: Tolerance = 1e-4,
     balanced: bool = False,
     seed: Seed = 0,
+    test_share: float | None = None,
     max_memory: str | None = None,
     scratch: Path | None = None,
     resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
@@ -61,6 +62,9 @@ def fit(
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
     balanced
         Count all classes the same, however many examples they have.
+    test_share
+        Share of the rows to hold out, such as 0.2, drawn from each class by the seed. The model is measured on them,
+        and remembers which they are: evaluate and report take them from the same file.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
@@ -68,12 +72,16 @@ def fit(
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
-    from ..workflows import training
+    from ..workflows import holding_out, training
     from ..workflows.preparation import prepare
 
     ready(output, data)
     chosen = training.parse_C(C)
     if max_memory is not None:
+        if test_share is not None:
+            raise ValueError(
+                "--test-share takes its data into memory: leave out --max-memory, or split the file before"
+            )
         asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
         return _fit_in_parts(data, target, chosen, max_memory, asked, json)
@@ -83,7 +91,12 @@ def fit(
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
-        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
+        keep_frame = chosen is None or test_share is not None
+        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, **asked)
+        held, kept = None, dict[str, Any]()
+        if test_share is not None:
+            examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=scaled)
+            kept[holding_out.SECTION] = split.to_dict()
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
 
@@ -101,17 +114,24 @@ def fit(
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model))
+            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model) | kept)
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
+    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json, held)
 
 
-def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
-    from ..workflows import summaries
+def _print_fit(
+    facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool, held: Any = None
+) -> int:
+    from ..analysis.evaluation import evaluate
+    from ..workflows import evaluating, summaries
 
-    record = summaries.fit_record(facts, model, scores, output)
-    show(record, summaries.fit_text(facts, model, scores, output), json)
+    record, text = summaries.fit_record(facts, model, scores, output), summaries.fit_text(facts, model, scores, output)
+    if held is not None:
+        measured = evaluate(model, held.X, held.y)
+        record["test"] = evaluating.evaluation_record(measured)
+        text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
+    show(record, text, json)
     return 0 if record["proven"] else 1
 
 

@@ -73,6 +73,7 @@ def evaluate(
     from ..data.encoding import from_dict
     from ..workflows.evaluating import evaluation_record, evaluation_text, weights_of
     from ..workflows.gaps import Gaps
+    from ..workflows.holding_out import unseen_rows
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
 
@@ -81,6 +82,7 @@ def evaluate(
         waiting.on(f"reading {data}")
         examples = encoded(data, from_dict(found.encoding), target, reading.hints(), keep_frame=True)
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+        examples, known = unseen_rows(found, examples)
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
@@ -88,7 +90,7 @@ def evaluate(
         asked: dict[str, Any] = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
-    show(record, evaluation_text(measured), json, notes=[*examples.notes, *gaps.notes()])
+    show(record, evaluation_text(measured), json, notes=[*examples.notes, *known, *gaps.notes()])
     return 0
 
 
@@ -121,7 +123,7 @@ def verify(
     """
     from ..data.encoding import from_dict
     from ..persistence.verification import verify as check
-    from ..workflows import checking_streams, second_opinion, summaries
+    from ..workflows import checking_streams, holding_out, second_opinion, summaries
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
 
@@ -130,7 +132,8 @@ def verify(
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        if not (independent or rows) and checking_streams.is_long(found.model, data):
+        in_parts = not (independent or rows or holding_out.split_of(found))
+        if in_parts and checking_streams.is_long(found.model, data):
             hints = reading.hints()
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
             outcome = checking_streams.of_encoded_rows(outcome)
@@ -138,8 +141,10 @@ def verify(
             examples = encoded(data, from_dict(found.encoding), target, reading.hints())
             waiting.on("verifying")
             check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+            everything, examples = examples, holding_out.rows_of_fit(found, examples)
             outcome = checking_streams.of_encoded_rows(check(model, examples.X, examples.y))
             outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
+            outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
             if rows is not None:
                 second_opinion.write_rows(rows, examples.X, examples.y, examples.encoding.target)
             if independent:

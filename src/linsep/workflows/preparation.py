@@ -43,6 +43,8 @@ class Examples:
         The rows as they were read, where they were asked for.
     lacking : int
         Rows of the file without a label, which are left out.
+    numbers : array of int, or None
+        The number of each row among those of the file that have a label, from 0, where these are not all of them.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Examples:
     notes: list[str]
     frame: pa.Table | None = None
     lacking: int = 0
+    numbers: IntArray | None = None
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
