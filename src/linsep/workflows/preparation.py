@@ -65,6 +65,19 @@ class Examples:
         encoding = self.encoding.refit(rows)
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
 
+    def own_numbers(self) -> Any:
+        """Return the examples in the file's own numbers, of which separability is proven.
+
+        Products of numbers that are missing depend on what these are taken for: they stay standardised, as in a fit.
+        """
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return self.X
+        if encoding.degree > 1 and any(some for _, _, some in encoding.numbers.values()):
+            return self.X
+        assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
+        return encoding.unscaled().transform(self.frame, self.name)
+
     def file_rows(self, rows: IntArray) -> dict[str, IntArray]:
         """Return what each column of the file but the target says in some rows: equal numbers for equal values."""
         assert self.frame is not None, "keep_frame=True keeps the rows"
