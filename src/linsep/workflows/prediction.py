@@ -21,7 +21,7 @@ from ..analysis.evaluation import decide
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, stream
 from ..data.sources import DataError
-from .preparation import hints_of, needs
+from .preparation import as_written, hints_of, needs
 
 
 def probabilities(model: Any, X: Any) -> FloatArray:
@@ -71,7 +71,7 @@ def predict_file(
 
 
 def _features(path: str | Path, encoding: TableEncoding | MatrixEncoding, hints: Hints | None) -> Iterator[Any]:
-    hints = hints_of(encoding, hints)
+    encoding, hints = as_written(encoding, hints), hints_of(encoding, hints)
     if isinstance(encoding, TableEncoding):
         parts = stream(path, hints, types=encoding.types())
     else:
