@@ -24,7 +24,7 @@ from .options import (
     Training,
     ready,
 )
-from .speech import Waiting, note, show
+from .speech import Waiting, for_commands, note, show
 
 
 def fit(
@@ -242,8 +242,9 @@ def compare(
         waiting.on("looking for a plane, and for a proof that there is none")
         verdict = verdict_on(examples)
         table = table if verdict is None else table.judged(verdict.separable)
-    record = {"rows": finite(table.to_dict()), "verdict": None if verdict is None else verdict.verdict}
-    show(record, f"{table}{verdict_text(verdict)}", json, notes=examples.notes)
+    rows = [row | {"note": for_commands(row["note"])} for row in table.to_dict()]
+    record = {"rows": finite(rows), "verdict": None if verdict is None else verdict.verdict}
+    show(record, for_commands(f"{table}{verdict_text(verdict)}"), json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 
