@@ -114,7 +114,8 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
+            with found.folder.kept_to_go_on():
+                save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:

@@ -15,6 +15,7 @@ from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..objective.examples import Block, InBlocks
+from ..solvers.contract import NotInMemoryError
 from ..solvers.newton.preconditioner import FACTORED
 from .memory import Budget, give_back
 from .preparation import Encoding
@@ -52,11 +53,8 @@ def fit_in_parts(request: Request, progress: Progress = lambda what, done, total
     assert source.path is not None
     run = identity(source.path, request.settings())
     folder = Unfinished(request.output, request.scratch, run, resume=request.resume)
-    try:
+    with folder.kept_to_go_on():
         return _Fit(request, budget, folder, source, model, progress).run()
-    except BaseException as error:
-        folder.leave(error)
-        raise
 
 
 class _Fit:
@@ -109,11 +107,8 @@ class _Fit:
             if not hasattr(self.model, "dual_gap_"):
                 raise
             return True
-        except ValueError as error:
-            raise DataError(
-                f"{error}, on examples that are not in memory: leave out --max-memory, or say --l1-ratio 0 and a "
-                "finite --C"
-            ) from error
+        except NotInMemoryError as error:
+            raise DataError(f"{error}: leave out --max-memory, or say --l1-ratio 0 and a finite --C") from error
         return False
 
     def _check_room(self, scratch: Scratch, classes: int) -> None:
