@@ -19,8 +19,10 @@ def coefficients(document: dict[str, Any]) -> np.ndarray:
     if "columns" not in said:
         return values.reshape(said["shape"])
     W, columns, start = np.zeros(said["shape"]), np.frombuffer(base64.b64decode(said["columns"]), dtype="<u4"), 0
-    for k, end in enumerate(said["ends"]):
-        W[k, columns[start:end]], start = values[start:end], end
+    if len(said["ends"]) != len(W) or (columns >= W.shape[1]).any():
+        raise ValueError("planes that end elsewhere")
+    for w, end in zip(W, said["ends"], strict=True):
+        w[columns[start:end]], start = values[start:end], end
     return W
 
 

@@ -10,19 +10,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from ..data.encoding import MatrixEncoding, TableEncoding, is_number
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import BadValueError, DataError
 from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
+from .weighing import OUTCOME, Weighing
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
+NO_WEIGHTS = Weighing()
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ class Examples:
         The rows as they were read, where they were asked for.
     lacking : int
         Rows of the file without a label, which are left out.
+    weight : array of shape (n,), or None
+        How much each example counts.
+    weighing : Weighing
+        The columns that say so.
     """
 
     name: str
@@ -51,6 +58,12 @@ class Examples:
     notes: list[str]
     frame: pa.Table | None = None
     lacking: int = 0
+    weight: FloatArray | None = None
+    weighing: Weighing = NO_WEIGHTS
+
+    def encoding_dict(self) -> dict[str, Any]:
+        """Return how a file's rows become these examples, for a model's file."""
+        return self.encoding.to_dict() | self.weighing.to_dict()
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -77,6 +90,7 @@ def prepare(
     degree: int = 1,
     keep_frame: bool = False,
     scaled: bool = True,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -96,11 +110,13 @@ def prepare(
         Whether to keep the rows as they were read too, for `Examples.split`.
     scaled : bool, default=True
         Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
+    weighing : Weighing, optional
+        Which columns say how much rows count.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing)
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=types_said(kinds))
@@ -120,23 +136,29 @@ def _training_examples(
     degree: int,
     keep_frame: bool,
     scaled: bool,
+    weighing: Weighing,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
-        if kinds or degree != 1:
-            raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        if kinds or degree != 1 or weighing:
+            raise DataError(
+                f"{data.name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
         return Examples(data.name, data.X, several_classes(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    y = several_classes(y, data.name, column)
     kinds = {data.column(name): kind for name, kind in kinds.items()}
+    rows = _labelled(data, target, weighing, kinds)
+    frame, column = rows.frame, rows.column
+    y = several_classes(rows.y, data.name, column)
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
+    features = frame if column is None else frame.drop_columns([column])
+    shown = rows.weighing.repeated(features, rows.weight)
     try:
         with data.blaming():
             fitted, X = TableEncoding.fit_transform(
-                frame.drop_columns([column]),
+                shown,
                 data.name,
                 scaled=scaled,
                 kinds=kinds,
@@ -145,6 +167,7 @@ def _training_examples(
                 header=data.header,
                 missing=hints.missing,
             )
+            X = X if shown is features else fitted.transform(features, data.name)
     except DataError as error:
         if isinstance(error.__cause__, BadValueError):
             raise
@@ -154,7 +177,8 @@ def _training_examples(
         for c in fitted.columns
         if c.note and c.note != "asked for"
     ]
-    return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
+    kept = frame if keep_frame else None
+    return Examples(data.name, X, y, fitted, [*rows.notes, *aside], kept, 0, rows.weight, rows.weighing)
 
 
 def check_width(name: str, d: int) -> None:
@@ -203,6 +227,7 @@ def encoded(
     hints: Hints | None = None,
     *,
     keep_frame: bool = False,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
     target = encoding.target if target is None else target
@@ -215,12 +240,12 @@ def encoded(
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, some_labels(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    some_labels(y, f"{data.name}, column {column!r}")
+    rows = _labelled(data, target, weighing)
+    some_labels(rows.y, f"{data.name}, column {rows.column!r}")
     with data.blaming():
-        X = encoding.transform(frame, data.name)
-    lacking = data.frame.num_rows - frame.num_rows
-    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None, lacking)
+        X = encoding.transform(rows.frame, data.name)
+    kept = rows.frame if keep_frame else None
+    return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, rows.weight, rows.weighing)
 
 
 def needs(encoding: Encoding) -> str:
@@ -230,10 +255,35 @@ def needs(encoding: Encoding) -> str:
     return f"a table with the columns {', '.join(encoding.needed)}"
 
 
-def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
-    """Return the rows that have a label, and the labels."""
+@dataclass(frozen=True)
+class _Labelled:
+    """Rows that have a label, the labels, and the column that these are from; none of grouped data."""
+
+    frame: pa.Table
+    y: NDArray[Any]
+    column: str | None
+    weighing: Weighing
+    weight: FloatArray | None
+    lacking: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of the others."""
+        left_out = f"{self.lacking:,} rows without a value in {self.column!r} are left out"
+        return [f"{left_out}, and not counted in row numbers"] if self.lacking else []
+
+
+def _labelled(data: Table, target: str | None, weighing: Weighing, kinds: Mapping[str, str] | None = None) -> _Labelled:
+    """Return the rows that have a label, and what they count."""
+    if weighing.is_grouped:
+        if target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        weighing = weighing.on(data, None, kinds)
+        frame, weight = weighing.taken(data.frame, data.name)
+        y = np.array(frame[OUTCOME].to_pylist())
+        return _Labelled(frame.drop_columns([OUTCOME]), y, None, weighing, weight, 0)
     column = target_column(data, target)
-    frame, notes = with_label(data.frame, column), []
-    if lacking := data.frame.num_rows - frame.num_rows:
-        notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
-    return frame, labels(frame[column], column, data.name), notes, column
+    weighing, known = weighing.on(data, column, kinds), with_label(data.frame, column)
+    frame, weight = weighing.taken(known, data.name)
+    y, lacking = labels(frame[column], column, data.name), data.frame.num_rows - known.num_rows
+    return _Labelled(frame, y, column, weighing, weight, lacking)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from ..data.encoding import MatrixEncoding, TableEncoding
 from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
@@ -24,6 +24,7 @@ from .labels import CLASSES, labels, target_column, with_label
 from .memory import Budget, give_back
 from .preparation import Encoding, check_width, types_said
 from .request import Progress, Request
+from .weighing import OUTCOME, Weighing
 
 
 def file_to_stream(data: str) -> Source:
@@ -56,13 +57,16 @@ class Preparation:
             encoding, classes, notes = self._write_matrix()
         else:
             encoding, classes, notes = self._write_table()
-        return {"encoding": encoding.to_dict(), "classes": np.asarray(classes).tolist(), "notes": notes}
+        how = encoding.to_dict() | self.request.weighing.to_dict()
+        return {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
 
     def _write_matrix(self) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write LIBSVM text in one pass: the numbers of columns and classes are known when it is over."""
         request, name = self.request, self.source.name
-        if request.kinds or request.degree != 1:
-            raise DataError(f"{name}: its numbers are used as they are; --degree and column types need a table")
+        if request.kinds or request.degree != 1 or request.weighing:
+            raise DataError(
+                f"{name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         size = self.source.size or 0
         check_space(self.folder, size * 3 // 2)
         places = dict[float, int]()
@@ -97,17 +101,17 @@ class Preparation:
         rows_at_once = max(
             16, self.budget.block // max(8 * len(encoding.columns), 8 * d if not encoding.is_sparse else 0)
         )
-        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, counted.target]
+        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, *counted.others]
         reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
         with closing(ScratchWriter(self.folder)) as writer:
             for block in stream(self.request.data, self.request.hints, **reading):
                 assert isinstance(block, Table)
                 for first in range(0, block.frame.num_rows, rows_at_once):
-                    frame = with_label(block.frame[first : first + rows_at_once], counted.target)
+                    frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
                     if frame.num_rows:
                         with block.blaming():
                             X = encoding.transform(frame, self.source.name)
-                        writer.add(X, counted.codes(frame))
+                        writer.add(X, counted.codes(frame), weight)
                 done += block.frame.num_rows
                 self.progress("encoding rows", done, total)
             writer.finish(d)
@@ -134,6 +138,16 @@ class _Counted:
     rows: int
     lacking: int
     notes: list[str]
+    weighing: Weighing
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that are no features: the labels and the weights."""
+        return [*([] if self.weighing.is_grouped else [self.target]), *self.weighing.columns.values()]
+
+    def labelled(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
+        """Return the examples of some rows, and how much each counts."""
+        return _labelled(frame, self.target, self.weighing, name)
 
     def codes(self, frame: pa.Table) -> IntArray:
         """Return the class of each row."""
@@ -177,46 +191,53 @@ class _Counting:
             if statistics is None:
                 self.seen, header = dict(zip(frame.column_names, frame.schema.types, strict=True)), block.header
                 target, statistics = self._begin(block)
-                values_type = _plain(frame[target]).type
-            frame = with_label(frame, target)
-            lacking += block.frame.num_rows - frame.num_rows
+                weighing = self.weighing
+            if not weighing.is_grouped:
+                lacking += frame.num_rows - with_label(frame, target).num_rows
+            frame, weight = _labelled(frame, target, weighing, name)
+            values_type = _plain(frame[target]).type
             if pa.types.is_nested(values_type):
                 labels(frame[target], target, name)  # which says why it cannot be
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
             with block.blaming():
-                statistics.add(frame.drop_columns([target]))
+                statistics.add(weighing.repeated(frame.drop_columns([target]), weight))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
         if statistics is None:
             raise DataError(f"{name}: no rows below the header; if the first line is data, say --no-header")
         classes, values = self._classes(counts, values_type, target, done - lacking)
-        encoding = statistics.encoding(
-            degree=request.degree, target=target, header=header, missing=request.hints.missing
-        )
+        said = None if weighing.is_grouped else target
+        encoding = statistics.encoding(degree=request.degree, target=said, header=header, missing=request.hints.missing)
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
         notes += [
             f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
             for c in encoding.columns
             if c.note and c.note != "asked for"
         ]
-        return _Counted(encoding, {**self.seen, **types}, target, classes, values, done - lacking, lacking, notes)
+        seen, rows = {**self.seen, **types}, done - lacking
+        return _Counted(encoding, seen, target, classes, values, rows, lacking, notes, weighing)
 
     def _begin(self, block: Table) -> tuple[str, TableStatistics]:
-        target = target_column(block, self.request.target)
         kinds = {block.column(column): kind for column, kind in self.request.kinds.items()}
+        target = self.request.target
+        if not self.request.weighing.is_grouped:
+            target = target_column(block, target)
+        elif target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        self.weighing = self.request.weighing.on(block, target, kinds)
         if target in kinds:
             raise DataError(f"{block.name}: column {target!r} is the target; do not give it another role")
         if self.request.degree < 1:
             raise DataError(f"degree={self.request.degree} must be 1 or more; 2 adds squares and products")
-        schema = block.frame.schema
-        schema = schema.remove(schema.get_field_index(target))
+        others = {target, *self.weighing.columns.values()}
+        schema = pa.schema([field for field in block.frame.schema if field.name not in others])
         line = 1 + block.header if self.source.format == "csv" else None
         room = self.budget.free // 4
         as_text = self.request.hints.as_text
-        return target, TableStatistics(block.name, schema, kinds, room=room, line=line, as_text=as_text)
+        return target or OUTCOME, TableStatistics(block.name, schema, kinds, room=room, line=line, as_text=as_text)
 
     def _classes(
         self, counts: Mapping[Any, int], kind: pa.DataType, target: str, rows: int
@@ -228,6 +249,11 @@ class _Counting:
         _check_classes(len(found), rows, where, least=2)
         order = np.argsort(found)
         return found[order], values.take(pa.array(order))
+
+
+def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tuple[pa.Table, FloatArray | None]:
+    """Return the examples of rows that have a label, and how much each counts."""
+    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

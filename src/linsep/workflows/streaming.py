@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
@@ -22,8 +22,9 @@ from .preparation import Encoding
 from .preparing_streams import Preparation, file_to_stream
 from .request import Progress, Request
 from .summaries import Facts
-from .training import estimator
+from .training import class_weights, estimator
 from .unfinished import Place, Unfinished, identity
+from .weighing import Weighing
 
 __all__ = ["Outcome", "Request", "fit_in_parts"]
 
@@ -38,6 +39,7 @@ class Outcome:
     model: Any
     facts: Facts
     data: dict[str, Any]
+    encoding: dict[str, Any]
     interrupted: bool
     folder: Unfinished
 
@@ -45,8 +47,7 @@ class Outcome:
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    settings = dict(l1_ratio=request.l1_ratio, tol=request.tol, balanced=request.balanced, seed=request.seed)
-    model = estimator(request.loss, C=request.C, **settings)  # type: ignore[arg-type]
+    model = estimator(request.loss, C=request.C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
@@ -75,13 +76,15 @@ class _Fit:
             self.folder.prepare(prepared)
         scratch = Scratch(self.folder.folder)
         classes = np.array(prepared["classes"])
-        encoding = from_dict(prepared["encoding"])
+        encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
+        self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
         interrupted = self._learn(scratch, classes, encoding)
         accuracy, data = self._measure(scratch, classes)
-        counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
+        seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
+        counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
-        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
-        return Outcome(self.model, facts, data, interrupted, self.folder)
+        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, weighing=weighing)
+        return Outcome(self.model, facts, data, prepared["encoding"], interrupted, self.folder)
 
     def _unproven(self, interrupted: bool) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
@@ -128,14 +131,16 @@ class _Fit:
 
     def _measure(self, scratch: Scratch, classes: NDArray[Any]) -> tuple[float, dict[str, Any]]:
         """Return the accuracy on the rows, and what a model file says of them."""
-        rows, right, done = RowsHash(), 0, 0
+        rows, right, done = RowsHash(), 0.0, 0
         for block in scratch:
-            right += int((self.model.predict(block.rows.X) == classes[block.codes]).sum())
+            hits = self.model.predict(block.rows.X) == classes[block.codes]
+            right += float(hits.sum() if block.weight is None else block.weight @ hits)
             rows.add(block.rows.X)
             done += block.rows.n
             self.progress("measuring", done, scratch.n)
-        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=None)
-        return right / scratch.n, {"rows": scratch.n, "columns": scratch.d, **hashes}
+        weights = hash_of_weights(scratch.weights()) if scratch.weighted else None
+        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=weights)
+        return right / float(scratch.totals.sum()), {"rows": scratch.n, "columns": scratch.d, **hashes}
 
 
 class _Watched(InBlocks):
@@ -144,6 +149,7 @@ class _Watched(InBlocks):
     def __init__(self, blocks: Scratch, progress: Progress, sample_size: int) -> None:
         self._blocks, self._progress, self.sample_size, self.what = blocks, progress, sample_size, "pass 1"
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
+        self.weighted = blocks.weighted
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:
