@@ -1,4 +1,4 @@
-"""Very many coefficients: packed in the file, bit for bit, readable by the checker, and refused where they are damaged."""
+"""Very many coefficients: packed in the file, bit for bit, read by the checker too, refused where damaged."""
 
 import base64
 import json

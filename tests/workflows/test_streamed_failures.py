@@ -19,7 +19,7 @@ def table(tmp_path):
 
 def test_max_memory_is_to_be_left_out_only_where_that_helps(table, tmp_path):
     asked = Request(table, "y", 10**10, loss="hinge", C=np.inf, output=tmp_path / "m.json")
-    with pytest.raises(ValueError, match="needs its rows in memory, not on disk; .*: leave out --max-memory"):
+    with pytest.raises(ValueError, match=r"needs its rows in memory, not on disk; .*: leave out --max-memory"):
         fit_in_parts(asked)
     with pytest.raises(ValueError, match="tol=-1") as raised:
         fit_in_parts(Request(table, "y", 10**10, tol=-1.0, output=tmp_path / "m.json"))

@@ -1,4 +1,4 @@
-"""Rows that count: frequencies, weights, classes and successes among trials, against files with the rows written out."""
+"""Rows that count: frequencies, weights, classes and successes among trials, against the rows written out."""
 
 import json
 
@@ -66,7 +66,7 @@ def test_counts_are_the_same_as_so_many_rows(folder, monkeypatch, name, memory):
 
 
 def test_grouped_data_without_a_penalty_are_the_maximum_likelihood_of_the_trials(folder):
-    model, _ = fitted(folder, "grouped.csv", *WAYS["grouped.csv"], "--C", "inf", "--tol", "1e-8")
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"], "--C", "inf", "--tol", "1e-8")
     long = written_out()
     X = np.column_stack([long["dose"], long["sex"] == "m"])
     oracle = Other(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, long["y"])

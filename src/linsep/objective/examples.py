@@ -221,18 +221,19 @@ class InBlocks(ABC):
     @cached_property
     def totals(self) -> FloatArray:
         """Σ s over the examples of each class: one pass, where they have weights."""
-        if not self.weighted:
-            return self.counts.astype(np.float64)
-        size = len(self.counts)
-        return self.sum(lambda block: np.bincount(block.codes, block.weight, size).astype(np.float64))
+        return self._weighed(lambda block: 1.0) if self.weighted else self.counts.astype(np.float64)
 
     @cached_property
     def weighted_squares(self) -> FloatArray:
         """Σ s‖x‖² over the examples of each class: one pass, where they have weights."""
-        if not self.weighted:
-            return self.squares
-        size = len(self.counts)
-        return self.sum(lambda block: np.bincount(block.codes, block.weight * block.rows.squared_norms(), size))
+        return self._weighed(lambda block: block.rows.squared_norms()) if self.weighted else self.squares
+
+    def _weighed(self, values: Callable[[Block], Any]) -> FloatArray:
+        def task(block: Block) -> FloatArray:
+            assert block.weight is not None
+            return np.bincount(block.codes, block.weight * values(block), len(self.counts)).astype(np.float64)
+
+        return self.sum(task)
 
     def sum(self, task: Callable[[Block], S]) -> S:
         """Return Σ task(block), in one pass, added in the order of the blocks."""

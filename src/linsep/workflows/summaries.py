@@ -15,7 +15,6 @@ from .preparation import NO_WEIGHTS, Encoding, Examples
 from .training import is_proven
 from .weighing import Weighing
 
-
 #: What the columns of weights are called, where not as the option.
 TITLES = {"weights": "counted by", "sample_weight": "weighed by"}
 

@@ -209,7 +209,8 @@ def doubts(examples: Examples) -> list[Suspect]:
     encoding = examples.encoding
     if examples.weighing.is_grouped:  # every row is one of both classes
         return []
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources)
+    known = None if examples.frame is None else examples.file_rows
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, file_rows=known)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:
