@@ -93,6 +93,16 @@ def test_sample_weights_and_class_weights_are_in_the_objective_that_is_proven(fo
     assert record["independent"]["code"] == 0
 
 
+def test_grouped_rows_are_measured_by_trial(folder):
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"])
+    by_trial = run_json("evaluate", folder / "m.json", folder / "long.csv", "--target", "y")
+    grouped = run_json("evaluate", folder / "m.json", folder / "grouped.csv")
+    assert grouped["rows"] == by_trial["rows"] == 240
+    assert grouped["accuracy"] == by_trial["accuracy"]
+    report = "report", folder / "m.json", folder / "grouped.csv", "--train", folder / "grouped.csv"
+    assert "240 rows" in run(*report, "-o", folder / "r.html")
+
+
 def test_another_count_is_another_file(folder, tmp_path):
     fitted(folder, "grouped.csv", *WAYS["grouped.csv"])
     GROUPS.assign(died=[2, *GROUPS["died"][1:]]).to_csv(tmp_path / "other.csv", index=False)

@@ -148,7 +148,7 @@ def fit(
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=examples.encoding_dict())
+            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model))
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)

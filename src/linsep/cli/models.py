@@ -75,17 +75,19 @@ def evaluate(
     from ..workflows.gaps import Gaps
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
 
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), keep_frame=True)
+        asked: dict[str, Any] = dict(keep_frame=True, weighing=Weighing.of_grouped(found.encoding, target))
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
         waiting.on("measuring")
-        asked: dict[str, Any] = dict(threshold=found.threshold, sample_weight=weight)
+        asked = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
     show(record, evaluation_text(measured), json, notes=[*examples.notes, *gaps.notes()])

@@ -61,9 +61,13 @@ class Examples:
     weight: FloatArray | None = None
     weighing: Weighing = NO_WEIGHTS
 
-    def encoding_dict(self) -> dict[str, Any]:
-        """Return how a file's rows become these examples, for a model's file."""
-        return self.encoding.to_dict() | self.weighing.to_dict()
+    def written_out(self) -> Examples:
+        """Return the same with every row as often as it was counted, and without weights."""
+        if self.weight is None or self.weighing.sample_weight is not None:
+            return self
+        rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
+        frame = None if self.frame is None else self.frame.take(rows)
+        return replace(self, X=self.X[rows], y=self.y[rows], frame=frame, weight=None, weighing=NO_WEIGHTS)
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""

@@ -86,6 +86,12 @@ class Weighing:
             raise DataError(f"the model's file is damaged: rows cannot be weighed by {unknown.pop()[:80]!r}")
         return cls(**said)
 
+    @classmethod
+    def of_grouped(cls, encoding: Mapping[str, Any] | None, target: str | None) -> Self:
+        """Return what tells the labels of other rows: a model of grouped data is measured on such, if on no column."""
+        found = cls.of_model(encoding)
+        return found if found.is_grouped and target is None else cls()
+
     def to_dict(self) -> dict[str, Any]:
         """Return what a model's file says."""
         return {"weights": self.columns} if self else {}
