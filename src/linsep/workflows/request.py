@@ -37,9 +37,6 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        hints = {
-            name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(self.hints).items()
-        }
         names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "seed")
-        said = {"kinds": dict(self.kinds), "reading": hints, "weights": self.weighing.columns}
+        said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         return said | {name: getattr(self, name) for name in names}
