@@ -73,7 +73,7 @@ def test_rows_count_as_much_as_their_weight(folder, strangers):
     for column, words in (("shares", "no column 'shares'"), ("age", "cannot be the weight"), ("id", "")):
         err = call("evaluate", folder / "model.json", strangers, "--sample-weight", column).err.decode()
         assert words in err
-    assert "weights must be numbers" in run(
+    assert "needs a number in each row" in run(
         "evaluate", folder / "model.json", strangers, "--sample-weight", "last, first", code=2
     )
 

@@ -103,3 +103,18 @@ def test_a_damaged_split_is_named(folder, tmp_path, said):
     encoding = {**found.encoding, "test_rows": {**found.encoding["test_rows"], **said}}
     save(found.model, tmp_path / "m.json", data=found.data, encoding=encoding)
     assert "test rows is damaged" in run("evaluate", tmp_path / "m.json", folder / "all.csv", code=2)
+
+
+def test_weighed_rows_are_split_and_counted_ones_are_refused(folder, tmp_path):
+    frame = pd.read_csv(folder / "all.csv").assign(share=np.arange(400) % 3, seen=2)
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    words = tmp_path / "w.csv", *ASKED, "-o", tmp_path / "m.json"
+    record = run_json("fit", *words, "--ignore", "seen", "--sample-weight", "share")
+    measured = run_json("evaluate", tmp_path / "m.json", tmp_path / "w.csv")
+    assert measured["accuracy"] == record["test"]["accuracy"]
+    assert (
+        run_json("evaluate", tmp_path / "m.json", tmp_path / "w.csv", "--sample-weight", "share")["rows"]
+        == record["test"]["rows"]
+    )
+    assert run_json("verify", tmp_path / "m.json", tmp_path / "w.csv")["proven"]
+    assert "by seen a row stands for several" in run("fit", *words, "--weights", "seen", code=2)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from .options import (
@@ -27,6 +29,50 @@ from .options import (
 from .speech import Waiting, for_commands, note, show
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Counting:
+    """How much rows and classes count.
+
+    Parameters
+    ----------
+    weights
+        The column that says how often each row was seen, in whole numbers: the same as so many rows.
+    sample_weight
+        The column that says how much each row counts, in any numbers from 0.
+    successes
+        Instead of a target: the column with the number of successes among the trials that a row stands for.
+    trials
+        The column with the number of these trials.
+    class_weight
+        How much the rows of each class count: yes=5,no=1, or one such pair each time; balanced as --balanced.
+    balanced
+        Count all classes the same, however many examples they have.
+    """
+
+    weights: str | None = None
+    sample_weight: str | None = None
+    successes: str | None = None
+    trials: str | None = None
+    class_weight: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    balanced: bool = False
+
+    def by_class(self) -> tuple[str, ...]:
+        """Return what is said of the classes."""
+        if self.balanced and self.class_weight:
+            raise ValueError("--balanced would be ignored: --class-weight says how much classes count")
+        return ("balanced",) if self.balanced else self.class_weight
+
+    def weighing(self) -> Any:
+        """Return which columns say how much rows count."""
+        from ..workflows.weighing import Weighing
+
+        return Weighing(self.weights, self.sample_weight, self.successes, self.trials)
+
+
+COUNTING = Counting()
+
+
 def fit(
     data: Source,
     *,
@@ -36,7 +82,7 @@ def fit(
     C: Annotated[str, Parameter(name="--C")] = "1",
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
-    balanced: bool = False,
+    counting: Counting = COUNTING,
     seed: Seed = 0,
     test_share: float | None = None,
     max_memory: str | None = None,
@@ -60,8 +106,6 @@ def fit(
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
-    balanced
-        Count all classes the same, however many examples they have.
     test_share
         Share of the rows to hold out, such as 0.2, drawn from each class by the seed. The model is measured on them,
         and remembers which they are: evaluate and report take them from the same file.
@@ -82,7 +126,8 @@ def fit(
             raise ValueError(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
             )
-        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
+        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing())
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
         return _fit_in_parts(data, target, chosen, max_memory, asked, json)
     if scratch is not None or not resume:
@@ -91,16 +136,17 @@ def fit(
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
-        keep_frame = chosen is None or test_share is not None
-        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, **asked)
+        weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
+        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
         held, kept = None, dict[str, Any]()
         if test_share is not None:
             examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=scaled)
             kept[holding_out.SECTION] = split.to_dict()
+        by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
 
-        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
@@ -149,7 +195,8 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.encoding)
+            with found.folder.kept_to_go_on():
+                save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from .. import _reading as reading
 from .._types import BoolArray
+from .._words import phrase
 from ..certificates.data_hash import data_hash, differs
 from ..certificates.outcome import Verification
 from ..data.encoding import MatrixEncoding
 from ..data.sources import DataError
 from .preparation import Examples
+from .weighing import Weighing
 
 #: Where a model file has it, beside the encoding.
 SECTION = "test_rows"
@@ -102,6 +104,13 @@ def split_of(found: Any) -> Split | None:
     return None if said is None else Split.from_dict(said)
 
 
+def weighing_of(found: Any, target: str | None) -> Weighing:
+    """Return how rows to measure a model on are read: as those of the fit, where its test rows may be among them."""
+    if split_of(found) is None:
+        return Weighing.of_grouped(found.encoding, target)
+    return Weighing.of_model(found.encoding)
+
+
 def rows_of_fit(found: Any, examples: Examples) -> Examples:
     """Return the rows that a model was fitted on, where these are those it was fitted on and its test rows."""
     split = split_of(found)
@@ -132,6 +141,12 @@ def unseen_rows(found: Any, examples: Examples) -> tuple[Examples, list[str]]:
 
 def hold_out(examples: Examples, share: float, seed: int, *, scaled: bool) -> tuple[Examples, Examples, Split]:
     """Return training and test rows, both encoded by what the training rows alone show, and the split."""
+    if examples.weight is not None and examples.weighing.sample_weight is None:
+        counted = phrase(list(examples.weighing.columns.values()))
+        raise DataError(
+            f"--test-share splits rows, and by {counted} a row stands for several: write these out, a row each, or "
+            "split the file before"
+        )
     split = Split.choose(examples.y, share, seed)
     train, test = some(examples, ~split.test), some(examples, split.test)
     if isinstance(examples.encoding, MatrixEncoding):
@@ -145,4 +160,6 @@ def hold_out(examples: Examples, share: float, seed: int, *, scaled: bool) -> tu
 def some(examples: Examples, rows: BoolArray) -> Examples:
     """Return some of the examples."""
     frame = None if examples.frame is None else examples.frame.filter(rows)
-    return replace(examples, X=examples.X[rows], y=examples.y[rows], frame=frame, numbers=np.flatnonzero(rows))
+    weight = None if examples.weight is None else examples.weight[rows]
+    parts: dict[str, Any] = dict(X=examples.X[rows], y=examples.y[rows], weight=weight, numbers=np.flatnonzero(rows))
+    return replace(examples, frame=frame, **parts)
