@@ -29,7 +29,7 @@ def page(demo: Demo) -> str:
     Examples
     --------
     >>> from linsep.demo import embedded_digits, run
-    >>> shown = page(run(embedded_digits()))
+    >>> shown = page(run(embedded_digits(8)))
     >>> "misclassified" in shown, len(shown) < 3_000_000
     (True, True)
     """
