@@ -75,6 +75,11 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
     (DualDescent, lambda objective, few: objective.loss.smooth, "a smooth loss and many features"),
     (DualDescent, lambda objective, few: not few, "a loss with a kink and many features"),
     (Newton, _always, "a smooth loss"),
+    (
+        InteriorPoint,
+        lambda objective, few: few or objective.penalty.l1 > 0,
+        "a loss with a kink, and L1 or no penalty: a linear or quadratic program",
+    ),
     (StochasticDescent, _always, "stochastic descent suits any loss with a slope"),
 )
 
