@@ -9,10 +9,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from linsep import LinearClassifier, LinearSVC
 from linsep._core import Rows
 from linsep.losses import Hinge, SquaredHinge
+from linsep.objective.heads import Margin
+from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
 from linsep.penalties import L1, ElasticNet
-from linsep.solvers import InteriorPoint
+from linsep.solvers import Automatic, InteriorPoint, minimise
 from oracles import MarginFormula
+from storage import on_disk
 
 
 def by_highs(X, y, c, *, l1=1.0, intercept=True):
@@ -127,3 +130,11 @@ def test_a_limit_and_an_interruption_leave_the_best_so_far():
     assert result.interrupted
     assert result.proof.dual <= result.proof.primal == pytest.approx(problem.objective(result.w, result.b))
     assert InteriorPoint().solve(problem, observer=lambda *_: True).message == "stopped by a callback"
+
+
+def test_from_the_disk_it_is_refused_by_name(tmp_path):
+    X, y = examples()
+    blocks = on_disk(X, (y > 0).astype(int), tmp_path, [60])
+    objective = Objective(blocks, Margin(Hinge()), L1(), 1.0)
+    with pytest.raises(ValueError, match="'interior_point' needs its rows in memory, not on disk; use a smooth loss"):
+        minimise(objective, Automatic())

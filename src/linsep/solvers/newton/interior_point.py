@@ -357,7 +357,8 @@ class _System:
         self.at, self.problem = at, at.problem
         self.room = at.top - at.alpha if at.bounded else np.ones_like(at.alpha)
         self.divisor = at.s / at.alpha + at.t / self.room + at.bend
-        self.h, self.diagonal, self.give = 1.0 / self.divisor, self.problem.penalty.l2, np.zeros(self.problem.d)
+        self.h, self.give = 1.0 / self.divisor, np.zeros(self.problem.d)
+        self.diagonal = np.full(self.problem.d, self.problem.penalty.l2)
         if at.l1 > 0:
             self.give = at.e / (at.l1 - at.q) + at.f / (at.l1 + at.q)  # how far a weight goes as q does
             self.diagonal = self.diagonal + 1.0 / self.give

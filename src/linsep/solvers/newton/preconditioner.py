@@ -91,8 +91,9 @@ class ScaledFactor(Metric):
 
     def __init__(self, matrix: FloatArray, nudge: float = NUDGE) -> None:
         diagonal = np.einsum("jj->j", matrix)
-        # Columns of one scale, and a nudge for directions in which nothing bends.
-        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        # A direction in which nothing bends is left to the line search, and one in which next to nothing does is nudged.
+        diagonal[diagonal <= 0] = 1.0
+        self.scale = 1.0 / np.sqrt(diagonal)  # columns of one scale
         matrix *= self.scale[:, None]
         matrix *= self.scale
         self.factor = Cholesky(matrix, nudge)
