@@ -11,8 +11,8 @@ C is, how the columns are scaled and whether the classes are separable makes lit
 
 Without L1, q is 0. With it, q lies in the penalty's box: w = e − f with e, f ≥ 0, eⱼ (l1 − qⱼ) = 0 and fⱼ (l1 + qⱼ) = 0
 are two more products. Hinge and L1 are a linear program, squared hinge or an elastic net make it a quadratic one. Most
-weights of its answer are zero, so that of many features a working set is solved, to which those are added that leave the
-box (column generation).
+weights of its answer are zero, so that of many features a working set is solved, to which those are added that leave
+the box (column generation).
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class _Run(GapRun):
         return Bound(self.best[0], self.highest[0])
 
     def _sparse(self) -> FloatArray:
-        """Return w with zeros where the other factor of a product is the larger one, measured by how a column weighs."""
+        """Return w with zeros where the other factor of a product is larger, measured by how a column weighs."""
         if self.l1 == 0:
             return self.w
         room = 1.0 - np.abs(self.q) / self.l1
@@ -348,7 +348,7 @@ class _WorkingSets(GapRun):
 
 
 class _System:
-    """The linearised equations at a point: H = D + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, its factor, and corrections for what that misses.
+    """The linearised equations at a point: H = D + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, its factor, and corrections to it.
 
     D is l2, and with L1 what the box of each weight adds to it.
     """

@@ -91,7 +91,7 @@ class ScaledFactor(Metric):
 
     def __init__(self, matrix: FloatArray, nudge: float = NUDGE) -> None:
         diagonal = np.einsum("jj->j", matrix)
-        # A direction in which nothing bends is left to the line search, and one in which next to nothing does is nudged.
+        # A direction in which nothing bends is left to the line search; one in which next to nothing does is nudged.
         diagonal[diagonal <= 0] = 1.0
         self.scale = 1.0 / np.sqrt(diagonal)  # columns of one scale
         matrix *= self.scale[:, None]
