@@ -262,7 +262,8 @@ class _Run(GapRun):
             return
         alpha = np.where(share > self.s, np.where(self.bounded & (1.0 - share <= self.t), self.top, self.alpha), 0.0)
         A = y[free, None] * np.column_stack([problem.rows.dense(free), np.ones(len(free))])[:, used]
-        scale = 1.0 / np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
+        largest = np.abs(A).max(axis=0, initial=0.0)
+        scale = 1.0 / np.where(largest > 0, largest, 1.0)
         ridge = np.where(used < d, problem.penalty.l2, 0.0) * scale**2
         system = np.block([[np.diag(self.bend[free]), A * scale], [(A * scale).T, -np.diag(ridge)]])
         theta = np.append(w, self.b)
@@ -271,6 +272,8 @@ class _Run(GapRun):
             v = np.append(problem.rows.rmatvec(alpha * y), float(alpha @ y))
             wanted = np.append(problem.penalty.slope(theta[:d]), 0.0)
             right = np.append((1.0 - z - self.bend * alpha)[free], ((wanted - v)[used]) * scale)
+            if not (np.isfinite(system).all() and np.isfinite(right).all()):
+                return
             change = np.linalg.lstsq(system, right)[0]
             alpha[free] = np.clip(alpha[free] + change[: len(free)], 0.0, self.top[free])
             theta[used] += scale * change[len(free) :]

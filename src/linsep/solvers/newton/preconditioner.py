@@ -93,7 +93,7 @@ class ScaledFactor(Metric):
         diagonal = np.einsum("jj->j", matrix)
         # A direction in which nothing bends is left to the line search; one in which next to nothing does is nudged.
         diagonal[diagonal <= 0] = 1.0
-        self.scale = 1.0 / np.sqrt(diagonal)  # columns of one scale
+        self.scale: FloatArray = 1.0 / np.sqrt(diagonal)  # columns of one scale
         matrix *= self.scale[:, None]
         matrix *= self.scale
         self.factor = Cholesky(matrix, nudge)
