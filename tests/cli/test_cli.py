@@ -59,7 +59,11 @@ def test_demo_for_programs():
     assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 28)
     models = ["perceptron (pocket)", "least squares", "logistic", "SVM", "hard margin"]
     assert [fit["model"] for fit in record["fits"]] == models
-    assert all(0 <= fit["gap"] <= 1e-4 for fit in record["fits"])
+    gaps = {fit["model"]: fit["gap"] for fit in record["fits"]}
+    assert gaps.pop("least squares") is None, (
+        "it goes through every training image: its objective is 0, but for rounding"
+    )
+    assert all(0 <= gap <= 1e-4 for gap in gaps.values())
     assert record["report"] == "report.html"
 
 
