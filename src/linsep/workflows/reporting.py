@@ -16,6 +16,7 @@ from ..report import Content, compute
 from .explaining import importance_in
 from .labels import check_labels
 from .preparation import Examples, encoded
+from .reference import Reference
 from .summaries import finite
 from .weighing import Weighing
 
@@ -56,6 +57,7 @@ def report_model(
     fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, **asked))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
+    scaled = Reference.of_model(found.encoding).told(scaled, encoding)
     return compute(
         found.model,
         rows.X,
