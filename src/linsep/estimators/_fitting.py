@@ -127,6 +127,7 @@ class Fitting(Input, Warnings):
         most_features: int | None = None,
     ) -> Self:
         """Pose the objectives, solve, certify, store, and warn."""
+        self._warn_of_ignored()
         starts = self._starts(classes) if self._goes_on() else None
         class_weight = self._class_weights(examples, classes)
         self.classes_ = classes
@@ -254,7 +255,7 @@ class Fitting(Input, Warnings):
         """Keep the planes, and how they were found."""
         self.coef_ = np.concatenate([np.atleast_2d(result.w.T) for result in results])
         self.intercept_ = np.concatenate([np.atleast_1d(result.b) for result in results])
-        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        self.n_iter_ = self._counted(results)
         self.converged_ = all(result.converged for result in results)
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = objectives[0].formula
@@ -263,6 +264,10 @@ class Fitting(Input, Warnings):
         self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
         self._proofs = []
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
+
+    def _counted(self, results: list[Result]) -> Any:
+        """Return the iterations of the fit: of the objective that took the most."""
+        return max(result.n_iter for result in results)
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""

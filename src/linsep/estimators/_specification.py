@@ -23,6 +23,15 @@ if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Solver
 
 
+def penalty_of(penalty: str | Penalty | None, l1_ratio: float | None) -> Penalty:
+    """Return the penalty; `l1_ratio` must be a share, and counts for the elastic net, which cannot do without."""
+    if l1_ratio is not None and not (isinstance(l1_ratio, Real) and not isinstance(l1_ratio, bool)):
+        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+    if l1_ratio is not None and not 0 <= l1_ratio <= 1:
+        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+    return penalties.get(penalty, l1_ratio if penalty == "elasticnet" else None)
+
+
 def check_C(C: object) -> float:
     """Return C as a float, infinite for None; raise unless it is positive."""
     if C is None:
@@ -63,7 +72,7 @@ class Specification:
     coef_: FloatArray
     intercept_: FloatArray
     n_features_in_: int
-    n_iter_: int
+    n_iter_: Any
     converged_: bool
     dual_gap_: float
     objective_: str
@@ -116,6 +125,10 @@ class Specification:
         """Return the names of the columns; x0, x1 and so on where they have none."""
         names = getattr(self, "feature_names_in_", self._column_names)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _iterations(self) -> int:
+        """Return how many iterations the plane took that took the most."""
+        return int(np.max(self.n_iter_))
 
     def _planes(self) -> FloatArray:
         """Return the weights as an array, one row a plane."""
