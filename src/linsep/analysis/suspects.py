@@ -23,6 +23,8 @@ GLANCE = 4000
 MEASURED = 20_000
 #: A column that tells a class from the others with at most this balanced error alone may be the answer itself.
 GIVES_AWAY = 0.005
+#: Of a class with fewer rows than this any of many columns may be the mark by chance.
+FEW = 5
 #: A column that carries more than this share of all the weight.
 DOMINATES = 0.8
 #: Columns with a higher correlation than this say the same thing.
@@ -109,7 +111,7 @@ def _leaks(
     named: set[str] = set()
     for k, label in enumerate(classes if len(classes) > 2 else classes[1:], start=int(len(classes) == 2)):
         is_k = codes == k
-        if not is_k[glance].any() or is_k[glance].all():
+        if min(is_k.sum(), (~is_k).sum()) < FEW or is_k[glance].all():
             continue
         # A sample's error scatters about the true one: what fails here by ten times the limit fails in full.
         errors = _balanced_errors(glanced, is_k[glance])
@@ -345,8 +347,9 @@ def _imbalance(codes: IntArray, classes: NDArray[Any]) -> Iterator[Suspect]:
     rarest = int(np.argmin(counts))
     # With many classes, each has a small share.
     if counts[rarest] / len(codes) < RARE * min(1.0, 2 / len(classes)):
+        are = "is" if counts[rarest] == 1 else "are"
         message = (
-            f"only {counts[rarest]:,} of {len(codes):,} rows are {classes[rarest]}: accuracy says little about it; "
+            f"only {counts[rarest]:,} of {len(codes):,} rows {are} {classes[rarest]}: accuracy says little about it; "
             "look at balanced accuracy, and consider balanced class weights"
         )
         yield Suspect("imbalance", message)

@@ -101,7 +101,7 @@ def fit(
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
+            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model))
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
@@ -129,7 +129,7 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
+            save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:

@@ -13,6 +13,7 @@ from ..data.readers import Hints
 from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
+from .explaining import importance_in
 from .labels import check_labels
 from .preparation import Examples, encoded
 from .summaries import finite
@@ -60,6 +61,8 @@ def report_model(
         unseen=None if found.data is None else bool(differs(found.data, data_hash(rows.X, rows.y))),
         names=encoding.names,
         sources=encoding.sources,
+        origins=encoding.origins,
+        known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
         cells=_cells(rows) if is_table else None,
         file_rows=(fitted or rows).file_rows if is_table else None,

@@ -162,6 +162,14 @@ def hashed(examples: Examples) -> dict[str, Any]:
         return data_hash(examples.X, examples.y)
 
 
+def kept_encoding(examples: Examples, model: Any) -> dict[str, Any]:
+    """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
+    from ..analysis.importance import importance
+
+    found = importance(examples.X, model.coef_, examples.encoding.origins)
+    return examples.encoding.to_dict() | {"importance": found.to_dict()}
+
+
 def doubts(examples: Examples) -> list[Suspect]:
     """Return what a person should look at before trusting a fit of these examples."""
     encoding = examples.encoding
