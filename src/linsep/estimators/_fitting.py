@@ -210,8 +210,10 @@ class Fitting(Input, Warnings):
         asked = self._asked() | {"n_jobs": thread_count(getattr(self, "n_jobs", None))}
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
-        with report_progress(self, objectives) as observers:
-            return minimise_all(objectives, self._method(), observers=observers, **asked)
+        with report_progress(self, objectives) as (observers, ended):
+            results = minimise_all(objectives, self._method(), observers=observers, **asked)
+            ended(results)
+        return results
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
