@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from .options import (
@@ -27,6 +29,50 @@ from .options import (
 from .speech import Waiting, note, show
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Counting:
+    """How much rows and classes count.
+
+    Parameters
+    ----------
+    weights
+        The column that says how often each row was seen, in whole numbers: the same as so many rows.
+    sample_weight
+        The column that says how much each row counts, in any numbers from 0.
+    successes
+        Instead of a target: the column with the number of successes among the trials that a row stands for.
+    trials
+        The column with the number of these trials.
+    class_weight
+        How much the rows of each class count: yes=5,no=1, or one such pair each time; balanced as --balanced.
+    balanced
+        Count all classes the same, however many examples they have.
+    """
+
+    weights: str | None = None
+    sample_weight: str | None = None
+    successes: str | None = None
+    trials: str | None = None
+    class_weight: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    balanced: bool = False
+
+    def by_class(self) -> tuple[str, ...]:
+        """Return what is said of the classes."""
+        if self.balanced and self.class_weight:
+            raise ValueError("--balanced would be ignored: --class-weight says how much classes count")
+        return ("balanced",) if self.balanced else self.class_weight
+
+    def weighing(self) -> Any:
+        """Return which columns say how much rows count."""
+        from ..workflows.weighing import Weighing
+
+        return Weighing(self.weights, self.sample_weight, self.successes, self.trials)
+
+
+COUNTING = Counting()
+
+
 def fit(
     data: Source,
     *,
@@ -36,7 +82,7 @@ def fit(
     C: Annotated[str, Parameter(name="--C")] = "1",
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
-    balanced: bool = False,
+    counting: Counting = COUNTING,
     seed: Seed = 0,
     max_memory: str | None = None,
     scratch: Path | None = None,
@@ -59,8 +105,6 @@ def fit(
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
-    balanced
-        Count all classes the same, however many examples they have.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
@@ -74,7 +118,8 @@ def fit(
     ready(output, data)
     chosen = training.parse_C(C)
     if max_memory is not None:
-        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
+        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing())
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
         return _fit_in_parts(data, target, chosen, max_memory, asked, json)
     if scratch is not None or not resume:
@@ -83,11 +128,13 @@ def fit(
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
-        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
+        weighing = counting.weighing()
+        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, weighing=weighing, **asked)
+        by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
 
-        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
@@ -129,7 +176,8 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.encoding)
+            with found.folder.kept_to_go_on():
+                save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:

@@ -75,17 +75,19 @@ def evaluate(
     from ..workflows.gaps import Gaps
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
 
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), keep_frame=True)
+        asked: dict[str, Any] = dict(keep_frame=True, weighing=Weighing.of_grouped(found.encoding, target))
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
         waiting.on("measuring")
-        asked: dict[str, Any] = dict(threshold=found.threshold, sample_weight=weight)
+        asked = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
     show(record, evaluation_text(measured), json, notes=[*examples.notes, *gaps.notes()])
@@ -124,6 +126,7 @@ def verify(
     from ..workflows import checking_streams, second_opinion, summaries
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
 
     if rows is not None:
         ready(rows, model, data)
@@ -135,16 +138,18 @@ def verify(
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
             outcome = checking_streams.of_encoded_rows(outcome)
         else:
-            examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+            weighing = Weighing.of_model(found.encoding)
+            examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
             waiting.on("verifying")
             check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
-            outcome = checking_streams.of_encoded_rows(check(model, examples.X, examples.y))
+            rows_of_fit = examples.X, examples.y, examples.weight
+            outcome = checking_streams.of_encoded_rows(check(model, *rows_of_fit))
             outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
             if rows is not None:
-                second_opinion.write_rows(rows, examples.X, examples.y, examples.encoding.target)
+                second_opinion.write_rows(rows, *rows_of_fit, examples.encoding.target)
             if independent:
                 waiting.on("verifying independently")
-                both = second_opinion.check_independently(model, examples.X, examples.y, outcome)
+                both = second_opinion.check_independently(model, *rows_of_fit, outcome)
     record = summaries.verification_record(outcome) | (both.record() if independent else {})
     show(record, both if independent else outcome, json)
     if independent:

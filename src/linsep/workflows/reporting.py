@@ -17,6 +17,7 @@ from .explaining import importance_in
 from .labels import check_labels
 from .preparation import Examples, encoded
 from .summaries import finite
+from .weighing import Weighing
 
 
 def report_model(
@@ -48,9 +49,11 @@ def report_model(
         Seconds for the search for a proof of separability.
     """
     encoding = from_dict(found.encoding)
-    rows = encoded(data, encoding, target, hints, keep_frame=True)
+    asked: dict[str, Any] = dict(keep_frame=True, weighing=Weighing.of_grouped(found.encoding, target))
+    rows = encoded(data, encoding, target, hints, **asked).written_out()
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
-    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, keep_frame=True))
+    asked |= dict(weighing=Weighing.of_model(found.encoding))
+    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, **asked))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
     return compute(
@@ -75,10 +78,11 @@ def report_model(
 
 
 def _fitted_on(found: ModelFile, examples: Examples) -> Examples:
-    """Return the examples; raise where they are not the ones of the fit."""
-    if found.data is not None and (difference := differs(found.data, data_hash(examples.X, examples.y))):
+    """Return the examples, those that were counted written out; raise where they are not the ones of the fit."""
+    given = data_hash(examples.X, examples.y, examples.weight)
+    if found.data is not None and (difference := differs(found.data, given)):
         raise DataError(f"{examples.name}: not what the model was fitted on ({difference}); give that file to --train")
-    return examples
+    return examples.written_out()
 
 
 def _cells(rows: Examples) -> Any:
