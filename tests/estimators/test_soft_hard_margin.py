@@ -58,7 +58,7 @@ def test_the_soft_margin_reaches_its_optimum_and_proves_it(soft):
 def test_the_soft_margin_says_what_it_minimised(soft):
     assert soft.objective_ == LinearSVC(C=100).fit(X, y).objective_
     assert "100·Σ max(0, 1 − z)" in repr(soft)
-    assert soft.margin_ == 0
+    assert soft.margin_ < 0
     np.testing.assert_allclose(soft.dual_coef_ @ soft.support_vectors_, soft.coef_, rtol=1e-4)
 
 

@@ -54,8 +54,8 @@ class HardMarginSVC(ExactEstimator):
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn; the nearest points have z = y(w·x + b) = 1.
     margin_ : float, or array with one for each class
-        The distance of the nearest points from the plane, 1/‖w‖: in exact arithmetic, rounded down. Zero of a soft
-        margin.
+        The distance of the nearest points from the plane, 1/‖w‖: in exact arithmetic, rounded down. Negative
+        of a soft margin: how far the worst point lies on the wrong side.
     support_ : array of int, or a list with one for each class
         The rows that hold the plane in place.
     support_vectors_ : array or sparse matrix, or a list
@@ -163,7 +163,7 @@ class HardMarginSVC(ExactEstimator):
     def _keep_proofs(self, problems: list[Objective], results: list[Result], proofs: list[Any]) -> None:
         if self._is_soft:
             super()._keep_proofs(problems, results, proofs)
-            margins = [0.0] * len(problems)
+            margins = [_reach(*each) for each in zip(problems, results, strict=True)]
         else:
             self.objective_ = formula(self.fit_intercept)
             self._proofs = [Seals.of(problems, results, self._statement(), self.classes_), Margin(proofs)]
@@ -203,3 +203,9 @@ class HardMarginSVC(ExactEstimator):
         return MarginCertificate(
             result.w, result.b, points, result.alpha[points], low, high, self.tol, labels, self.fit_intercept
         )
+
+
+def _reach(problem: Objective, result: Result) -> float:
+    """Return min z/‖w‖ over the examples that count."""
+    z, weight = problem.agreements(result.w, result.b), problem.sample_weight
+    return float((z if weight is None else z[weight > 0]).min() / max(np.linalg.norm(result.w), np.finfo(float).tiny))
