@@ -13,6 +13,7 @@ from .._checks import check_count
 from ..history import History
 from ..objective.objective import Objective
 from ._base import LinearEstimator
+from ._single import bound_at
 from ._specification import check_C
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ class Standstill:
         from ..solvers import Result, Start
 
         at = Start(*objective.zeros()) if start is None else start
-        several = objective.head.planes is not None
-        proof = objective.evaluate(at.w, at.b, split=objective.fit_intercept).bound if several else None
+        proof = bound_at(objective, at.w, at.b)
         return Result(at.w, at.b, 0, False, "stopped after max_iter=0", History(), last=at, proof=proof)
 
 

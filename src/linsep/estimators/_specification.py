@@ -80,6 +80,8 @@ class Specification:
     _redundancy: Redundancy | None
     _no_optimum: str | None = None
     _column_names: Sequence[str] | None = None
+    #: Whether 32-bit data give 32-bit planes, scores and probabilities, as they do of scikit-learn's class.
+    _single_of_single: bool = False
     #: Whether a fit ends by a rule of its own, and not at a proven gap.
     _own_rule: bool = False
 
@@ -131,5 +133,6 @@ class Specification:
         return int(np.max(self.n_iter_))
 
     def _planes(self) -> FloatArray:
-        """Return the weights as an array, one row a plane."""
-        return np.asarray(self.coef_.toarray()) if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
+        """Return the weights as an array of doubles, one row a plane."""
+        dense = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
+        return np.asarray(dense, dtype=np.float64)

@@ -46,7 +46,7 @@ class Measures:
     ----------
     objective, risk, zero_one, error, gradient_norm : array
         F, the mean loss, the share of mistakes (z ≤ 0), the share of labels that are predicted wrongly (a score of zero
-        is for +1), and ‖∇F‖.
+        is for −1), and ‖∇F‖.
     finite : array of bool
         Whether all weights are finite numbers.
     """

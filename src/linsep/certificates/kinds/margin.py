@@ -186,7 +186,8 @@ class MarginCertificates(Certificates):
             return Verification(False, f"y has labels other than {', '.join(map(repr, self.labels))}")
         counted = np.full(len(labels), True) if examples.sample_weight is None else examples.sample_weight > 0
         X, labels, place, outcomes = examples.X[counted], labels[counted], np.cumsum(counted) - 1, []
-        for label, one in zip(self.labels, self, strict=True):
+        each: Any = zip(self.labels, self, strict=True)
+        for label, one in each:
             moved = replace(one, points=place[one.points])
             outcome = exactly(moved.verify(X, labels == label, time_limit=time_limit), PROOF)
             outcomes.append(replace(outcome, reason=f"class {label} against the rest: {outcome.reason}"))
