@@ -4,13 +4,24 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.callback.tests._utils import RecordingCallback
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.model_selection import GridSearchCV
 
-from linsep import LinearClassifier, LinearSVC, LogisticRegression, SGDClassifier
+from linsep import (
+    HardMarginSVC,
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    SGDClassifier,
+    ZeroOneClassifier,
+    verify,
+)
 
 X, y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 X3, y3 = load_iris(return_X_y=True)
@@ -120,3 +131,62 @@ def test_a_tolerance_of_zero_goes_on_until_nothing_improves(data):
         model = LogisticRegression(tol=0.0).fit(*data)
     assert not model.converged_
     assert model.dual_gap_ < 1e-12
+
+
+# -- ties -------------------------------------------------------------------------------------------------------------
+
+EVERY = [
+    HardMarginSVC(),
+    LeastSquaresClassifier(),
+    LinearClassifier(),
+    LinearSVC(),
+    LogisticRegression(),
+    LogisticRegression(multi_class="ovr"),
+    Perceptron(random_state=0),
+    SGDClassifier("logistic", random_state=0),
+    ZeroOneClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+@pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]], ids=len)
+def test_a_tie_goes_to_the_first_class_as_argmax_does(model, labels):
+    corners = 10.0 * np.eye(3)[: len(labels)]
+    model = model.fit(np.repeat(corners, 3, axis=0), np.repeat(labels, 3))
+    model.coef_, model.intercept_ = np.zeros_like(model.coef_), np.zeros_like(model.intercept_)
+    for rows in (corners, sparse.csr_array(corners), corners.astype(np.float32)):
+        assert model.predict(rows).tolist() == ["a"] * len(corners)
+        if hasattr(model, "predict_proba"):
+            assert (model.predict_proba(rows).argmax(axis=1) == 0).all()
+
+
+def test_a_tie_of_votes_goes_to_the_first_class():
+    model = Perceptron(keep="vote", random_state=0).fit([[-1.0], [1.0]], ["a", "b"])
+    model.decision_function = lambda X: np.zeros(len(X))
+    assert model.predict([[0.0], [3.0]]).tolist() == ["a", "a"]
+
+
+# -- 32-bit floats ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two classes", "three"])
+@pytest.mark.parametrize("more", [{}, {"l1_ratio": 1.0}, {"multi_class": "ovr"}], ids=str)
+def test_32_bit_data_give_a_32_bit_model_that_is_proven(to, data, more):
+    single, labels = to(data[0].astype(np.float32)), data[1]
+    model = LogisticRegression(**more).fit(single, labels)
+    assert {part.dtype for part in (model.coef_, model.intercept_)} == {np.dtype(np.float32)}
+    for scores in (model.decision_function, model.predict_proba, model.predict_log_proba):
+        assert scores(single).dtype == np.float32
+        assert scores(single.astype(np.float64)).dtype == np.float64
+    assert model.converged_
+    assert verify(model, single, labels).proven
+    exact = LogisticRegression(**more).fit(single.astype(np.float64), labels)
+    assert exact.coef_.dtype == np.float64
+    np.testing.assert_allclose(model.predict_proba(single), exact.predict_proba(single), atol=2e-3)
+
+
+def test_32_bits_that_would_cost_the_proof_are_not_taken():
+    model = LogisticRegression(l1_ratio=1.0, tol=1e-10).fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == np.float64
+    assert model.converged_

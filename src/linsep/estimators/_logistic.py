@@ -183,5 +183,5 @@ class LogisticRegression(CertifiedEstimator):
         """Return log P(k|x), also where P itself is too small for a float."""
         scores = self.decision_function(X)
         if scores.ndim == 1 or self.multi_class == "ovr":
-            return log_probabilities(scores)
-        return np.asarray(log_softmax(scores, axis=1))
+            return self._as_precise_as(X, log_probabilities(scores))
+        return self._as_precise_as(X, np.asarray(log_softmax(scores, axis=1)))

@@ -28,10 +28,8 @@ def in_single(objective: Objective, result: Result) -> Result:
     with np.errstate(over="ignore"):
         w, b = (np.asarray(part, dtype=np.float32).astype(np.float64) for part in (result.w, result.b))
     b = b if b.ndim else float(b)
-    proof = bound_at(objective, w, b)
-    return replace(
-        result, w=w, b=b, last=replace(result.last, w=w, b=b), proof=proof, alpha=None, z=None, enclosed=None
-    )
+    last, proof = replace(result.last, w=w, b=b), bound_at(objective, w, b)
+    return replace(result, w=w, b=b, last=last, proof=proof, alpha=None, z=None, enclosed=None)
 
 
 def as_single(*parts: FloatArray) -> tuple[Any, ...]:
