@@ -1,5 +1,6 @@
 """What programs written for scikit-learn rely on: grids, iterations, types, and where a score of zero goes."""
 
+import re
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils import estimator_html_repr
 
 from linsep import (
     HardMarginSVC,
@@ -22,6 +24,7 @@ from linsep import (
     ZeroOneClassifier,
     verify,
 )
+from linsep.estimators._base import DOCUMENTATION
 
 X, y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 X3, y3 = load_iris(return_X_y=True)
@@ -148,6 +151,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", EVERY, ids=repr)
 @pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]], ids=len)
 def test_a_tie_goes_to_the_first_class_as_argmax_does(model, labels):
@@ -190,3 +194,14 @@ def test_32_bits_that_would_cost_the_proof_are_not_taken():
     model = LogisticRegression(l1_ratio=1.0, tol=1e-10).fit(X.astype(np.float32), y)
     assert model.coef_.dtype == np.float64
     assert model.converged_
+
+
+# -- in a notebook ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+def test_a_notebook_links_to_the_documentation_of_this_class(model):
+    page = f"/{type(model).__name__}.html"
+    links = re.findall(r'href="([^"]+)"', estimator_html_repr(model))
+    assert any(link.startswith(DOCUMENTATION.partition("{")[0]) and link.endswith(page) for link in links)
+    assert not any("scikit-learn.org" in link for link in links)
