@@ -37,7 +37,7 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     --------
     >>> one, other = data_hash([[0.0, 1.0]], ["a"]), data_hash(sparse.csr_matrix([[0.0, 1.0]]), ["a"])
     >>> one == other, differs(one, data_hash([[0.0, 2.0]], ["a"]))
-    (True, 'the rows of X are not those of the fit: their hash differs')
+    (True, 'the rows are not those of the fit: their hash differs')
     """
     X, labels, s = read_data(X, y, sample_weight)
     return {
@@ -54,7 +54,7 @@ def differs(said: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     if (said["rows"], said["columns"]) != (found["rows"], found["columns"]):
         had = f"the fit had {said['rows']} of {said['columns']}"
         return f"the data have {found['rows']} rows of {found['columns']} columns, {had}"
-    for name, words in (("X", "rows of X"), ("y", "labels"), ("sample_weight", "weights of the examples")):
+    for name, words in (("X", "rows"), ("y", "labels"), ("sample_weight", "weights of the examples")):
         if said[name] != found[name]:
             return f"the {words} are not those of the fit: their hash differs"
     return ""

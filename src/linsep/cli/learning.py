@@ -26,7 +26,7 @@ from .options import (
     Training,
     ready,
 )
-from .speech import Waiting, note, show
+from .speech import Waiting, for_commands, note, show
 
 
 @Parameter(name="*")
@@ -84,6 +84,7 @@ def fit(
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
     seed: Seed = 0,
+    test_share: float | None = None,
     max_memory: str | None = None,
     scratch: Path | None = None,
     resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
@@ -105,6 +106,9 @@ def fit(
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
+    test_share
+        Share of the rows to hold out, such as 0.2, drawn from each class by the seed. The model is measured on them,
+        and remembers which they are: evaluate and report take them from the same file.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
@@ -112,12 +116,16 @@ def fit(
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
-    from ..workflows import training
+    from ..workflows import holding_out, training
     from ..workflows.preparation import prepare
 
     ready(output, data)
     chosen = training.parse_C(C)
     if max_memory is not None:
+        if test_share is not None:
+            raise ValueError(
+                "--test-share takes its data into memory: leave out --max-memory, or split the file before"
+            )
         asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
         asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing())
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
@@ -128,8 +136,12 @@ def fit(
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
-        weighing = counting.weighing()
-        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, weighing=weighing, **asked)
+        weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
+        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
+        held, kept = None, dict[str, Any]()
+        if test_share is not None:
+            examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=scaled)
+            kept[holding_out.SECTION] = split.to_dict()
         by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
@@ -148,17 +160,24 @@ def fit(
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model))
+            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model) | kept)
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
+    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json, held)
 
 
-def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
-    from ..workflows import summaries
+def _print_fit(
+    facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool, held: Any = None
+) -> int:
+    from ..analysis.evaluation import evaluate
+    from ..workflows import evaluating, summaries
 
-    record = summaries.fit_record(facts, model, scores, output)
-    show(record, summaries.fit_text(facts, model, scores, output), json)
+    record, text = summaries.fit_record(facts, model, scores, output), summaries.fit_text(facts, model, scores, output)
+    if held is not None:
+        measured = evaluate(model, held.X, held.y)
+        record["test"] = evaluating.evaluation_record(measured)
+        text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
+    show(record, text, json)
     return 0 if record["proven"] else 1
 
 
@@ -215,16 +234,17 @@ def separable(
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, scaled=False, **columns.asked(reading))
+        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         check_two(examples)
         waiting.on("looking for a plane, and for a proof that there is none")
-        found = separability(examples.X, examples.y, time_limit=time_limit)
+        X = examples.own_numbers()
+        found = separability(X, examples.y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
         text = told(found, examples.encoding.names, len(examples.y))
         if estimates:
             waiting.on("following the likelihood to its supremum")
             names = examples.encoding.names
-            limit = maximum_likelihood(examples.X, examples.y, feature_names=names, time_limit=time_limit)
+            limit = maximum_likelihood(X, examples.y, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
             record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
     show(record, text, json, notes=examples.notes)
@@ -245,6 +265,8 @@ def compare(
 ) -> int:
     """Fit every loss to the same file, and set side by side what each reaches.
 
+    Of two classes, the row of zero_one says what `linsep separable` proves, where that takes no longer than 10 seconds.
+
     Parameters
     ----------
     test
@@ -253,17 +275,23 @@ def compare(
         How much the losses count against the penalty.
     """
     from ..analysis.comparison import compare as side_by_side
+    from ..workflows.comparing import verdict_on, verdict_text
     from ..workflows.preparation import encoded, prepare
     from ..workflows.summaries import finite
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, **columns.asked(reading))
+        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
         waiting.on("fitting every loss")
         further = {} if others is None else dict(X_test=others.X, y_test=others.y)
         table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
-    show({"rows": finite(table.to_dict())}, table, json, notes=examples.notes)
+        waiting.on("looking for a plane, and for a proof that there is none")
+        verdict = verdict_on(examples)
+        table = table if verdict is None else table.judged(verdict.separable)
+    rows = [row | {"note": for_commands(row["note"])} for row in table.to_dict()]
+    record = {"rows": finite(rows), "verdict": None if verdict is None else verdict.verdict}
+    show(record, for_commands(f"{table}{verdict_text(verdict)}"), json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 

@@ -55,6 +55,8 @@ class Examples:
         How much each example counts.
     weighing : Weighing
         The columns that say so.
+    numbers : array of int, or None
+        The number of each row among those of the file that have a label, from 0, where these are not all of them.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Examples:
     lacking: int = 0
     weight: FloatArray | None = None
     weighing: Weighing = NO_WEIGHTS
+    numbers: IntArray | None = None
 
     def written_out(self) -> Examples:
         """Return the same with every row as often as it was counted, and without weights."""
@@ -83,6 +86,19 @@ class Examples:
         rows = self.frame.take(train)
         encoding = self.encoding.refit(rows)
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
+
+    def own_numbers(self) -> Any:
+        """Return the examples in the file's own numbers, of which separability is proven.
+
+        Products of numbers that are missing depend on what these are taken for: they stay standardised, as in a fit.
+        """
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return self.X
+        if encoding.degree > 1 and any(some for _, _, some in encoding.numbers.values()):
+            return self.X
+        assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
+        return encoding.unscaled().transform(self.frame, self.name)
 
     def file_rows(self, rows: IntArray) -> dict[str, IntArray]:
         """Return what each column of the file but the target says in some rows: equal numbers for equal values."""

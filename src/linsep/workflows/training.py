@@ -218,7 +218,8 @@ def doubts(examples: Examples) -> list[Suspect]:
     if examples.weighing.is_grouped:  # every row is one of both classes
         return []
     known = None if examples.frame is None else examples.file_rows
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, file_rows=known)
+    told: dict[str, Any] = dict(names=encoding.names, sources=encoding.sources, file_rows=known)
+    return suspects(examples.X, examples.y, numbers=examples.numbers, **told)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:
