@@ -49,7 +49,7 @@ class Predicting(Input):
     def _as_precise_as(self, X: Any, values: FloatArray) -> FloatArray:
         """Return what was computed of X as 32-bit floats where X and the planes are."""
         single = getattr(X, "dtype", None) == np.float32 == self.coef_.dtype
-        return values.astype(np.float32) if single else values  # type: ignore[return-value]
+        return values.astype(np.float32) if single else values
 
     def _readable(self, X: Any) -> bool:
         """Whether the kernels can read X as it is and scikit-learn would find nothing in it but its values to check."""

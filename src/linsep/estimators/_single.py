@@ -26,7 +26,8 @@ def is_single(objective: Objective) -> bool:
 def in_single(objective: Objective, result: Result) -> Result:
     """Return the result with its planes rounded to 32-bit floats, and nothing that was known of them before."""
     with np.errstate(over="ignore"):
-        w, b = (np.asarray(part, dtype=np.float32).astype(np.float64) for part in (result.w, result.b))
+        w = np.asarray(result.w, dtype=np.float32).astype(np.float64)
+        b: Any = np.asarray(result.b, dtype=np.float32).astype(np.float64)
     b = b if b.ndim else float(b)
     last, proof = replace(result.last, w=w, b=b), bound_at(objective, w, b)
     return replace(result, w=w, b=b, last=last, proof=proof, alpha=None, z=None, enclosed=None)

@@ -124,7 +124,7 @@ class MeanObjective:
     def error(self, theta: FloatArray) -> float:
         """Return the share of labels that are predicted wrongly at θ: of another sign than a score that is not zero."""
         g = self.problem.rows.matvec(theta[: self.problem.d]) + self.split(theta)[1]
-        return self.problem.mean(((g >= 0) != (self.problem.y > 0)).astype(np.float64))
+        return self.problem.mean(((g > 0) != (self.problem.y > 0)).astype(np.float64))
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""
