@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.callback.tests._utils import RecordingCallback
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.model_selection import GridSearchCV
@@ -205,3 +206,33 @@ def test_a_notebook_links_to_the_documentation_of_this_class(model):
     links = re.findall(r'href="([^"]+)"', estimator_html_repr(model))
     assert any(link.startswith(DOCUMENTATION.partition("{")[0]) and link.endswith(page) for link in links)
     assert not any("scikit-learn.org" in link for link in links)
+
+
+# -- L1 with the hinge ------------------------------------------------------------------------------------------------
+
+
+def test_the_hinge_with_l1_reaches_the_linear_programs_optimum_with_exact_zeros():
+    rows, sick = load_breast_cancer(return_X_y=True)
+    model = LinearSVC(penalty="l1").fit(rows, sick)
+    w, b = model.coef_[0], model.intercept_[0]
+    reached = np.abs(w).sum() + np.maximum(0, 1 - (2 * sick - 1) * (rows @ w + b)).sum()
+    n, d = rows.shape  # u − v = w with u, v ≥ 0, then b and the slacks
+    signed = (2 * sick - 1)[:, None] * np.column_stack([rows, -rows, np.ones(n)])
+    costs = np.concatenate([np.ones(2 * d), [0.0], np.ones(n)])
+    bounds = [(0, None)] * (2 * d) + [(None, None)] + [(0, None)] * n
+    margins = sparse.hstack([sparse.csr_array(-signed), -sparse.eye_array(n)], format="csr")
+    optimum = linprog(costs, A_ub=margins, b_ub=-np.ones(n), bounds=bounds, method="highs").fun
+    assert optimum <= reached * (1 + 1e-9) <= optimum * (1 + 1e-4)
+    assert model.converged_
+    assert verify(model, rows, sick).proven
+    assert 10 <= (w == 0).sum() < d
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_what_is_not_proven_has_not_converged(loss, penalty, max_iter):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVC(penalty, loss, max_iter=max_iter, random_state=0).fit(X, y)
+    assert model.converged_ == (model.dual_gap_ <= model.tol)
