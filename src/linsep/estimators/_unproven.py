@@ -26,6 +26,9 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 class Warnings(Certified):
     """The words for a fit that has not reached its goal."""
 
+    def _warn_of_ignored(self) -> None:
+        """Say which parameters have no effect beside others."""
+
     def _warn(self, objective: Objective, results: list[Result]) -> None:
         """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
         if self._no_optimum is not None:
@@ -49,7 +52,7 @@ class Warnings(Certified):
         if getattr(self, "verbose", 0):
             ended = "; ".join(dict.fromkeys(result.message for result in results))
             solver = results[0].history.solver
-            print(f"{type(self).__name__}: {solver}, {self.n_iter_} iterations: {ended}", file=sys.stderr)
+            print(f"{type(self).__name__}: {solver}, {self._iterations()} iterations: {ended}", file=sys.stderr)
 
     def _how_far(self) -> str:
         return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
