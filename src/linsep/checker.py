@@ -410,7 +410,7 @@ class Case:
         self.place = at = {i: k for k, i in enumerate(kept)}
         self.loss, self.l2, self.l1, C = objective(self.name, said)
         most = Fraction(max([1.0, *(abs(x) for i in kept for x in rows[i][1])]))
-        goal = said.get("tol") if type(said.get("tol")) in (int, float) else 1e-4  # else it is another tol
+        goal: Any = said.get("tol") if type(said.get("tol")) in (int, float) else 1e-4  # else it is another tol
         self.tol, K, least = Fraction(goal), len(classes), C * min(self.s) / most**2  # α may be small
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
         self.c = [int(C * x * self.one) for x in self.s]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import losses, penalties
+from .. import losses
 from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
@@ -25,6 +25,7 @@ from ..separation.verdict import NotSeparableError, Separability, of_plane
 from ..stopping import Rule
 from ._exact import ExactEstimator
 from ._scikit_learn import ScikitLearnNames, known_loss
+from ._specification import penalty_of
 from ._streaming import PenalisedEstimator
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         return known_loss(self.loss)[0]
 
     def _penalty(self) -> Penalty:
-        return penalties.get(self.penalty, self.l1_ratio if self.penalty == "elasticnet" else None)
+        return penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         C = self._strength(self.C, known_loss(self.loss)[1])
@@ -328,7 +329,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         return losses.Perceptron()
 
     def _penalty(self) -> Penalty:
-        return penalties.get(self.penalty, self.l1_ratio if self.penalty == "elasticnet" else None)
+        return penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         return np.inf if self.penalty is None else self._strength(1.0, 1.0)
