@@ -130,7 +130,8 @@ class ScikitLearnNames(StreamingEstimator):
         """
         self._init = coef_init, intercept_init
         try:
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            return self
         finally:
             del self._init
 
@@ -210,7 +211,7 @@ class ScikitLearnNames(StreamingEstimator):
     def _walk(self, factor: float = 1.0) -> dict[str, Any]:
         """Return the settings of `StochasticDescent`."""
         terms = self._terms(factor)
-        settings = dict(schedule=terms.schedule, stopping=terms.rules, keep=terms.keep, order=terms.order)
+        settings: dict[str, Any] = dict(schedule=terms.schedule, stopping=terms.rules, keep=terms.keep, order=terms.order)
         settings |= dict(average_from=terms.average_from, absolute=terms.absolute, held_out=self._held_out)
         return settings | dict(max_iter=self.max_iter, record=self.record)
 
