@@ -215,5 +215,23 @@ def test_dates_in_sql(diary, tmp_path, connect, type_):
     np.testing.assert_allclose([row[1:] for row in found], expected.iloc[:, 1:], rtol=1e-9, atol=1e-12)
 
 
-def test_text_is_refused_by_sql(diary):
-    assert "use --to python or onnx" in run("export", diary[0] / "note.json", "--to", "sql", code=2)
+def test_text_in_the_dialect_of_duckdb(diary):
+    expression = run("export", diary[0] / "note.json", "--to", "sql", "--dialect", "duckdb")
+    with duckdb.connect(":memory:") as base:
+        base.execute("CREATE TABLE data (n INTEGER, note VARCHAR)")
+        base.executemany("INSERT INTO data VALUES (?, ?)", list(enumerate(diary[1]["note"])))
+        found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], shares_of(diary, "note"), rtol=1e-9, atol=1e-12)
+
+
+def test_text_is_refused_by_other_sql(diary):
+    asked = "export", diary[0] / "note.json", "--to", "sql"
+    assert "use --dialect duckdb, or --to python or onnx" in run(*asked, code=2)
+    assert "SQLite has no function" in run(*asked, "--dialect", "sqlite", code=2)
+    assert "would be ignored" in run("export", diary[0] / "note.json", "--to", "python", "--dialect", "duckdb", code=2)
+
+
+def test_a_dialect_changes_nothing_where_there_is_no_text(diary):
+    plain = run("export", diary[0] / "day.json", "--to", "sql")
+    for dialect in ("sqlite", "duckdb"):
+        assert run("export", diary[0] / "day.json", "--to", "sql", "--dialect", dialect) == plain
