@@ -232,8 +232,6 @@ class _Counting:
         kinds = roles(self.request.kinds, block.frame.column_names, block.name)
         if target in kinds:
             raise DataError(f"{block.name}: column {target!r} is the target; do not give it another role")
-        if self.request.degree < 1:
-            raise DataError(f"degree={self.request.degree} must be 1 or more; 2 adds squares and products")
         schema = block.frame.schema
         schema = schema.remove(schema.get_field_index(target))
         said = {name: Column.said(name, role) for name, role in kinds.items()}
