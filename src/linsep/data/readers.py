@@ -373,5 +373,5 @@ def _npz_matrix(name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
             at = (np.int64(row), X.indices[at[0]])
         where = f"row {int(at[0]) + 1}, column {int(at[1]) + 1}"
         advice = "fill in what is missing, or write a table (Parquet, CSV), where values may be missing"
-        raise DataError(f"{name} {where}: the value is not a finite number; {advice}")
+        raise DataError(f"{name}: {where} is not a finite number; {advice}")
     return X if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.astype(np.float64)

@@ -135,7 +135,7 @@ def some_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
 
 def check_positive(examples: Examples, positive: str | None) -> list[Any]:
     """Return the classes; raise where there are more than two and none is named to be told from the rest."""
-    classes = np.unique(examples.y).tolist()
+    classes: list[Any] = np.unique(examples.y).tolist()
     named = [str(label) for label in classes]
     if positive is None and len(classes) > 2:
         said = f"{len(classes)} classes ({listed(named, 10)}); say which to tell from the rest: --positive"
