@@ -32,6 +32,7 @@ def test_the_area_and_its_variance_are_those_of_all_pairs():
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.5, 2.0, 4.0])
 def test_the_interval_of_an_area_holds_what_it_promises(distance):
     rng, area, held = np.random.default_rng(1), norm.cdf(distance / np.sqrt(2)), 0
@@ -67,18 +68,20 @@ def test_many_classes_have_a_list_of_the_worst_confusions_and_means_of_scikit_le
     truth = rng.integers(0, 40, 3000)
     said = np.where(rng.random(3000) < 0.2, rng.integers(0, 40, 3000), truth)
     said[(truth == 7) & (rng.random(3000) < 0.5)] = 8
+    said[said == 3] = 4  # which is never said
     found = evaluate(_Sayer(np.arange(40), said), np.zeros((3000, 1)), truth)
     assert found.measures["macro_f1"].value == pytest.approx(metrics.f1_score(truth, said, average="macro"))
-    macro = metrics.precision_score(truth, said, average="macro")
+    macro = metrics.precision_score(truth, said, average="macro", zero_division=0)
     assert found.measures["macro_precision"].value == pytest.approx(macro)
     worst = found.worst_confusions(5)
     counts = metrics.confusion_matrix(truth, said)
-    assert (worst[0].truth, worst[0].said, worst[0].count) == (7, 8, counts[7, 8])
-    assert worst[0].share == pytest.approx(counts[7, 8] / counts[7].sum())
+    assert [(one.truth, one.said) for one in worst[:2]] == [(3, 4), (7, 8)]
+    assert (worst[1].count, worst[1].share) == (counts[7, 8], pytest.approx(counts[7, 8] / counts[7].sum()))
     assert len(worst) == 5
     assert found.majority == np.bincount(truth).argmax()
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_mean_f1_holds_what_it_promises():
     rng, K, n = np.random.default_rng(2), 4, 200
     share = np.full((K, K), 0.1)

@@ -123,7 +123,7 @@ class WeightsDisplay(Display):
         colours = [theme.positive if weight >= 0 else theme.negative for weight in weights]
         place = np.arange(len(weights))[::-1]
         bars = ax.barh(place, weights, color=colours, height=0.72)
-        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
+        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="small", color=theme.muted)
         # Bars keep their room, and a dollar sign in a column's name is no formula.
         ax.set_yticks(place, [cut(name).replace("$", r"\$") for name in self.names[k]], fontsize="small")
         ax.axvline(0.0, color=theme.text, linewidth=0.8)
@@ -201,6 +201,7 @@ class WeightImageDisplay(Display):
             shades = colour_map(theme_of(panel), "diverging")
             self.images_.append(panel.imshow(image, cmap=shades, vmin=-strongest, vmax=strongest))
             panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(True)  # a frame, whatever the style
             panel.set_title(said.replace(" or ", "\nor ") if many else said, fontsize="small" if many else "medium")
         beyond: Any = "both" if largest > strongest else "neither"
         self.figure_.colorbar(self.images_[0], ax=panels, label="weight", shrink=0.8, extend=beyond)

@@ -14,6 +14,7 @@ from .._words import listed
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
+from .reference import Reference
 
 GRID = tuple(10.0**k for k in range(-3, 4))
 FOLDS = 5
@@ -104,7 +105,14 @@ def is_scaled(loss: str, C: float | None, degree: int) -> bool:
 
 
 def estimator(
-    loss: str, *, C: float = 1.0, l1_ratio: float = 0.0, tol: float = 1e-4, class_weight: Any = None, seed: int = 0
+    loss: str,
+    *,
+    C: float = 1.0,
+    l1_ratio: float = 0.0,
+    tol: float = 1e-4,
+    class_weight: Any = None,
+    fit_intercept: bool = True,
+    seed: int = 0,
 ) -> Any:
     """Return the estimator that minimises a loss.
 
@@ -119,6 +127,8 @@ def estimator(
         The relative duality gap to reach.
     class_weight : dict, "balanced" or None
         How much the examples of each class count; balanced, all classes the same.
+    fit_intercept : bool, default=True
+        Whether the plane may miss the origin.
     seed : int, default=0
 
     Examples
@@ -130,7 +140,7 @@ def estimator(
     from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 
     check_loss(loss)
-    shared: dict[str, Any] = dict(class_weight=class_weight, random_state=seed)
+    shared: dict[str, Any] = dict(class_weight=class_weight, fit_intercept=fit_intercept, random_state=seed)
     if loss == "perceptron":
         if C != 1.0 or l1_ratio:
             raise DataError("--C and --l1-ratio would be ignored: the perceptron has no penalty")
@@ -140,12 +150,12 @@ def estimator(
     if loss in ("hinge", "squared_hinge") and l1_ratio in (0.0, 1.0):
         return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
     if loss == "square" and not l1_ratio and np.isinf(C):
-        return LeastSquaresClassifier(class_weight=class_weight)
+        return LeastSquaresClassifier(class_weight=class_weight, fit_intercept=fit_intercept)
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
-def fit_or_stop(model: Any, examples: Examples) -> bool:
-    """Fit as a model file wants it, with nothing that speaks of single examples.
+def fit_or_stop(model: Any, examples: Examples, left_out: Sequence[int] = ()) -> bool:
+    """Fit as a model file wants it, with nothing that speaks of single examples, nor messages of columns left out.
 
     Return whether the user put an end to it, which leaves the best so far.
     """
@@ -153,7 +163,7 @@ def fit_or_stop(model: Any, examples: Examples) -> bool:
     from ..estimators._specification import columns_named
 
     try:
-        with support_left_out(), columns_named(examples.encoding.names):
+        with support_left_out(), columns_named(examples.encoding.names, left_out):
             model.fit(examples.X, examples.y, examples.weight)
     except KeyboardInterrupt:
         if not hasattr(model, "dual_gap_"):
@@ -204,12 +214,13 @@ def hashed(examples: Examples) -> dict[str, Any]:
         return data_hash(examples.X, examples.y, examples.weight)
 
 
-def kept_encoding(examples: Examples, model: Any) -> dict[str, Any]:
+def kept_encoding(examples: Examples, model: Any, reference: Reference) -> dict[str, Any]:
     """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
     from ..analysis.importance import importance
 
     found = importance(examples.X, model.coef_, examples.encoding.origins)
-    return examples.encoding.to_dict() | examples.weighing.to_dict() | {"importance": found.to_dict()}
+    kept = examples.encoding.to_dict() | examples.weighing.to_dict() | reference.to_dict()
+    return kept | {"importance": found.to_dict()}
 
 
 def doubts(examples: Examples) -> list[Suspect]:
