@@ -6,26 +6,22 @@ CSR array as the user gave it, the loss is any object with a ``slope`` (this is 
 """
 
 from .coordinate import column_descent, gram_descent
-from .dual import dual_pass
-from .halves import dual_halves, ordered_halves
+from .dual import dual_halves, dual_pass
 from .hessian import gram, hessian_product
 from .libsvm import LibsvmText
-from .matrices import matmat, rmatmat
 from .multipliers import sprung, sprung_duals, sprung_line_search
 from .objective import conjugate_sum, evaluate
 from .planes import measure
-from .products import matvec, rmatvec, squared_norms
+from .products import matmat, matvec, rmatmat, rmatvec, squared_norms
 from .reading import labels, probabilities, scores
 from .repeats import group_rows, has_repeated_entries
 from .rows import csr, dense
-from .springs import ENDS, sprung_newton
 from .stochastic import stochastic_steps
 
 #: What the compiled kernels export under the same names.
 PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE = 4, 64, 400_000, 20_000
 
 __all__ = [
-    "ENDS",
     "IN_ONE_PIECE",
     "NARROW",
     "PACK",
@@ -47,7 +43,6 @@ __all__ = [
     "matmat",
     "matvec",
     "measure",
-    "ordered_halves",
     "probabilities",
     "rmatmat",
     "rmatvec",
@@ -55,7 +50,6 @@ __all__ = [
     "sprung",
     "sprung_duals",
     "sprung_line_search",
-    "sprung_newton",
     "squared_norms",
     "stochastic_steps",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import FloatArray
-from .matrices import matmat, rmatmat
+from .products import matmat, rmatmat
 
 
 def measure(

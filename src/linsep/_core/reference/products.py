@@ -1,4 +1,4 @@
-"""Products of the data with vectors: Xw, Xᵀu, and the squared lengths of the rows."""
+"""Products of the data with vectors and matrices: Xw, Xᵀu, XW and XᵀU; and the squared lengths of the rows."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ def squared_norms(X: Any, out: FloatArray, threads: int = 1) -> None:
     for rows, block in blocks(X):
         squares = block.multiply(block) if is_sparse(block) else block**2  # ** of a sparse matrix is a matrix power
         out[rows] = np.asarray(squares.sum(axis=1)).ravel()
+
+
+def matmat(X: Any, W: FloatArray, out: FloatArray, threads: int = 1) -> None:
+    """XW, into `out`."""
+    for rows, block in blocks(X):
+        out[rows] = block @ W
+
+
+def rmatmat(X: Any, U: FloatArray, out: FloatArray, threads: int = 1) -> None:
+    """XᵀU, into `out`."""
+    out[:] = 0.0
+    for rows, block in blocks(X):
+        out += block.T @ U[rows]
