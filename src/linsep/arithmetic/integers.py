@@ -7,10 +7,9 @@ from math import gcd
 import numpy as np
 
 from .._types import FloatArray
+from .exact import mantissas
 
 Vector = list[int]
-
-MANTISSA = 53
 
 
 class IntegerRows:
@@ -33,13 +32,9 @@ class IntegerRows:
     def __init__(self, A: FloatArray) -> None:
         _, self.exponents = np.frexp(np.abs(A).max(axis=0, initial=0.0))
         self.floats = np.ldexp(A, -self.exponents)
-        mantissa, exponent = np.frexp(A)
-        self._whole = np.ldexp(mantissa, MANTISSA).astype(np.int64)
-        self._shift = exponent.astype(np.int64) - MANTISSA - self.exponents
-        lowest = self._whole & -self._whole  # the lowest bit that is set
-        bits = np.log2(np.where(lowest > 0, lowest, 1)).astype(np.int64)
-        needed = np.where(lowest > 0, -self._shift - bits, 0)
-        self._shift += max(0, int(needed.max(initial=0)))
+        self._whole, exponent = mantissas(A)
+        shift = np.where(self._whole != 0, exponent - self.exponents, 0)
+        self._shift = shift - min(0, int(shift.min(initial=0)))
         self._rows: dict[int, Vector] = {}
 
     def vector(self, v: FloatArray) -> FloatArray:
@@ -56,7 +51,7 @@ class IntegerRows:
         """Return row k as whole numbers."""
         if k not in self._rows:
             pairs = zip(self._whole[k].tolist(), self._shift[k].tolist(), strict=True)
-            self._rows[k] = [m << s if s >= 0 else m >> -s for m, s in pairs]
+            self._rows[k] = [m << s for m, s in pairs]
         return self._rows[k]
 
 
@@ -102,20 +97,6 @@ def relations(rows: list[Vector]) -> list[Vector]:
         if any(p):
             basis = kernel_step(basis, p)
     return basis
-
-
-def is_conflict(rows: list[Vector]) -> bool:
-    """Whether Σ λᵢ aᵢ = 0 for one and, up to scale, only one λ, and that one can be chosen with all λᵢ > 0.
-
-    No v has aᵢ·v > 0 for all i then, and no row can be left out of that proof: an irreducible infeasible subsystem.
-
-    Examples
-    --------
-    >>> is_conflict([[1, 1], [-1, -1]]), is_conflict([[1, 0], [0, 1], [-2, -3]]), is_conflict([[1, 0], [0, 1]])
-    (True, True, False)
-    """
-    basis = relations(rows)
-    return len(basis) == 1 and (all(x > 0 for x in basis[0]) or all(x < 0 for x in basis[0]))
 
 
 def conflict_among(rows: list[Vector]) -> list[int] | None:

@@ -19,11 +19,12 @@ from ._combinations import check_cone, check_overlap
 from ._margins import check_margin, margin_bounds, plane_margin
 from ._rows import mantissas, rounded
 from ._sides import check_plane, sides, unsettled
-from ._span import check_dependencies, check_rank, check_support, depends
+from ._span import Dependencies, check_dependencies, check_rank, check_support, depends
 
 __all__ = [
     "Check",
     "Clock",
+    "Dependencies",
     "ProofTimeoutError",
     "check_cone",
     "check_dependencies",
