@@ -27,13 +27,20 @@ import numpy as np
 from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
 from ..arithmetic import rational
-from ..arithmetic.exact import ProofTimeoutError
+from ..arithmetic.exact import Dependencies, ProofTimeoutError
 from . import _outcome as outcome
-from ._aliases import Dependencies, aliases, spanned, without_aliases
-from ._question import Plane, Question
-from ._quotient import quotient, whole_space
-from ._relations import Relation, circuit, combined, fewest_rows, orthogonal
-from ._simplex import exactly
+from ._question import Plane, Question, quotient, whole_space
+from ._relations import (
+    Relation,
+    aliases,
+    circuit,
+    combined,
+    exactly,
+    fewest_rows,
+    orthogonal,
+    spanned,
+    without_aliases,
+)
 from .common_point import common_point
 from .floats import Perceptron, View, partition, program
 from .nearest import nearest_points

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import FloatArray
-from ..arithmetic.exact import Clock, ProofTimeoutError, check_plane, plane_margin
+from ..arithmetic.exact import Clock, ProofTimeoutError, check_plane
 from ._input import columns_of, counted_rows, matrix_of
+from ._outcome import separable
 from ._question import Question
 from .proof import Separability
 from .search import Search
@@ -160,7 +161,5 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     if not check_plane(X, y, coef, intercept if fit_intercept else None):
         return None
     theta = np.append(coef, intercept) if fit_intercept else coef
-    width = plane_margin(X, y, theta, intercept=fit_intercept)[0] if coef.any() else np.inf
-    infinite = list(range(len(theta)))
-    b = intercept if fit_intercept else 0.0
-    return Separability("separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept)
+    found = separable(Question(X, y, fit_intercept, Clock(None)), theta)
+    return Separability(classes=(-1, 1), fit_intercept=fit_intercept, **found)

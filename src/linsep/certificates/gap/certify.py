@@ -16,7 +16,7 @@ from ...objective.examples import Block, in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
-from .claim import Claim
+from .certificate import Claim
 from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
 
 

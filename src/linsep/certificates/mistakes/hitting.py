@@ -116,10 +116,7 @@ class Packing:
     @cached_property
     def _loads(self) -> Any:
         """The matrix that adds up the shares at each point."""
-        rows = [k for one in self.members for k in one]
-        columns = [c for c, one in enumerate(self.members) for _ in one]
-        shape = len(self.points), len(self.sets)
-        return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return incidence(self.members, len(self.points)).T
 
     @property
     def proven(self) -> int:
@@ -133,15 +130,22 @@ class Packing:
 
     def propose(self) -> dict[int, float]:
         """Let a linear program propose all shares; return how much of each point is in the set it meets them with."""
-        limits = np.array([left / self.scale for left in self.left])
+        solved = self._move_by_program([left / self.scale for left in self.left])
+        if solved is None:
+            return dict.fromkeys(self.points, 0.5)
+        return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
+
+    def _move_by_program(self, limits: Sequence[float], bounds: Any = (0, None)) -> Any:
+        """Move the shares by a linear program on the scale at hand, and refine that; return what solved it, or None."""
         from scipy.optimize import linprog  # takes longer to import than all of linsep
 
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, method="highs")
+        cost = -np.ones(len(self.sets))
+        solved = linprog(cost, A_ub=self._loads, b_ub=np.array(limits), bounds=bounds, method="highs")
         if solved.x is None:
-            return dict.fromkeys(self.points, 0.5)
+            return None
         self._move(np.asarray(solved.x), self.scale)
         self.scale >>= CLOSER
-        return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
+        return solved
 
     def proves(self, needed: int) -> int:
         """Return what the proposed shares prove, looking closer as long as it may yet be as much as is needed."""
@@ -150,19 +154,11 @@ class Packing:
             if missing * DOUBT > len(self.sets) * self.scale << CLOSER:
                 break
             self.scale = min(self.scale, missing << CLOSER)
-            self._refine()
+            limits = [min(left, self.scale) / self.scale for left in self.left]
+            bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
+            if self._move_by_program(limits, bounds) is None:
+                self.scale >>= CLOSER
         return self.proven
-
-    def _refine(self) -> None:
-        """Move the shares by a linear program on the scale at hand, within one of it."""
-        from scipy.optimize import linprog
-
-        limits = np.array([min(left, self.scale) / self.scale for left in self.left])
-        bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, bounds=bounds, method="highs")
-        if solved.x is not None:
-            self._move(np.asarray(solved.x), self.scale)
-        self.scale >>= CLOSER
 
     def _move(self, changes: FloatArray, scale: int) -> None:
         """Change the shares by about so much, as far as no point is overloaded; then fill up what room there is."""
