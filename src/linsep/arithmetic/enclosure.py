@@ -24,7 +24,8 @@ from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
-from .compensated import U, column_sums, split_product, two_sum
+from .compensated import U as U
+from .compensated import column_sums, split_product, two_sum
 
 #: What is not rounded to the nearest float: a loss or its conjugate is trusted to within this many u of its terms.
 ULPS = 32

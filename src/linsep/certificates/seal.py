@@ -107,21 +107,18 @@ class Seal:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, at_once: bool = False) -> Self:
         """Read what `to_dict` wrote, of one plane or of all `at_once`."""
-        known: tuple[Any, ...] = (
-            Statement.from_dict(reading.section(data, "statement")),
-            tuple(reading.items(data, "classes", reading.label)),
-        )
+        statement = Statement.from_dict(reading.section(data, "statement"))
+        known = statement, tuple(reading.items(data, "classes", reading.label))
         if at_once:
-            shape, of = reading.items(data, "shape", reading.whole), data
-            known = *known, None, reading.text(data, "planes")
+            n, d = reading.items(data, "shape", reading.whole)
             squares = tuple(reading.items(data, "squares", reading.number))
-        else:
-            of = reading.section(data, "data")
-            shape = [reading.whole(of, "n"), reading.whole(of, "d")]
-            known = *known, reading.whole(data, "positive"), reading.text(data, "plane")
-            squares = reading.number(of, "positive"), reading.number(of, "negative")
-        n, d = shape
-        return cls(*known, Fingerprint(n, d, squares, reading.number(of, "weight")), **cls._claimed(data))
+            found = Fingerprint(n, d, squares, reading.number(data, "weight"))
+            return cls(*known, None, reading.text(data, "planes"), found, **cls._claimed(data))
+        of = reading.section(data, "data")
+        (n, d), sums = (reading.whole(of, name) for name in "nd"), ("positive", "negative", "weight")
+        positive, negative, weight = (reading.number(of, name) for name in sums)
+        found = Fingerprint(n, d, (positive, negative), weight)
+        return cls(*known, reading.whole(data, "positive"), reading.text(data, "plane"), found, **cls._claimed(data))
 
     @classmethod
     def _claimed(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Perceptron:
     def __init__(self, view: View, rng: np.random.Generator) -> None:
         d = view.rows.d
         self.view, self.rng, self.steps = view, rng, 0
-        self.walk = dict(w=np.zeros(d), b=np.zeros(1), sum_w=np.zeros(d), sum_b=np.zeros(1))
+        self.walk: dict[str, Any] = dict(w=np.zeros(d), b=np.zeros(1), sum_w=np.zeros(d), sum_b=np.zeros(1))
 
     def step(self, which: IntArray) -> int:
         """Visit these rows once, in random order; return how many were mistaken."""

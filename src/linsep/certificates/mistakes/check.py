@@ -127,8 +127,8 @@ class MistakeCheck:
             return []
         empty = self.problem.rows.squared_norms() == 0
         candidates = np.flatnonzero(empty).tolist()
-        zero = ~self.problem.rows.dense(np.array(candidates, dtype=np.int64)).any(axis=1)
-        return [i for i, is_zero in zip(candidates, zero, strict=True) if self.weights.numbers[i] > 0 and is_zero]
+        rows = self.problem.rows.dense(np.array(candidates, dtype=np.int64))
+        return [i for i, row in zip(candidates, rows, strict=True) if self.weights.numbers[i] > 0 and not row.any()]
 
     def _facets(self, least: Fraction) -> None:
         """Find the fewest mistakes anew, from the plane at hand."""
