@@ -1,14 +1,13 @@
 """The hot loops: compiled where a compiler was found, in plain Python elsewhere, behind one type, `Rows`.
 
-A topic has one file on each side: ``dual.hpp`` (the loops) and ``reference/dual.py`` (the same in plain Python);
-``rows.py`` is how the rest of linsep calls them.
+A topic has its loops in headers (``dual.hpp``), one file that binds them (``bind_dual.cpp``), and one with the same in
+plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep calls them, ``reading.py`` for predictions.
 """
 
 from . import reference
 from .formats import is_sparse, length, native
-from .libsvm import libsvm_text
 from .loading import compiled_name, kernels_in_use, warn_if_slow
-from .reading import labels, probabilities, scores
+from .reading import labels, libsvm_text, probabilities, scores
 from .rows import (
     PACK,
     Ending,
