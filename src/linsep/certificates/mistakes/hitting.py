@@ -135,12 +135,12 @@ class Packing:
             return dict.fromkeys(self.points, 0.5)
         return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
 
-    def _move_by_program(self, limits: Sequence[float], bounds: Any = (0, None)) -> Any:
+    def _move_by_program(self, limits: Sequence[float], **within: Any) -> Any:
         """Move the shares by a linear program on the scale at hand, and refine that; return what solved it, or None."""
         from scipy.optimize import linprog  # takes longer to import than all of linsep
 
         cost = -np.ones(len(self.sets))
-        solved = linprog(cost, A_ub=self._loads, b_ub=np.array(limits), bounds=bounds, method="highs")
+        solved = linprog(cost, A_ub=self._loads, b_ub=np.array(limits), **within, method="highs")
         if solved.x is None:
             return None
         self._move(np.asarray(solved.x), self.scale)
@@ -156,7 +156,7 @@ class Packing:
             self.scale = min(self.scale, missing << CLOSER)
             limits = [min(left, self.scale) / self.scale for left in self.left]
             bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
-            if self._move_by_program(limits, bounds) is None:
+            if self._move_by_program(limits, bounds=bounds) is None:
                 self.scale >>= CLOSER
         return self.proven
 
