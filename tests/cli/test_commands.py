@@ -16,13 +16,25 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import dump_svmlight_file
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    confusion_matrix,
+    f1_score,
+    log_loss,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from command import call, run, run_json, spawn
 from customers import customers
 from linsep.persistence import model_file
+from linsep.workflows.preparation import prepare
+
+OF_YES = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
 
 def by_hand(train, test, target="bought"):
@@ -137,6 +149,8 @@ def test_evaluation_is_scikit_learns(folder):
     expected = {
         "accuracy": accuracy_score(truth, found["prediction"]),
         "balanced_accuracy": balanced_accuracy_score(truth, found["prediction"]),
+        "majority_baseline": truth.value_counts(normalize=True).max(),
+        **{name: score(truth, found["prediction"], pos_label="yes") for name, score in OF_YES.items()},
         "log_loss": log_loss(truth, found[["probability_no", "probability_yes"]]),
         "auc": roc_auc_score(truth == "yes", found["probability_yes"]),
     }
@@ -151,8 +165,17 @@ def test_evaluation_is_scikit_learns(folder):
 def test_explain_ranks_coefficients_by_readable_name(folder):
     record = run_json("explain", folder / "model.json")
     rows = record["planes"][0]["coefficients"]
-    weights = [abs(row["weight"]) for row in rows]
-    assert weights == sorted(weights, reverse=True)
+    important = [row["importance"] for row in rows]
+    assert important == sorted(important, reverse=True)
+    encoded = prepare(folder / "train.csv", "bought", kinds={"kind": "ignored"})
+    spread = dict(zip(encoded.encoding.names, encoded.X.std(axis=0), strict=True))
+    assert important == pytest.approx([abs(row["weight"]) * spread[row["feature"]] for row in rows], rel=1e-3)
+    town = [name.startswith("town = ") for name in encoded.encoding.names]
+    added = encoded.X[:, town] @ model_file.read(folder / "model.json").model.coef_[0, town]
+    assert {row["column"]: row["importance"] for row in record["planes"][0]["columns"]}["town"] == pytest.approx(
+        added.std(), rel=1e-3
+    )
+    assert all(row["odds_ratio"] == pytest.approx(np.exp(row["coefficient"])) for row in rows)
     by_name = {row["feature"]: row["coefficient"] for row in rows}
     assert by_name["income"] > 0
     assert by_name["plan = plus"] < 0 < by_name["plan = basic"]

@@ -8,7 +8,22 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .options import COLUMNS, READING, Columns, Json, Output, Reading, Seed, Source, Target, Tolerance, Training, ready
+from .options import (
+    COLUMNS,
+    READING,
+    Columns,
+    Intercept,
+    Json,
+    Output,
+    Reading,
+    Scaling,
+    Seed,
+    Source,
+    Target,
+    Tolerance,
+    Training,
+    ready,
+)
 from .speech import Waiting, note, show
 
 
@@ -86,7 +101,7 @@ def fit(
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
+            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model))
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
@@ -114,7 +129,7 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
+            save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:
@@ -218,6 +233,8 @@ def replay(
     max_iter: int | None = None,
     steps: int | None = None,
     positive: str | None = None,
+    scaling: Scaling = True,
+    intercept: Intercept = True,
     seed: Seed = 0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
@@ -256,10 +273,10 @@ def replay(
 
     check_ending(output)
     ready(output, data)
-    method = Method(loss, solver, order, C, schedule, eta, max_iter)
+    method = Method(loss, solver, order, C, schedule, eta, max_iter, intercept)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, **columns.asked(reading))
+        examples = prepare(data, target, scaled=scaling, **columns.asked(reading))
         waiting.on("fitting, step by step")
         film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
         waiting.on(f"writing {output}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._words import phrase
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 from .markup import paragraph, section, text
@@ -64,20 +65,27 @@ def verdicts(
 ) -> tuple[list[str], bool]:
     """Say whether a plane separates each class from the others, within some seconds; and whether all were decided."""
     if len(classes) == 2:
-        said, decided = _decided(X, y, names, seconds)
-        return [said], decided
+        said = _decided(X, y, names, seconds)
+        return [said or f"Not decided within {seconds:.3g} s; with more time the answer can be proven."], bool(said)
     share = seconds / len(classes)
-    found = [(label, *_decided(X, y == label, names, share)) for label in classes[:ASKED]]
-    return [f"{label} against the rest: {said}" for label, said, _ in found], all(done for _, _, done in found)
+    found = {str(label): _decided(X, y == label, names, share) for label in classes[:ASKED]}
+    lines = [f"{label} against the rest: {said}" for label, said in found.items() if said]
+    open_ones = [label for label, said in found.items() if not said]
+    if open_ones:
+        lines.append(f"Not decided within {share:.3g} s each: {phrase(open_ones, ASKED)}, each against the rest.")
+    if len(classes) > ASKED:
+        lines.append(f"Of the other {len(classes) - ASKED} classes it was not asked.")
+    return lines, not open_ones
 
 
-def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> tuple[str, bool]:
+def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> str:
+    """Return a verdict in words; nothing where it takes longer."""
     if len(np.unique(y)) < 2:
-        return "these rows have one class only.", True
+        return "these rows have one class only."
     try:
-        return told(separability(X, y, time_limit=seconds), names, X.shape[0]), True
+        return told(separability(X, y, time_limit=seconds), names, X.shape[0])
     except ProofTimeoutError:
-        return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False
+        return ""
 
 
 def told(found: Separability, names: Sequence[str], n: int) -> str:

@@ -13,6 +13,7 @@ from ..data.readers import Hints
 from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
+from .explaining import importance_in
 from .labels import check_labels
 from .preparation import Examples, encoded
 from .summaries import finite
@@ -27,7 +28,6 @@ def report_model(
     train: str | Path | None = None,
     hints: Hints | None = None,
     time_limit: float = 10.0,
-    seed: int = 0,
 ) -> Content:
     """Return what a report of a model says.
 
@@ -46,13 +46,11 @@ def report_model(
         How the files are written.
     time_limit : float, default=10
         Seconds for the search for a proof of separability.
-    seed : int, default=0
-        Of the bootstrap.
     """
     encoding = from_dict(found.encoding)
     rows = encoded(data, encoding, target, hints, keep_frame=True)
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
-    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints))
+    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, keep_frame=True))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
     return compute(
@@ -63,14 +61,16 @@ def report_model(
         unseen=None if found.data is None else bool(differs(found.data, data_hash(rows.X, rows.y))),
         names=encoding.names,
         sources=encoding.sources,
+        origins=encoding.origins,
+        known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
         cells=_cells(rows) if is_table else None,
+        file_rows=(fitted or rows).file_rows if is_table else None,
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target),
         notes=rows.notes,
         time_limit=time_limit,
-        seed=seed,
     )
 
 

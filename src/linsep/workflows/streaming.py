@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import RowsHash, hash_of_codes
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
@@ -31,12 +32,14 @@ __all__ = ["Outcome", "Request", "fit_in_parts"]
 class Outcome:
     """A model, what there is to say of the rows it was fitted on, what a model file says of them, and the folder.
 
+    The file's encoding is that of the rows, with the importance of what was made of them.
     The folder is for `Unfinished.remove`, once the model is written; an interrupted run goes on from there.
     """
 
     model: Any
     facts: Facts
     data: dict[str, Any]
+    encoding: dict[str, Any]
     interrupted: bool
     folder: Unfinished
 
@@ -79,11 +82,12 @@ class _Fit:
         classes = np.array(prepared["classes"])
         encoding = from_dict(prepared["encoding"])
         interrupted = self._learn(scratch, classes, encoding)
-        accuracy, data = self._measure(scratch, classes)
+        accuracy, data, important = self._measure(scratch, classes, encoding)
         counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
-        return Outcome(self.model, facts, data, interrupted, self.folder)
+        kept = encoding.to_dict() | {"importance": important}
+        return Outcome(self.model, facts, data, kept, interrupted, self.folder)
 
     def _unproven(self, interrupted: bool) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
@@ -131,16 +135,20 @@ class _Fit:
         size = min(self.budget.sample // (a_row + 160), scratch.n // 4)
         return 0 if size < 1000 else size
 
-    def _measure(self, scratch: Scratch, classes: NDArray[Any]) -> tuple[float, dict[str, Any]]:
-        """Return the accuracy on the rows, and what a model file says of them."""
-        rows, right, done = RowsHash(), 0, 0
+    def _measure(
+        self, scratch: Scratch, classes: NDArray[Any], encoding: Encoding
+    ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        """Return the accuracy on the rows, and what a model file says of them: their hash, and what is important."""
+        rows, right, done, important = RowsHash(), 0, 0, ImportanceSums(self.model.coef_, encoding.origins)
         for block in scratch:
             right += int((self.model.predict(block.rows.X) == classes[block.codes]).sum())
             rows.add(block.rows.X)
+            important.add(block.rows.X)
             done += block.rows.n
             self.progress("measuring", done, scratch.n)
         hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=None)
-        return right / scratch.n, {"rows": scratch.n, "columns": scratch.d, **hashes}
+        sizes = {"rows": scratch.n, "columns": scratch.d}
+        return right / scratch.n, sizes | hashes, important.result().to_dict()
 
 
 class _Watched(InBlocks):

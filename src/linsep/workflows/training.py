@@ -162,10 +162,19 @@ def hashed(examples: Examples) -> dict[str, Any]:
         return data_hash(examples.X, examples.y)
 
 
+def kept_encoding(examples: Examples, model: Any) -> dict[str, Any]:
+    """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
+    from ..analysis.importance import importance
+
+    found = importance(examples.X, model.coef_, examples.encoding.origins)
+    return examples.encoding.to_dict() | {"importance": found.to_dict()}
+
+
 def doubts(examples: Examples) -> list[Suspect]:
     """Return what a person should look at before trusting a fit of these examples."""
     encoding = examples.encoding
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources)
+    known = None if examples.frame is None else examples.file_rows
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, file_rows=known)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:

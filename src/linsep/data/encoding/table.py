@@ -300,6 +300,13 @@ class TableEncoding:
         words = [name for name, (kept, _) in self.words.items() for _ in kept]
         return [*self._number_names(), *lacking, *levels, *words]
 
+    @property
+    def origins(self) -> list[str]:
+        """The column of the file that each feature is made of: as `sources`, but one for all parts of a date."""
+        dates = [column.name for column in self.columns if column.kind == "date"]
+        parts = {part: name for name in dates for part in (f"{name} in days", f"month of {name}", f"weekday of {name}")}
+        return [parts.get(source, source) for source in self.sources]
+
     def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
         """Return the coefficients per unit of each column, and the intercept where all numbers are 0.
 
