@@ -56,16 +56,11 @@ class Verification:
 
     def __str__(self) -> str:
         head = "Verified" if self.ok else "NOT verified"
-        lines = [f"{head}: {self.reason}."]
-        lines += [f"{title}: {between.join(what)}." for title, between, what in self._lists() if what]
-        return "\n".join(lines)
-
-    def _lists(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        return [
-            ("Checked", "; ", self.checked),
-            ("Taken on trust", "; ", self.trusted),
-            ("Not checked", ", ", self.unchecked),
-        ]
+        lists = (("Checked", "; ", self.checked), ("Taken on trust", "; ", self.trusted))
+        lists = (*lists, ("Not checked", ", ", self.unchecked))
+        return "\n".join(
+            [f"{head}: {self.reason}.", *(f"{title}: {between.join(what)}." for title, between, what in lists if what)]
+        )
 
 
 def planes_in_words(count: int) -> str:

@@ -108,32 +108,26 @@ def _check_proof(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -
         plane = _check_plane(proof, X, signs, clock)
         if proof.separable or not plane:
             return plane
-    assert proof.points is not None
-    assert proof.weights is not None
+    points: Any = (proof.points, proof.weights)
+    support: Any = (proof.support, proof.support_weights)
     intercept: Any = dict(intercept=proof.fit_intercept)
-    if proof.verdict == "overlap" and proof.points == proof.support and proof.weights == proof.support_weights:
+    if proof.verdict == "overlap" and points == support:
         touching = Check(True, "the same combinations are checked below")
     else:
-        touching = check_overlap(X, signs, proof.points, proof.weights, **intercept, time_limit=clock.left())
+        touching = check_overlap(X, signs, *points, **intercept, time_limit=clock.left())
     if not touching or proof.verdict == "inseparable":
         return touching
     if proof.verdict == "quasi":
         held = _check_infinite(proof, X, signs, clock)
         return touching if held else held
-    assert proof.support is not None
-    assert proof.support_weights is not None
-    parts = proof.support, proof.support_weights, proof.dependencies
-    return check_support(X, signs, *parts, **intercept, time_limit=clock.left())
+    return check_support(X, signs, *support, proof.dependencies, **intercept, time_limit=clock.left())
 
 
 def _check_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
     """Check that the plane separates, its margin, and how many points are on it."""
-    assert proof.coef is not None
-    assert proof.intercept is not None
-    assert proof.margin is not None
-    coef: Any = proof.coef if proof.plane is None else proof.plane[:-1]
-    b: Any = proof.intercept if proof.plane is None else proof.plane[-1]
-    b = b if proof.fit_intercept else None
+    plane: Any = (proof.coef, proof.intercept) if proof.plane is None else (proof.plane[:-1], proof.plane[-1])
+    margin: Any = proof.margin
+    coef, b = plane[0], plane[1] if proof.fit_intercept else None
     found = check_plane(X, signs, coef, b, strict=proof.separable, time_limit=clock.left())
     if not found:
         return found
@@ -144,7 +138,7 @@ def _check_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -
         return found if proof.margin == 0 else Check(False, f"a weak plane has no margin, not {proof.margin}")
     if not np.any(coef):  # of one class
         return found if proof.margin == np.inf else Check(False, "a plane without weights is infinitely far away")
-    kept = check_margin(X, signs, coef, b, proof.margin, time_limit=clock.left())
+    kept = check_margin(X, signs, coef, b, margin, time_limit=clock.left())
     return found if kept else kept
 
 

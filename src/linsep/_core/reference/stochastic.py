@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,13 @@ from .products import matmat, rmatmat
 from .rows import dense_row
 
 
-class HasSlope(Protocol):
-    """What a step needs of a loss."""
-
-    def slope(self, z: FloatArray) -> FloatArray:
-        """ℓ'(z), or one subgradient."""
-        ...
-
-
 def stochastic_steps(
     X: Any,
     y: FloatArray,
     weight: FloatArray | None,
     order: IntArray,
     eta: FloatArray,
-    loss: HasSlope,
+    loss: Any,
     l2: float,
     l1: float,
     intercept: bool,

@@ -39,7 +39,12 @@ def mantissas(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 class ExactRows:
-    """X and y, dense or sparse, as rows of numbers of which each is a finite float."""
+    """X and y, dense or sparse, as rows of numbers of which each is a finite float; without y, all of class +1."""
+
+    @classmethod
+    def of(cls, X: Any, y: Any, intercept: bool) -> ExactRows:
+        """Return the rows; those that are such already as they are."""
+        return X if isinstance(X, cls) else cls(X, y, intercept)
 
     def __init__(self, X: Any, y: Any, intercept: bool) -> None:
         refuse_inexact(X)
@@ -52,7 +57,7 @@ class ExactRows:
             matrix.sum_duplicates()
         self.X = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
         self.n, self.d = (int(size) for size in matrix.shape)
-        self.y, self.intercept = np.asarray(y, dtype=np.float64), intercept
+        self.y, self.intercept = np.asarray(np.ones(self.n) if y is None else y, dtype=np.float64), intercept
         if self.y.shape != (self.n,) or not np.isin(self.y, (-1.0, 1.0)).all():
             raise ValueError(f"y needs a label −1 or +1 for each of the {self.n} rows of X")
         values: Any = self.X.data if self.sparse else self.X

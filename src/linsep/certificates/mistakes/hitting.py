@@ -75,7 +75,8 @@ def hits_weigh_at_least(
             return False
         packing = Packing(sets, numbers)
         x = packing.propose()
-        if _meets(x, sets) and paid + sum(numbers[j] for j in x if x[j] > 0.5) < needed:
+        meets_all = all(any(x[i] > 0.5 for i in one) for one in sets)
+        if meets_all and paid + sum(numbers[j] for j in x if x[j] > 0.5) < needed:
             return False
         if paid + packing.proves(needed - paid) >= needed:
             continue
@@ -186,10 +187,6 @@ def _most_uncertain(x: dict[int, float]) -> int:
     """Return the point that is nearest to being half in the set, or where all are in or out, one that is in."""
     i = min(x, key=lambda j: abs(x[j] - 0.5))
     return i if 1e-6 < x[i] < 1 - 1e-6 else max(x, key=x.__getitem__)
-
-
-def _meets(x: dict[int, float], sets: Sets) -> bool:
-    return all(any(x[i] > 0.5 for i in one) for one in sets)
 
 
 def incidence(conflicts: Sequence[Sequence[int]], n: int) -> sparse.csr_array:
