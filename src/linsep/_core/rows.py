@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
 from . import reference
@@ -119,33 +118,18 @@ class Rows(StoredRows):
         return float(kernels.column_descent(self._handle, c, bend, q, w, **how))
 
     def stochastic_steps(
-        self,
-        y: FloatArray,
-        weight: FloatArray | None,
-        order: IntArray,
-        eta: FloatArray,
-        loss: Any,
-        *,
-        l2: float,
-        l1: float,
-        intercept: bool,
-        w: FloatArray,
-        b: FloatArray,
-        sum_w: FloatArray | None = None,
-        sum_b: FloatArray | None = None,
-        counts: IntArray | None = None,
-        moved: NDArray[np.uint8] | None = None,
+        self, y: FloatArray, weight: FloatArray | None, order: IntArray, eta: FloatArray, loss: Any, **state: Any
     ) -> int:
-        """Take one stochastic step for each entry of `order`, changing `w` and `b` (and the notes) in place.
+        """Take one stochastic step for each entry of `order`, changing `w` and `b`, and what is noted, in place.
 
-        `w` and `y` are vectors, or have one column for each of several planes (as many as `whole_packs` says). Returns
-        how often planes were moved.
+        `w` and `y` are vectors, or have one column for each of several planes (as many as `whole_packs` says); what
+        shall be noted (`sum_w` with `sum_b`, `counts`, `moved`) is given. Returns how often planes were moved.
         """
         loops, rows, chosen = self._loop(loss)
-        columns = [None if part is None else part.reshape(len(part), -1) for part in (y, w, sum_w, counts, moved)]
-        y, w, sum_w, counts, moved = columns  # type: ignore[assignment]
-        steps = order, eta, chosen, l2, l1, intercept
-        return int(loops.stochastic_steps(rows, y, weight, *steps, w, b, sum_w, sum_b, counts, moved))
+        given = {name: state.pop(name.lower(), None) for name in ("W", "sum_W", "counts", "moved")}
+        tables = {name: None if table is None else table.reshape(len(table), -1) for name, table in given.items()}
+        steps = y.reshape(len(y), -1), weight, order, eta, chosen
+        return int(loops.stochastic_steps(rows, *steps, **tables, **({"sum_b": None} | state)))
 
     def measure(
         self, y: FloatArray, weight: FloatArray | None, loss: Any, W: FloatArray, b: FloatArray, **how: Any
