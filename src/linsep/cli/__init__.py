@@ -28,6 +28,7 @@ __all__ = ["main", "run"]
 
 #: Packages that only some commands need, and the extra that brings them.
 EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
+EXTRAS["python_calamine"] = "excel"
 #: An exit code above this stands for a signal, as in shells.
 SIGNALLED = 128
 

@@ -170,6 +170,12 @@ class Objective:
 
     # -- points ------------------------------------------------------------------------------------------------------
 
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What the numbers of θ are called, of one plane."""
+        weights = [f"w{j}" for j in range(self.d)] if self.d > 1 else ["w"]
+        return (*weights, "b") if self.fit_intercept else tuple(weights)
+
     def zeros(self) -> tuple[FloatArray, Any]:
         """Return w and b of all zeros."""
         found: tuple[FloatArray, Any] = self.head.zeros(self.d)

@@ -341,7 +341,7 @@ def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> 
     known = whole and recording.history.stride == 1 and problem.strength == 0
     before, after = np.full(len(records), np.nan), np.full(len(records), np.nan)
     for k, record in enumerate(records):
-        if record.example < 0:
+        if record.example is None:
             continue
         x = problem.rows.X[[record.example]]
         for target, j in [(after, k), *([(before, k - 1)] if known and k else [])]:

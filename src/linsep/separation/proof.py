@@ -189,7 +189,7 @@ class Separability:
         if not self.aliased:
             return said
         others = f"columns that depend on each other, whose coefficients are not determined: {self.names(self.aliased)}"
-        return f"{said}; {others}" if said else others.capitalize()
+        return f"{said}; {others}" if said else others[:1].upper() + others[1:]
 
     __repr__ = __str__
 

@@ -20,7 +20,7 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..persistence.verification import verify
 from .labels import check_labels, labels, target_column, with_label
-from .preparation import hints_of, needs
+from .preparation import as_written, hints_of, needs
 
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6
@@ -107,7 +107,8 @@ class _Blocks:
     def __init__(
         self, data: str, encoding: TableEncoding | MatrixEncoding, target: str | None, hints: Hints | None
     ) -> None:
-        self.data, self.encoding, self.hints, self.lacking = data, encoding, hints_of(encoding, hints), 0
+        self.data, self.lacking = data, 0
+        self.encoding, self.hints = as_written(encoding, hints), hints_of(encoding, hints)
         self.target = encoding.target if target is None else target
 
     def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:

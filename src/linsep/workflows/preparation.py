@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -15,9 +16,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .._types import IntArray
-from ..data.encoding import MatrixEncoding, TableEncoding, is_number
+from .._words import phrase
+from ..data.csv_text import Header
+from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
+from ..data.encoding.column_types import ASKED_FOR, FEW_CODES
+from ..data.encoding.notation import DECIMALS
+from ..data.naming import column_called, roles
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import BadValueError, DataError
+from ..data.sources import DataError, of_file
 from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
 
 T = TypeVar("T")
@@ -78,10 +84,32 @@ def _numbered(column: pa.ChunkedArray) -> IntArray:
     return np.asarray(values.indices.fill_null(-1), dtype=np.int64)
 
 
-def types_said(kinds: Mapping[str, str]) -> dict[str, pa.DataType]:
-    """Return how columns that the user spoke of are read: a category may look like a number and is none."""
-    said = {"category": pa.string(), "text": pa.string(), "ignored": pa.string(), "number": pa.float64()}
-    return {name: said[kind] for name, kind in kinds.items() if kind in said}
+def types_said(header: Header, kinds: Mapping[str, str], target: str | None) -> dict[str, pa.DataType]:
+    """Return which columns are read as text: what the user says is no number may look like one, and so may codes."""
+    said = roles(kinds, header.names, header.file)
+    labels = None if target is None else column_called(target, header.names, header.file)
+    codes = [name for name in header.codes if name != labels and name not in said]
+    words = [name for name, role in said.items() if role in ("category", "text", "ignored")]
+    return dict.fromkeys([*codes, *words], pa.string())
+
+
+def circumstances(data: Table, hints: Hints, **more: Any) -> Circumstances:
+    """Return what all columns of a table have in common."""
+    likely = data.decimal or "."
+    decimals = (hints.decimal,) if hints.decimal else (likely, *(mark for mark in DECIMALS if mark != likely))
+    return Circumstances(data.name, untyped=data.untyped, decimals=decimals, **more)
+
+
+def notes_of(encoding: TableEncoding) -> list[str]:
+    """Return what a user should know of the columns: which are set aside and why, which may be something else."""
+    said = [column for column in encoding.columns if column.note not in ("", ASKED_FOR, FEW_CODES)]
+    notes = [f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}" for c in said]
+    if codes := [repr(column.name) for column in encoding.columns if column.note == FEW_CODES]:
+        notes.append(
+            f"{phrase(codes)}: {FEW_CODES}; where these are codes and no amounts, say --category "
+            f"{' '.join(codes[:8])}{' …' if len(codes) > 8 else ''}"
+        )
+    return notes
 
 
 def prepare(
@@ -119,7 +147,7 @@ def prepare(
         return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
 
     def read_and_encode() -> Table | Examples:
-        data = read(path, hints, target=target, types=types_said(kinds))
+        data = read(path, hints, target=target, types=partial(types_said, kinds=kinds, target=target))
         return (
             data if isinstance(data, Table) and _takes_transformers(data, target, kinds, degree) else examples_of(data)
         )
@@ -146,33 +174,25 @@ def _training_examples(
         return Examples(data.name, data.X, several_classes(matrix_labels(data), data.name), encoding, [])
     frame, y, notes, column = _labelled(data, target)
     y = several_classes(y, data.name, column)
-    kinds = {data.column(name): kind for name, kind in kinds.items()}
+    kinds = roles(kinds, data.frame.column_names, data.name)
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
-    try:
-        with data.blaming():
-            fitted, X = TableEncoding.fit_transform(
-                frame.drop_columns([column]),
-                data.name,
-                scaled=scaled,
-                kinds=kinds,
-                degree=degree,
-                target=column,
-                header=data.header,
-                missing=hints.missing,
-            )
-    except DataError as error:
-        if isinstance(error.__cause__, BadValueError):
-            raise
-        raise DataError(f"{data.name}: {error}") from error
-    aside = [
-        f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
-        for c in fitted.columns
-        if c.note and c.note != "asked for"
-    ]
+    with of_file(data.name), data.blaming():
+        fitted = TableEncoding.fit(
+            frame.drop_columns([column]),
+            kinds=kinds,
+            around=circumstances(data, hints),
+            degree=degree,
+            target=column,
+            header=data.header,
+            missing=hints.missing,
+            decimal=data.decimal,
+        )
+        fitted = fitted if scaled else fitted.unscaled()
+        X = fitted.transform(frame, data.name)
     # Of numbers alone, rows that are equal once encoded are equal in the file.
     keep_frame = keep_frame or any(column.kind != "number" for column in fitted.columns)
-    return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
+    return Examples(data.name, X, y, fitted, [*notes, *notes_of(fitted)], frame if keep_frame else None)
 
 
 def check_width(name: str, d: int) -> None:
@@ -211,7 +231,15 @@ def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
     if isinstance(encoding, MatrixEncoding):
         return hints
     header = encoding.header if hints.header is None else hints.header
-    return replace(hints, header=header, missing=(*encoding.missing, *hints.missing))
+    missing, decimal = (*encoding.missing, *hints.missing), hints.decimal or encoding.decimal
+    return replace(hints, header=header, missing=missing, decimal=decimal)
+
+
+def as_written(encoding: Encoding, hints: Hints | None) -> Encoding:
+    """Return a model's encoding for files in which the user says that decimals are set apart by another mark."""
+    if hints is None or isinstance(encoding, MatrixEncoding):
+        return encoding
+    return encoding.written(hints.decimal)
 
 
 def encoded(
@@ -223,7 +251,7 @@ def encoded(
     keep_frame: bool = False,
 ) -> Examples:
     """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
-    target = encoding.target if target is None else target
+    target, encoding = encoding.target if target is None else target, as_written(encoding, hints)
     types = encoding.types() if isinstance(encoding, TableEncoding) else None
     types = {name: kind for name, kind in (types or {}).items() if name != target}
     data = _read(path, hints_of(encoding, hints), target, types)

@@ -35,8 +35,5 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        hints = {
-            name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(self.hints).items()
-        }
         names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "balanced", "seed")
-        return {"kinds": dict(self.kinds), "reading": hints, **{name: getattr(self, name) for name in names}}
+        return {"kinds": dict(self.kinds), "reading": vars(self.hints), **{name: getattr(self, name) for name in names}}
