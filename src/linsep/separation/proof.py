@@ -138,7 +138,7 @@ class Separability:
         """
         return verify(self, X, y, sample_weight, Clock(time_limit))
 
-    def in_rows(self, rows: Sequence[int]) -> Separability:
+    def in_rows(self, rows: Sequence[int] | Mapping[int, int]) -> Separability:
         """Return the same for the data that these rows were taken from."""
         points = None if self.points is None else [int(rows[i]) for i in self.points]
         support = None if self.support is None else [int(rows[i]) for i in self.support]
