@@ -13,7 +13,7 @@ import numpy as np
 
 from .._types import FloatArray, IntArray
 from . import reference
-from .loading import compiled, kernels, kernels_for
+from .loading import compiled, compiled_name, kernels, kernels_for
 from .products import StoredRows
 from .workers import IN_ONE_PIECE, threads, threads_for
 
@@ -157,11 +157,14 @@ class Rows(StoredRows):
         loops.sprung_duals(rows, y, c, chosen, split=split, **springs, sums=sums, threads=self._threads())
         return sums
 
+    def runs_at_once(self, loss: Any) -> bool:
+        """Whether there is a `sprung_newton` for these rows and this loss: few columns, and compiled."""
+        return self.narrow and compiled_name(loss) is not None
+
     def sprung_newton(self, y: FloatArray, c: FloatArray, loss: Any, at: Springs, *, most: int, **how: Any) -> Ending:
         """Run the method of multipliers from `at`, which it changes, with up to `most` steps; see `springs.hpp`.
 
-        It has no plain twin: `solvers.newton.augmented_lagrangian` takes the same steps one by one, and this is for
-        compiled losses and rows that are `narrow`.
+        It has no plain twin: `solvers.newton.augmented_lagrangian` takes the same steps one by one.
         """
         log, ended = np.empty((4 * most + 64, 5)), np.zeros(4, dtype=np.int64)
         loops, rows, chosen = self._loop(loss)

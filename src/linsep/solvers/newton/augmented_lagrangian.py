@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_count
-from ..._core import Ending, Springs, compiled_name, conjugate_sum, sprung_line_search
+from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
@@ -281,9 +281,8 @@ class _InMemory:
     def is_small(self) -> bool:
         """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
         rows, observer = self.objective.rows, self.run.observer
-        if getattr(observer, "needs_point", observer is not None) or compiled_name(self.objective.loss) is None:
-            return False
-        return rows.narrow and rows.n * rows.d <= TUNED.at_once
+        listened_to = getattr(observer, "needs_point", observer is not None)
+        return rows.runs_at_once(self.objective.loss) and rows.n * rows.d <= TUNED.at_once and not listened_to
 
     def at_once(self, start: Start) -> None:
         """Take all steps in one kernel, or many."""
