@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .speech import note, print_json
+from .speech import for_commands, note, print_json
 from .startup import defer, leave_out
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def main() -> int:
     """Run the command in ``sys.argv`` and return the exit code."""
     debug, for_programs = "--debug" in sys.argv, "--json" in sys.argv
     _prepare_streams()
-    warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {message}")
+    warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {for_commands(message)}")
     try:
         words = [word for word in sys.argv[1:] if word != "--debug"]
         code = _app()(words, print_error=False, exit_on_error=False)

@@ -26,7 +26,7 @@ from ..arithmetic.enclosure import (
 from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softmax_slopes
 from .dual_point import DualPoint, feasible_dual
 from .duality import weights
-from .examples import Block, in_one
+from .examples import in_one
 from .objective import Objective, Part
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, softmax_losses
@@ -184,7 +184,7 @@ def enclosed_bound(
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
     point = DualPoint() if dual_point is None else dual_point
-    whole = problem if problem.examples.resident is not None else problem.on(Block(0, *in_one(problem.examples)))
+    whole = problem if problem.examples.resident is not None else problem.on(in_one(problem.examples))
     found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m)))
     if problem.head.planes is not None or is_tight(*found) or ordinary(whole, w, b):
         return found

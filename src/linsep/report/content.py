@@ -105,6 +105,7 @@ def compute(
     per_unit: tuple[FloatArray, FloatArray] | None = None,
     cells: Cells | None = None,
     numbers: IntArray | None = None,
+    training_numbers: IntArray | None = None,
     said_of_rows: str = "",
     file_rows: FileRows | None = None,
     threshold: float | None = None,
@@ -132,8 +133,8 @@ def compute(
         The weights per unit of the file's columns, where X has them rescaled.
     cells : callable, optional
         From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
-    numbers : array of int, optional
-        The number in the file, from 0, of each row of X, where these are some of them.
+    numbers, training_numbers : array of int, optional
+        The number in the file, from 0, of each row of X and of the training rows, where these are some of them.
     said_of_rows : str, optional
         A sentence on where the rows come from.
     file_rows : callable, optional
@@ -170,9 +171,10 @@ def compute(
         cells = mistakes.frame_cells(X)
     if known is None:
         known = importance(fitted_on[0], model.coef_, origins)
+    counted = numbers if training is None else training_numbers
     average = np.asarray(fitted_on[0].mean(axis=0), dtype=np.float64).ravel()
     reasons = mistakes.Reasons(model.coef_, plain, average, names, origins, cells)
-    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit)
+    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit, counted)
     return Content(
         title=title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
         objective=str(model.objective_),
@@ -191,7 +193,9 @@ def compute(
         separability=verdicts,
         is_decided=is_decided,
         journeys=learned.journeys(model),
-        suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows),
+        suspects=suspects(
+            *fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows, numbers=counted
+        ),
         unseen=True if unseen is None and training is not None else unseen,
         knows_fit=training is not None or unseen is False,
         said_of_rows=said_of_rows,

@@ -102,6 +102,10 @@ NEEDS = {
 HELP = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
 
+class NotInMemoryError(ValueError):
+    """Nothing but rows that are not in memory keeps a solver from minimising an objective."""
+
+
 def _has_slope(loss: Loss) -> bool:
     return loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any())
 
@@ -130,4 +134,5 @@ def check_needs(solver: Solver, objective: Objective) -> None:
     lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
     other = automatic(objective)[0]
     advice = f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, such as 'hinge'"
-    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")
+    kind = NotInMemoryError if lacking is NEEDS["rows"] else ValueError
+    raise kind(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from .._words import phrase
 from ..data.csv_text import Header
 from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
@@ -25,11 +25,13 @@ from ..data.naming import column_called, roles
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import DataError, of_file
 from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
+from .weighing import OUTCOME, Weighing
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
+NO_WEIGHTS = Weighing()
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,12 @@ class Examples:
         The rows as they were read, where they were asked for.
     lacking : int
         Rows of the file without a label, which are left out.
+    weight : array of shape (n,), or None
+        How much each example counts.
+    weighing : Weighing
+        The columns that say so.
+    numbers : array of int, or None
+        The number of each row among those of the file that have a label, from 0, where these are not all of them.
     """
 
     name: str
@@ -58,6 +66,17 @@ class Examples:
     notes: list[str]
     frame: pa.Table | None = None
     lacking: int = 0
+    weight: FloatArray | None = None
+    weighing: Weighing = NO_WEIGHTS
+    numbers: IntArray | None = None
+
+    def written_out(self) -> Examples:
+        """Return the same with every row as often as it was counted, and without weights."""
+        if self.weight is None or self.weighing.sample_weight is not None:
+            return self
+        rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
+        frame = None if self.frame is None else self.frame.take(rows)
+        return replace(self, X=self.X[rows], y=self.y[rows], frame=frame, weight=None, weighing=NO_WEIGHTS)
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -67,6 +86,19 @@ class Examples:
         rows = self.frame.take(train)
         encoding = self.encoding.refit(rows)
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
+
+    def own_numbers(self) -> Any:
+        """Return the examples in the file's own numbers, of which separability is proven.
+
+        Products of numbers that are missing depend on what these are taken for: they stay standardised, as in a fit.
+        """
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return self.X
+        if encoding.degree > 1 and any(some for _, _, some in encoding.numbers.values()):
+            return self.X
+        assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
+        return encoding.unscaled().transform(self.frame, self.name)
 
     def file_rows(self, rows: IntArray) -> dict[str, IntArray]:
         """Return what each column of the file but the target says in some rows: equal numbers for equal values."""
@@ -121,6 +153,7 @@ def prepare(
     degree: int = 1,
     keep_frame: bool = False,
     scaled: bool = True,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -140,11 +173,13 @@ def prepare(
         Whether to keep the rows as they were read too, for `Examples.split`, also of a table of numbers only.
     scaled : bool, default=True
         Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
+    weighing : Weighing, optional
+        Which columns say how much rows count.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing)
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=partial(types_said, kinds=kinds, target=target))
@@ -164,22 +199,26 @@ def _training_examples(
     degree: int,
     keep_frame: bool,
     scaled: bool,
+    weighing: Weighing,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
-        if kinds or degree != 1:
-            raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        if kinds or degree != 1 or weighing:
+            raise DataError(
+                f"{data.name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
         return Examples(data.name, data.X, several_classes(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    y = several_classes(y, data.name, column)
     kinds = roles(kinds, data.frame.column_names, data.name)
+    rows = _labelled(data, target, weighing, kinds)
+    frame, column = rows.frame, rows.column
+    y = several_classes(rows.y, data.name, column)
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     with of_file(data.name), data.blaming():
         fitted = TableEncoding.fit(
-            frame.drop_columns([column]),
+            rows.weighing.repeated(frame if column is None else frame.drop_columns([column]), rows.weight),
             kinds=kinds,
             around=circumstances(data, hints),
             degree=degree,
@@ -191,8 +230,9 @@ def _training_examples(
         fitted = fitted if scaled else fitted.unscaled()
         X = fitted.transform(frame, data.name)
     # Of numbers alone, rows that are equal once encoded are equal in the file.
-    keep_frame = keep_frame or any(column.kind != "number" for column in fitted.columns)
-    return Examples(data.name, X, y, fitted, [*notes, *notes_of(fitted)], frame if keep_frame else None)
+    kept = frame if keep_frame or any(column.kind != "number" for column in fitted.columns) else None
+    notes = [*rows.notes, *notes_of(fitted)]
+    return Examples(data.name, X, y, fitted, notes, kept, 0, rows.weight, rows.weighing)
 
 
 def check_width(name: str, d: int) -> None:
@@ -249,6 +289,7 @@ def encoded(
     hints: Hints | None = None,
     *,
     keep_frame: bool = False,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
     target, encoding = encoding.target if target is None else target, as_written(encoding, hints)
@@ -261,12 +302,12 @@ def encoded(
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, some_labels(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    some_labels(y, f"{data.name}, column {column!r}")
+    rows = _labelled(data, target, weighing)
+    some_labels(rows.y, f"{data.name}, column {rows.column!r}")
     with data.blaming():
-        X = encoding.transform(frame, data.name)
-    lacking = data.frame.num_rows - frame.num_rows
-    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None, lacking)
+        X = encoding.transform(rows.frame, data.name)
+    kept = rows.frame if keep_frame else None
+    return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, rows.weight, rows.weighing)
 
 
 def needs(encoding: Encoding) -> str:
@@ -276,10 +317,35 @@ def needs(encoding: Encoding) -> str:
     return f"a table with the columns {', '.join(encoding.needed)}"
 
 
-def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
-    """Return the rows that have a label, and the labels."""
+@dataclass(frozen=True)
+class _Labelled:
+    """Rows that have a label, the labels, and the column that these are from; none of grouped data."""
+
+    frame: pa.Table
+    y: NDArray[Any]
+    column: str | None
+    weighing: Weighing
+    weight: FloatArray | None
+    lacking: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of the others."""
+        left_out = f"{self.lacking:,} rows without a value in {self.column!r} are left out"
+        return [f"{left_out}, and not counted in row numbers"] if self.lacking else []
+
+
+def _labelled(data: Table, target: str | None, weighing: Weighing, kinds: Mapping[str, str] | None = None) -> _Labelled:
+    """Return the rows that have a label, and what they count."""
+    if weighing.is_grouped:
+        if target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        weighing = weighing.on(data, None, kinds)
+        frame, weight = weighing.taken(data.frame, data.name)
+        y = np.array(frame[OUTCOME].to_pylist())
+        return _Labelled(frame.drop_columns([OUTCOME]), y, None, weighing, weight, 0)
     column = target_column(data, target)
-    frame, notes = with_label(data.frame, column), []
-    if lacking := data.frame.num_rows - frame.num_rows:
-        notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
-    return frame, labels(frame[column], column, data.name), notes, column
+    weighing, known = weighing.on(data, column, kinds), with_label(data.frame, column)
+    frame, weight = weighing.taken(known, data.name)
+    y, lacking = labels(frame[column], column, data.name), data.frame.num_rows - known.num_rows
+    return _Labelled(frame, y, column, weighing, weight, lacking)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from ..data.csv_text import Header
 from ..data.encoding import Column, MatrixEncoding, TableEncoding, TableStatistics
 from ..data.naming import roles
@@ -25,6 +25,7 @@ from .labels import CLASSES, labels, question, target_column, with_label
 from .memory import Budget, give_back
 from .preparation import Encoding, check_width, circumstances, notes_of, types_said
 from .request import Progress, Request
+from .weighing import OUTCOME, Weighing
 
 
 def file_to_stream(data: str) -> Source:
@@ -58,13 +59,16 @@ class Preparation:
             encoding, classes, notes = self._write_matrix()
         else:
             encoding, classes, notes = self._write_table()
-        return {"encoding": encoding.to_dict(), "classes": np.asarray(classes).tolist(), "notes": notes}
+        how = encoding.to_dict() | self.request.weighing.to_dict()
+        return {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
 
     def _write_matrix(self) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write LIBSVM text in one pass: the numbers of columns and classes are known when it is over."""
         request, name = self.request, self.source.name
-        if request.kinds or request.degree != 1:
-            raise DataError(f"{name}: its numbers are used as they are; --degree and column types need a table")
+        if request.kinds or request.degree != 1 or request.weighing:
+            raise DataError(
+                f"{name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         size = self.source.size or 0
         check_space(self.folder, size * 3 // 2)
         places = dict[float, int]()
@@ -99,17 +103,17 @@ class Preparation:
         rows_at_once = max(
             16, self.budget.block // max(8 * len(encoding.columns), 8 * d if not encoding.is_sparse else 0)
         )
-        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, counted.target]
+        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, *counted.others]
         reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
         with closing(ScratchWriter(self.folder)) as writer:
             for block in stream(self.request.data, self.request.hints, **reading):
                 assert isinstance(block, Table)
                 for first in range(0, block.frame.num_rows, rows_at_once):
-                    frame = with_label(block.frame[first : first + rows_at_once], counted.target)
+                    frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
                     if frame.num_rows:
                         with block.blaming():
                             X = encoding.transform(frame, self.source.name)
-                        writer.add(X, counted.codes(frame))
+                        writer.add(X, counted.codes(frame), weight)
                 done += block.frame.num_rows
                 self.progress("encoding rows", done, total)
             writer.finish(d)
@@ -136,6 +140,16 @@ class _Counted:
     rows: int
     lacking: int
     notes: list[str]
+    weighing: Weighing
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that are no features: the labels and the weights."""
+        return [*([] if self.weighing.is_grouped else [self.target]), *self.weighing.columns.values()]
+
+    def labelled(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
+        """Return the examples of some rows, and how much each counts."""
+        return _labelled(frame, self.target, self.weighing, name)
 
     def codes(self, frame: pa.Table) -> IntArray:
         """Return the class of each row."""
@@ -198,16 +212,18 @@ class _Counting:
                 self.seen = dict(zip(frame.column_names, frame.schema.types, strict=True))
                 header, decimal = block.header, block.decimal
                 target, statistics = self._begin(block)
-                values_type = _plain(frame[target]).type
-            frame = with_label(frame, target)
-            lacking += block.frame.num_rows - frame.num_rows
+                weighing = self.weighing
+            if not weighing.is_grouped:
+                lacking += frame.num_rows - with_label(frame, target).num_rows
+            frame, weight = _labelled(frame, target, weighing, name)
+            values_type = _plain(frame[target]).type
             if pa.types.is_nested(values_type):
                 labels(frame[target], target, name)  # which says why it cannot be
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
             with block.blaming():
-                statistics.add(frame.drop_columns([target]))
+                statistics.add(weighing.repeated(frame.drop_columns([target]), weight))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
@@ -218,27 +234,32 @@ class _Counting:
             encoding = TableEncoding.of(
                 statistics,
                 degree=request.degree,
-                target=target,
+                target=None if weighing.is_grouped else target,
                 header=header,
                 missing=request.hints.missing,
                 decimal=decimal,
             )
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
-        notes += notes_of(encoding)
-        return _Counted(encoding, {**self.seen, **self.wider}, target, classes, values, done - lacking, lacking, notes)
+        notes, seen = [*notes, *notes_of(encoding)], {**self.seen, **self.wider}
+        return _Counted(encoding, seen, target, classes, values, done - lacking, lacking, notes, weighing)
 
     def _begin(self, block: Table) -> tuple[str, TableStatistics]:
-        target = target_column(block, self.request.target)
         kinds = roles(self.request.kinds, block.frame.column_names, block.name)
+        target = self.request.target
+        if not self.request.weighing.is_grouped:
+            target = target_column(block, target)
+        elif target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        self.weighing = self.request.weighing.on(block, target, kinds)
         if target in kinds:
             raise DataError(f"{block.name}: column {target!r} is the target; do not give it another role")
         if self.request.degree < 1:
             raise DataError(f"degree={self.request.degree} must be 1 or more; 2 adds squares and products")
-        schema = block.frame.schema
-        schema = schema.remove(schema.get_field_index(target))
+        others = {target, *self.weighing.columns.values()}
+        schema = pa.schema([field for field in block.frame.schema if field.name not in others])
         said = {name: Column.said(name, role) for name, role in kinds.items()}
         around = circumstances(block, self.request.hints, room=self.budget.free // 4)
-        return target, TableStatistics(schema, said, around)
+        return target or OUTCOME, TableStatistics(schema, said, around)
 
     def _classes(
         self, counts: Mapping[Any, int], kind: pa.DataType, target: str, rows: int
@@ -251,6 +272,11 @@ class _Counting:
         question(found, where)
         order = np.argsort(found)
         return found[order], values.take(pa.array(order))
+
+
+def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tuple[pa.Table, FloatArray | None]:
+    """Return the examples of rows that have a label, and how much each counts."""
+    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

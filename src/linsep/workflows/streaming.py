@@ -11,19 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.importance import ImportanceSums
-from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..objective.examples import Block, InBlocks
+from ..solvers.contract import NotInMemoryError
 from ..solvers.newton.preconditioner import FACTORED
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import Preparation, file_to_stream
 from .request import Progress, Request
 from .summaries import Facts
-from .training import estimator
+from .training import class_weights, estimator
 from .unfinished import Place, Unfinished, identity
+from .weighing import Weighing
 
 __all__ = ["Outcome", "Request", "fit_in_parts"]
 
@@ -47,19 +49,15 @@ class Outcome:
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    settings = dict(l1_ratio=request.l1_ratio, tol=request.tol, balanced=request.balanced, seed=request.seed)
-    model = estimator(request.loss, C=request.C, **settings)  # type: ignore[arg-type]
+    model = estimator(request.loss, C=request.C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
     assert source.path is not None
     run = identity(source.path, request.settings())
     folder = Unfinished(request.output, request.scratch, run, resume=request.resume)
-    try:
+    with folder.kept_to_go_on():
         return _Fit(request, budget, folder, source, model, progress).run()
-    except BaseException as error:
-        folder.leave(error)
-        raise
 
 
 class _Fit:
@@ -80,13 +78,15 @@ class _Fit:
             self.folder.prepare(prepared)
         scratch = Scratch(self.folder.folder)
         classes = np.array(prepared["classes"])
-        encoding = from_dict(prepared["encoding"])
+        encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
+        self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
         interrupted = self._learn(scratch, classes, encoding)
         accuracy, data, important = self._measure(scratch, classes, encoding)
-        counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
+        seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
+        counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
-        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
-        kept = encoding.to_dict() | {"importance": important}
+        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, weighing=weighing)
+        kept = prepared["encoding"] | {"importance": important}
         return Outcome(self.model, facts, data, kept, interrupted, self.folder)
 
     def _unproven(self, interrupted: bool) -> list[str]:
@@ -113,11 +113,8 @@ class _Fit:
             if not hasattr(self.model, "dual_gap_"):
                 raise
             return True
-        except ValueError as error:
-            raise DataError(
-                f"{error}, on examples that are not in memory: leave out --max-memory, or say --l1-ratio 0 and a "
-                "finite --C"
-            ) from error
+        except NotInMemoryError as error:
+            raise DataError(f"{error}: leave out --max-memory, or say --l1-ratio 0 and a finite --C") from error
         return False
 
     def _check_room(self, scratch: Scratch, classes: int) -> None:
@@ -139,16 +136,18 @@ class _Fit:
         self, scratch: Scratch, classes: NDArray[Any], encoding: Encoding
     ) -> tuple[float, dict[str, Any], dict[str, Any]]:
         """Return the accuracy on the rows, and what a model file says of them: their hash, and what is important."""
-        rows, right, done, important = RowsHash(), 0, 0, ImportanceSums(self.model.coef_, encoding.origins)
+        rows, right, done, important = RowsHash(), 0.0, 0, ImportanceSums(self.model.coef_, encoding.origins)
         for block in scratch:
-            right += int((self.model.predict(block.rows.X) == classes[block.codes]).sum())
+            hits = self.model.predict(block.rows.X) == classes[block.codes]
+            right += float(hits.sum() if block.weight is None else block.weight @ hits)
             rows.add(block.rows.X)
             important.add(block.rows.X)
             done += block.rows.n
             self.progress("measuring", done, scratch.n)
-        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=None)
+        weights = hash_of_weights(scratch.weights()) if scratch.weighted else None
+        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=weights)
         sizes = {"rows": scratch.n, "columns": scratch.d}
-        return right / scratch.n, sizes | hashes, important.result().to_dict()
+        return right / float(scratch.totals.sum()), sizes | hashes, important.result().to_dict()
 
 
 class _Watched(InBlocks):
@@ -157,6 +156,7 @@ class _Watched(InBlocks):
     def __init__(self, blocks: Scratch, progress: Progress, sample_size: int) -> None:
         self._blocks, self._progress, self.sample_size, self.what = blocks, progress, sample_size, "pass 1"
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
+        self.weighted = blocks.weighted
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:

@@ -11,8 +11,12 @@ import numpy as np
 
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
-from .preparation import Encoding, Examples
+from .preparation import NO_WEIGHTS, Encoding, Examples
 from .training import is_proven
+from .weighing import Weighing
+
+#: What the columns of weights are called, where not as the option.
+TITLES = {"weights": "counted by", "sample_weight": "weighed by"}
 
 
 def finite(value: Any) -> Any:
@@ -36,13 +40,15 @@ class Facts:
         The file.
     features : int
     counts : dict
-        How many rows each class has.
+        How many rows each class has; of counted rows, how many times they were seen.
     encoding : TableEncoding or MatrixEncoding
     notes : list of str
     accuracy : float
         On these rows.
     doubts : sequence of Suspect
         What a person should look at; of rows that are not in memory nobody has looked.
+    weighing : Weighing
+        Which columns say how much rows count.
     """
 
     name: str
@@ -52,6 +58,7 @@ class Facts:
     notes: list[str]
     accuracy: float
     doubts: Sequence[Suspect] = ()
+    weighing: Weighing = NO_WEIGHTS
 
     @property
     def rows(self) -> int:
@@ -61,10 +68,13 @@ class Facts:
     @classmethod
     def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect]) -> Self:
         """Return the facts of examples in memory."""
-        labels, counts = np.unique(examples.y, return_counts=True)
-        accuracy = float((model.predict(examples.X) == examples.y).mean())
+        labels, codes = np.unique(examples.y, return_inverse=True)
+        counted = None if examples.weighing.sample_weight else examples.weight
+        counts = np.bincount(codes, weights=counted).astype(np.int64)
+        accuracy = float(np.average(model.predict(examples.X) == examples.y, weights=examples.weight))
         shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-        return cls(examples.name, examples.X.shape[1], shares, examples.encoding, examples.notes, accuracy, doubts)
+        known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing
+        return cls(examples.name, examples.X.shape[1], shares, *known)
 
 
 def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> dict[str, Any]:
@@ -79,6 +89,7 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "features": facts.features,
             "classes": model.classes_.tolist(),
             "columns": columns,
+            "weights": facts.weighing.columns,
             "notes": facts.notes,
             "suspects": [asdict(doubt) for doubt in facts.doubts],
             "objective": model.objective_,
@@ -109,6 +120,7 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
         f"data        {facts.name}: {facts.rows:,} rows, {facts.features:,} features",
         f"classes     {shares}{', …' if len(facts.counts) > 8 else ''}",
         *_column_lines(facts.encoding),
+        *[f"{TITLES.get(what, what):11} {column}" for what, column in facts.weighing.columns.items()],
     ]
     if scores:
         tried = ", ".join(f"{C:g}: {score:.4f}" for C, score in scores)
