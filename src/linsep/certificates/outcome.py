@@ -56,11 +56,13 @@ class Verification:
 
     def __str__(self) -> str:
         head = "Verified" if self.ok else "NOT verified"
-        lists = (("Checked", "; ", self.checked), ("Taken on trust", "; ", self.trusted))
-        lists = (*lists, ("Not checked", ", ", self.unchecked))
-        return "\n".join(
-            [f"{head}: {self.reason}.", *(f"{title}: {between.join(what)}." for title, between, what in lists if what)]
-        )
+        lists = [
+            ("Checked", "; ", self.checked),
+            ("Taken on trust", "; ", self.trusted),
+            ("Not checked", ", ", self.unchecked),
+        ]
+        said = [f"{title}: {between.join(what)}." for title, between, what in lists if what]
+        return "\n".join([f"{head}: {self.reason}.", *said])
 
 
 def planes_in_words(count: int) -> str:
