@@ -83,7 +83,6 @@ using Names = std::initializer_list<const char *>;
 
 template <class... T, class F, std::size_t... k>
 void define(nb::module_ &m, const char *name, Names names, F f, std::index_sequence<k...>) {
-    require(names.size() == sizeof...(T), name);  // one for each parameter
     m.def(name, f, parameter<T>(names.begin()[k])...);
 }
 
