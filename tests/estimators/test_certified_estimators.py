@@ -492,5 +492,6 @@ def test_example_selecting_features_and_searching_for_C(cancer):
 def test_what_no_solver_can_prove_is_said():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match=r"proven to be within .* only, not tol=0\.0001.*squared_hinge"):
-        model = LinearSVC(penalty="l1", loss="hinge").fit(scale(X), y)
+        model = LinearClassifier("perceptron", penalty="l1", random_state=0).fit(scale(X), y)
     assert not model.certificate_.proven
+    assert not model.converged_

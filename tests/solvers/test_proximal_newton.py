@@ -347,4 +347,4 @@ def test_what_it_cannot_do_it_says(loss, penalty, words):
 def test_it_is_the_automatic_choice_for_smooth_losses_with_l1(loss):
     assert automatic(problem(loss))[0] == "proximal_newton"
     assert automatic(problem(loss, penalty=ElasticNet(0.1)))[0] == "proximal_newton"
-    assert automatic(problem("hinge"))[0] == "sgd"
+    assert automatic(problem("hinge"))[0] == "interior_point"
