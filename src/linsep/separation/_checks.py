@@ -122,7 +122,8 @@ def _check_proof(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -
     if proof.verdict == "overlap":
         if points != support:  # else the same combinations are checked with their span
             held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
-        return check_support(X, signs, *support, proof.dependencies, **intercept, time_limit=clock.left())
+        parts: Any = (*support, proof.dependencies)
+        return check_support(X, signs, *parts, **intercept, time_limit=clock.left())
     touching = held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
     if proof.verdict == "quasi":
         _check_infinite(proof, X, signs, clock)
