@@ -204,6 +204,20 @@ class History:
         return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"
 
 
+def least_so_far(history: History, column: str) -> FloatArray:
+    """Return the least value of a column up to each record; NaN before the first point that would be an answer.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> for objective, best in [(0.0, np.nan), (3.0, 3.0), (5.0, 3.0), (2.0, 2.0)]:
+    ...     history.add(Record(step=len(history), passes=0.0, objective=objective, best=best))
+    >>> least_so_far(history, "objective")
+    array([nan,  3.,  3.,  2.])
+    """
+    return np.fmin.accumulate(np.where(np.isnan(history["best"]), np.nan, history[column]))
+
+
 def _is_kept(k: int, stride: int, together: int = PAIR) -> bool:
     """Whether record k is one of those that stay."""
     return k // together % stride == 0

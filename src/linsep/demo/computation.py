@@ -108,7 +108,7 @@ def run(images: Images, *, seed: int = 0, noise: float = 0.2) -> Demo:
     Examples
     --------
     >>> from linsep.demo import embedded_digits
-    >>> found = run(embedded_digits(), seed=0)
+    >>> found = run(embedded_digits(8), seed=0)
     >>> [fit.model for fit in found.fits if fit.noise == 0]
     ['perceptron (pocket)', 'least squares', 'logistic', 'SVM', 'hard margin']
     >>> all(fit.test > 0.95 for fit in found.fits)
@@ -208,7 +208,7 @@ def to_record(demo: Demo) -> dict[str, Any]:
     Examples
     --------
     >>> from linsep.demo import embedded_digits
-    >>> to_record(run(embedded_digits()))["images"]["train"]
+    >>> to_record(run(embedded_digits(8)))["images"]["train"]
     181
     """
     images = demo.images

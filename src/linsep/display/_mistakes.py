@@ -142,4 +142,4 @@ class MistakesDisplay(Display):
             panel.imshow(self.images[k], cmap=shades, vmin=low, vmax=high)
             panel.set(xticks=[], yticks=[])
             panel.set_title(f"{self.truth[k]} taken for {self.answers[k]}", fontsize="small")
-            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="x-small")
+            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="small")

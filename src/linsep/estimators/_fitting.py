@@ -192,7 +192,7 @@ class Fitting(Input, Warnings):
         """Return the solver that was asked for, or one that chooses by the objective."""
         from ..solvers import Automatic
 
-        limits: dict[str, Any] = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        limits: dict[str, Any] = dict(tol=self._aim(), max_iter=getattr(self, "max_iter", None))
         if most_features is not None:
             limits["most_features"] = min(most_features, Automatic.most_features)
         return self._solver() or Automatic(**limits)
@@ -200,7 +200,11 @@ class Fitting(Input, Warnings):
     def _asked(self) -> dict[str, Any]:
         """Return what is asked of any solver: without an optimum there is nothing to polish."""
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        return dict(seed=seed, tol=self._tol(), polish=self._no_optimum is None)
+        return dict(seed=seed, tol=self._aim(), polish=self._no_optimum is None)
+
+    def _aim(self) -> float:
+        """Return the gap that a solver is asked for: no bound tells it how far off it is where there is no optimum."""
+        return self._tol() if self._no_optimum is None else 1e-3 * self._tol()
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         from ..solvers import minimise_all

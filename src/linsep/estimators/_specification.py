@@ -36,14 +36,19 @@ def check_C(C: object) -> float:
 column_names: ContextVar[Sequence[str] | None] = ContextVar("column_names", default=None)
 
 
+#: Columns that messages do not speak of, because those of others are told relative to them: reference levels.
+columns_left_out: ContextVar[Sequence[int]] = ContextVar("columns_left_out", default=())
+
+
 @contextmanager
-def columns_named(names: Sequence[str]) -> Iterator[None]:
-    """Fit arrays whose columns have names, as those of a file do: messages say them."""
-    before = column_names.set(names)
+def columns_named(names: Sequence[str], left_out: Sequence[int] = ()) -> Iterator[None]:
+    """Fit arrays whose columns have names, as those of a file do: messages say them, but for those left out."""
+    before, before_that = column_names.set(names), columns_left_out.set(left_out)
     try:
         yield
     finally:
         column_names.reset(before)
+        columns_left_out.reset(before_that)
 
 
 @contextmanager
