@@ -150,7 +150,7 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
     cuts = np.linspace(test.min(), test.max(), THRESHOLDS)
     certificate = estimator.certificate_
     distance = np.where(y_test == POSITIVE, 1.0, -1.0) * test / (np.linalg.norm(estimator.coef_) or 1.0)
-    wrong = np.flatnonzero((test >= 0) != (y_test == POSITIVE))
+    wrong = np.flatnonzero((test > 0) != (y_test == POSITIVE))
     wrong = wrong[np.argsort(distance[wrong], kind="stable")]
     return Fit(
         model,

@@ -106,7 +106,7 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "objective": model.objective_,
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
-            "iterations": model.n_iter_,
+            "iterations": int(np.max(model.n_iter_)),
             "certificate": certificate_record(certificate),
             "proven": is_proven(model),
             "redundant": relations(facts, model),
