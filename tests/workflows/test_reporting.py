@@ -20,6 +20,7 @@ from linsep.persistence.model_file import read
 from linsep.report import render
 from linsep.workflows.explaining import explanation_record, explanation_text
 from linsep.workflows.preparation import prepare
+from linsep.workflows.reference import Reference
 from linsep.workflows.reporting import report_model, report_record, report_text
 from linsep.workflows.training import kept_encoding
 
@@ -44,7 +45,7 @@ def files(tmp_path_factory):
     examples = prepare(folder / "train.csv", "label")
     model = LogisticRegression().fit(examples.X, examples.y)
     data = (examples.X, examples.y)
-    save(model, folder / "model.json", data=data, encoding=kept_encoding(examples, model))
+    save(model, folder / "model.json", data=data, encoding=kept_encoding(examples, model, Reference()))
     return folder
 
 

@@ -87,6 +87,8 @@ def fit(
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
+    scaling: Scaling = True,
+    intercept: Intercept = True,
     seed: Seed = 0,
     test_share: float | None = None,
     max_memory: str | None = None,
@@ -125,7 +127,11 @@ def fit(
 
     ready(output, data)
     chosen = training.parse_C(C)
+    if chosen is None and not scaling:
+        raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
     if max_memory is not None:
+        if not (scaling and intercept):
+            raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
         if test_share is not None:
             raise ValueError(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
@@ -139,7 +145,7 @@ def fit(
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
-        scaled = training.is_scaled(loss, chosen, asked["degree"])
+        scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
         weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
         examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
         held, kept = None, dict[str, Any]()
@@ -152,6 +158,7 @@ def fit(
         from ..workflows.reference import Reference
 
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
+        settings["fit_intercept"] = intercept
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
