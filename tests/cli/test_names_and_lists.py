@@ -4,12 +4,11 @@ import datetime
 import sys
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
 from command import call, run, run_json
-
-openpyxl = pytest.importorskip("openpyxl")
 
 
 @pytest.fixture(scope="module")
