@@ -103,7 +103,7 @@ def fit(
     Parameters
     ----------
     data
-        CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
+        CSV, TSV, Parquet, Arrow, Feather, Excel, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
     output
         Where to write the model, a JSON file.
     loss
@@ -225,6 +225,7 @@ def separable(
     data: Training,
     *,
     target: Target = None,
+    positive: str | None = None,
     estimates: bool = False,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
@@ -235,6 +236,8 @@ def separable(
 
     Parameters
     ----------
+    positive
+        Of more than two classes, the one to tell from the rest.
     estimates
         Say also which estimates of a logistic regression are finite, which are infinite and in which direction, and
         what the likelihood comes to.
@@ -244,22 +247,22 @@ def separable(
     from ..report.proofs import told
     from ..separation.recession import estimates as maximum_likelihood
     from ..separation.verdict import separability
-    from ..workflows.labels import check_two
+    from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
-        check_two(examples)
+        y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
         X = examples.own_numbers()
-        found = separability(X, examples.y, time_limit=time_limit)
+        found = separability(X, y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
-        text = told(found, examples.encoding.names, len(examples.y))
+        text = told(found, examples.encoding.names, len(y))
         if estimates:
             waiting.on("following the likelihood to its supremum")
             names = examples.encoding.names
-            limit = maximum_likelihood(X, examples.y, feature_names=names, time_limit=time_limit)
+            limit = maximum_likelihood(X, y, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
             record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
     show(record, text, json, notes=examples.notes)
