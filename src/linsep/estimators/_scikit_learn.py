@@ -211,7 +211,9 @@ class ScikitLearnNames(StreamingEstimator):
     def _walk(self, factor: float = 1.0) -> dict[str, Any]:
         """Return the settings of `StochasticDescent`."""
         terms = self._terms(factor)
-        settings: dict[str, Any] = dict(schedule=terms.schedule, stopping=terms.rules, keep=terms.keep, order=terms.order)
+        settings: dict[str, Any] = dict(
+            schedule=terms.schedule, stopping=terms.rules, keep=terms.keep, order=terms.order
+        )
         settings |= dict(average_from=terms.average_from, absolute=terms.absolute, held_out=self._held_out)
         return settings | dict(max_iter=self.max_iter, record=self.record)
 
