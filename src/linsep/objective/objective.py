@@ -23,7 +23,7 @@ from .._core import Rows
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
-from .examples import Block, Examples, InMemory
+from .examples import Block, Changed, Examples, InMemory
 from .heads import Head
 from .points import Point
 
@@ -353,6 +353,13 @@ class Objective:
     def with_rows(self, rows: Rows) -> Self:
         """Return the same objective on other columns of the same examples."""
         return replace(self, examples=self.examples.with_rows(rows))  # type: ignore[attr-defined]
+
+    def columns(self, which: IntArray) -> Self:
+        """Return the same objective on these columns alone."""
+        resident = self.examples.resident
+        if resident is not None:
+            return self.with_rows(resident.columns(which))
+        return replace(self, examples=Changed(self.examples, lambda rows: rows.columns(which), len(which)))
 
     def weighed(self, rows: Rows, weight: FloatArray | None) -> Self:
         """Return the same objective with other rows and weights s."""
