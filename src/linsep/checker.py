@@ -4,7 +4,7 @@
 
 It needs Python 3.11 only. `rows` are those of the fit: LIBSVM text, or CSV with a header, all numbers but the labels
 (where the model encodes categories, dates or text: as `linsep verify MODEL DATA --independent --rows rows.csv` writes
-them). It proves one sentence about the model as it predicts (two classes: w·x + b ≥ 0, or its threshold, is the second;
+them). It proves one sentence about the model as it predicts (two classes: w·x + b > 0, or ≥ a threshold, is the second;
 more: plane k is for class k), minimising what its parameters say. What the file says was proven is but a hint: if
 wrong, a proof may fail, never succeed. Exit code 0: proven as the parameters ask; 1: true, but less; 2: not verified.
 

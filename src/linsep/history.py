@@ -26,7 +26,7 @@ class Record:
     `objective` is what the run descends: the mean objective F (see `objective.problem`), or a plain function.
     Numbers that were not measured are NaN. `zero_one` is the zero-one risk, the share of rows with z ≤ 0, as the
     perceptron counts mistakes: a row on the plane itself is one, so at w = 0 it is 1. `error` is the share of rows that
-    `predict` gives another label, 1 − accuracy: a row on the plane goes to ``classes_[1]``. They differ by rows on the
+    `predict` gives another label, 1 − accuracy: a row on the plane goes to ``classes_[0]``. They differ by rows on the
     plane only. `best` is the objective of the best point recorded so far (for the perceptron, of that with the fewest
     mistakes); `example` is the row that caused the update, None where no single one did; `updates` is how often the
     loss has moved the point so far, where that is counted (for the perceptron, its mistakes).
@@ -202,6 +202,20 @@ class History:
     def __repr__(self) -> str:
         thin = "" if self.stride == 1 else f", one pair of steps in {self.stride} kept"
         return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"
+
+
+def least_so_far(history: History, column: str) -> FloatArray:
+    """Return the least value of a column up to each record; NaN before the first point that would be an answer.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> for objective, best in [(0.0, np.nan), (3.0, 3.0), (5.0, 3.0), (2.0, 2.0)]:
+    ...     history.add(Record(step=len(history), passes=0.0, objective=objective, best=best))
+    >>> least_so_far(history, "objective")
+    array([nan,  3.,  3.,  2.])
+    """
+    return np.fmin.accumulate(np.where(np.isnan(history["best"]), np.nan, history[column]))
 
 
 def _is_kept(k: int, stride: int, together: int = PAIR) -> bool:

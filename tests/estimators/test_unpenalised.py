@@ -398,7 +398,8 @@ def test_without_an_optimum_that_is_told(X, y, words):
     model, (warning,) = fitted(LogisticRegression(C=np.inf), X, y)
     assert not model.converged_
     assert words in warning
-    assert not model.certificate_.proven
+    # Of quasi-separable classes the infimum is above zero, and can be come near to.
+    assert model.certificate_.proven == ("quasi" in words)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

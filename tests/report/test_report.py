@@ -447,6 +447,10 @@ def test_it_fits_any_screen_without_complaint(browser, pages, name, width):
         assert page.overflow() <= 0
         assert page.problems == []
         assert page.evaluate(OVERPRINTED) == []
+        if name == "plain":
+            assert page.evaluate(
+                "[...document.querySelectorAll('.wide')].every(w => w.scrollWidth <= w.clientWidth + 1)"
+            )
         wide = page.evaluate("[...document.querySelectorAll('.chart svg[role=img]')].map(s => s.clientWidth)")
         card = page.evaluate("document.querySelector('section').clientWidth")
         assert name == "hostile" or max(wide) > card - 110, "a chart uses the width of its card"

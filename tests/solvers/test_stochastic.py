@@ -352,7 +352,7 @@ def test_m10_the_voted_perceptron_counts_a_vote_for_every_step_a_plane_survived(
     votes = np.where(new @ planes[:, :-1].T + planes[:, -1] >= 0, 1, -1).mean(axis=1)
     model = Perceptron(order="cyclic", keep="vote", max_iter=4, fit_intercept=intercept).fit(to(X), y)
     np.testing.assert_allclose(model.decision_function(to(new)), votes, atol=1e-12)
-    np.testing.assert_array_equal(model.predict(to(new)), np.where(votes >= 0, 1, -1))
+    np.testing.assert_array_equal(model.predict(to(new)), np.where(votes > 0, 1, -1))
 
 
 @pytest.mark.parametrize("sizes", [[], [1, 2, 3], list(range(1, 40))], ids=["whole", "batches", "one by one"])
@@ -465,6 +465,6 @@ def test_a_mistake_is_z_at_most_zero_and_an_error_a_wrong_label(separable):
     for record in history.records:
         g = X @ record.iterate[:-1] + record.iterate[-1]
         assert record.zero_one == pytest.approx(np.mean(y * g <= 0), abs=1e-15)
-        assert record.error == pytest.approx(np.mean(np.where(g >= 0, 1, -1) != y), abs=1e-15)
+        assert record.error == pytest.approx(np.mean(np.where(g > 0, 1, -1) != y), abs=1e-15)
     assert history["zero_one"][0] == 1
-    assert history["error"][0] == pytest.approx(np.mean(y < 0))
+    assert history["error"][0] == pytest.approx(np.mean(y > 0))

@@ -107,7 +107,7 @@ LINSEP_APART bool tally(std::size_t width, const double *label, const double *g,
         const double z = label[k] * (g[k] + b[k]);
         value[k] += s * Loss::value(z);
         mistakes[k] += z > 0 ? 0.0 : s;
-        errors[k] += z > 0 || (z == 0 && label[k] > 0) ? 0.0 : s;
+        errors[k] += z > 0 || (z == 0 && label[k] < 0) ? 0.0 : s;
         u[k] = s * Loss::slope(z) * label[k];
         slopes[k] += u[k];
         flat &= u[k] == 0;
@@ -130,7 +130,7 @@ LINSEP_APART inline void tally_weights(std::size_t d, std::size_t width, const d
 // What is measured of every plane, each `width` numbers in `out`, one after the other:
 //
 //     Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁,
-//     Σ s over the wrong labels (as z ≤ 0, but a score of zero is for +1)
+//     Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1)
 //
 // with u = s ℓ'(z) y. `G` is room for Σ u x, d × width.
 template <class Loss, class Rows>

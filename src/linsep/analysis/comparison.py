@@ -91,7 +91,7 @@ class Comparison(Sequence[Row]):
 
         Examples
         --------
-        >>> table = compare([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], losses=["hinge", "zero_one"])
+        >>> table = compare([[0.0], [1.0], [2.0], [3.0], [9.0]], [0, 0, 1, 0, 1], losses=["hinge", "zero_one"])
         >>> table["zero_one"].errors, table["zero_one"].proven, table.judged(separable=False)["zero_one"].proven
         (1, False, True)
         """

@@ -32,7 +32,7 @@ from .speech import Waiting, for_commands, note, show
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Counting:
-    """How much rows and classes count.
+    """How much rows and classes count, and from which level coefficients are counted.
 
     Parameters
     ----------
@@ -48,6 +48,9 @@ class Counting:
         How much the rows of each class count: yes=5,no=1, or one such pair each time; balanced as --balanced.
     balanced
         Count all classes the same, however many examples they have.
+    reference
+        column=level: coefficients of the column's other levels are told relative to this one, which changes no
+        prediction; without a penalty the first level of each category, if nothing is said.
     """
 
     weights: str | None = None
@@ -56,6 +59,7 @@ class Counting:
     trials: str | None = None
     class_weight: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
     balanced: bool = False
+    reference: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
 
     def by_class(self) -> tuple[str, ...]:
         """Return what is said of the classes."""
@@ -127,7 +131,7 @@ def fit(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
             )
         asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
-        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing())
+        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
         return _fit_in_parts(data, target, chosen, max_memory, asked, json)
     if scratch is not None or not resume:
@@ -145,6 +149,7 @@ def fit(
         by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
+        from ..workflows.reference import Reference
 
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
         scores: list[tuple[float, float]] = []
@@ -156,14 +161,17 @@ def fit(
             hashed = None if output is None else pool.submit(training.hashed, examples)
             suspicious = pool.submit(training.doubts, examples)
             model = training.estimator(loss, C=chosen, **settings)
-            interrupted = training.fit_or_stop(model, examples)
+            reference = Reference.chosen(counting.reference, examples.encoding, penalised=bool(np.isfinite(chosen)))
+            interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
+            reference = reference.with_estimates(examples, model)
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=training.kept_encoding(examples, model) | kept)
+            encoding = training.kept_encoding(examples, model, reference) | kept
+            save(model, output, data=hashed.result(), encoding=encoding)
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json, held)
+    return _print_fit(summaries.Facts.of(examples, model, doubts, reference), model, scores, output, json, held)
 
 
 def _print_fit(

@@ -46,7 +46,7 @@ class Measures:
     ----------
     objective, risk, zero_one, error, gradient_norm : array
         F, the mean loss, the share of mistakes (z ≤ 0), the share of labels that are predicted wrongly (a score of zero
-        is for +1), and ‖∇F‖.
+        is for −1), and ‖∇F‖.
     finite : array of bool
         Whether all weights are finite numbers.
     """
@@ -124,7 +124,7 @@ class MeanObjective:
     def error(self, theta: FloatArray) -> float:
         """Return the share of labels that are predicted wrongly at θ: of another sign than a score that is not zero."""
         g = self.problem.rows.matvec(theta[: self.problem.d]) + self.split(theta)[1]
-        return self.problem.mean(((g >= 0) != (self.problem.y > 0)).astype(np.float64))
+        return self.problem.mean(((g > 0) != (self.problem.y > 0)).astype(np.float64))
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""

@@ -30,7 +30,8 @@ ALWAYS = ("n_iter_", "converged_", "dual_gap_")
 #: What some attributes have to be.
 NUMBERS = (int, float, np.ndarray)
 KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("n_iter_", "mistakes_", "t_"), (int,)),
+    **dict.fromkeys(("mistakes_", "t_"), (int,)),
+    "n_iter_": (int, np.ndarray),
     **dict.fromkeys(("converged_", "proven_"), (bool,)),
     **dict.fromkeys(("dual_gap_", "radius_"), (int, float)),
     **dict.fromkeys(("margin_", "mistake_bound_", "best_margin_", "best_mistake_bound_"), NUMBERS),

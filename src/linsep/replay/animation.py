@@ -13,7 +13,7 @@ import numpy as np
 from .._atomic_file import write_atomically
 from .._types import FloatArray
 from .._words import at_most
-from ..palette import LIGHT
+from ..palette import LIGHT, MARKERS
 from ..solvers import check_count
 from .film import Film
 
@@ -120,7 +120,7 @@ def draw_picture(film: Film, k: int, axes: Any) -> None:
     """Draw the examples, the plane of frame k, the best so far, the margin, and what caused the update."""
     scene, shown = film.scene, film.shown
     g = scene.on_grid(film.planes[k])
-    for positive, colour, shape in ((False, NEGATIVE, "o"), (True, POSITIVE, "s")):
+    for positive, colour, shape in zip((False, True), (NEGATIVE, POSITIVE), MARKERS, strict=False):
         for wrong in (False, True):
             rows = shown[(film.positive[shown] == positive) & (film.wrong[k] == wrong)]
             face = "white" if wrong else colour

@@ -254,7 +254,8 @@ def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     facts.append(("measured on", f"{len(y):,} rows ({shares})"))
     solvers = sorted({f"{history.solver} ({history.reason})" for history in histories_of(model) if history.solver})
     facts += [("solver", solver) for solver in solvers[:3]]
-    iterations = f"after {model.n_iter_:,} iteration{'s' * (model.n_iter_ != 1)}"
+    count = int(np.max(model.n_iter_))
+    iterations = f"after {count:,} iteration{'s' * (count != 1)}"
     return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]
 
 

@@ -207,6 +207,8 @@ def _charts(journey: Journey) -> Iterable[str]:
     if len(journey.step) < journey.recorded:
         yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
     columns = {SERIES[name]: values for name, values in journey.series.items()}
+    if np.array_equal(columns.get(SERIES["best"], ()), columns.get(SERIES["objective"], ())):
+        del columns[SERIES["best"]]  # every step is the best so far
     wrong = {name: values for name, values in columns.items() if name == SERIES["zero_one"]}
     drawn = {name: values for name, values in columns.items() if name not in wrong}
     gap = {} if journey.gap is None else {"gap to the proven bound": journey.gap}
@@ -218,7 +220,7 @@ def _charts(journey: Journey) -> Iterable[str]:
         if series:
             yield _by_step(title, label, journey.step, series)
     columns |= {} if journey.gap is None else {"gap": journey.gap}
-    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.6g}" for v in columns.values())] for k in some(len(journey.step))]
+    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.4g}" for v in columns.values())] for k in some(len(journey.step))]
     yield folded(NUMBERS, table(["step", *columns], rows, named=False))
 
 

@@ -13,6 +13,7 @@ from .._words import listed
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
+from .reference import Reference
 from .summaries import certificate_record, finite, proof
 from .training import is_proven
 
@@ -80,13 +81,14 @@ def has_odds(model: Any) -> bool:
 def explanation_record(found: Any) -> dict[str, Any]:
     """Return coefficients, objective, certificate and threshold."""
     explained, model = Explained.of(found), found.model
-    scaled = explained.scaled
+    scaled, reference = explained.scaled, Reference.of_model(found.encoding)
     planes = []
     for k, label in enumerate(_positives(model)):
         rows = [
             {
                 "feature": scaled.names[j],
                 "coefficient": scaled.coef[k, j],
+                "estimate": reference.estimates.get(scaled.names[j], "finite"),
                 **({"odds_ratio": odds_ratio(scaled.coef[k, j])} if has_odds(model) else {}),
                 "weight": model.coef_[k, j],
                 "importance": explained.features[k, j],
@@ -103,6 +105,7 @@ def explanation_record(found: Any) -> dict[str, Any]:
         "threshold": found.threshold or 0.0,
         "threshold_in_words": _threshold(found),
         "importance": explained.meaning,
+        "reference": reference.levels,
         "planes": planes,
     }
     return finite(record)  # type: ignore[no-any-return]
@@ -116,12 +119,19 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
         f"threshold   {_threshold(found)}",
+        *_reference_lines(found),
         "",
         explained.meaning,
     ]
     for k, label in enumerate(_positives(model)):
         lines += ["", *_column_lines(explained, k, top), *_plane_lines(explained, model, k, label, top)]
     return "\n".join(lines)
+
+
+def _reference_lines(found: Any) -> list[str]:
+    levels = Reference.of_model(found.encoding).levels
+    named = [f"{name} = {level}" for name, level in levels.items()]
+    return [f"reference   {', '.join(named)}: coefficients of other levels are relative to these"] if named else []
 
 
 def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
@@ -147,11 +157,11 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
         f"{'feature':{width}} {'per unit':>12}{'   odds ratio' if odds else ''} {'importance':>12}",
     ]
     for j in order:
-        ratio = f" {written(odds_ratio(scaled.coef[k, j])):>12}" if odds else ""
+        ratio = f" {written(odds_ratio(scaled.coef[k, j])).replace('inf', '∞'):>12}" if odds else ""
         value = explained.features[k, j]
-        shown = f"{scaled.names[j]:{width}} {scaled.coef[k, j]:+12.5g}{ratio} {value:12.4g} {_bar(value, longest)}"
+        shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {value:12.4g} {_bar(value, longest)}"
         lines.append(shown.rstrip())
-    return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {scaled.intercept[k]:+12.5g}"]
+    return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {_signed(scaled.intercept[k])}"]
 
 
 def _bar(value: float, longest: float) -> str:
@@ -162,11 +172,17 @@ def _more(left: int) -> list[str]:
     return [f"… and {left:,} more (--top 0 for all)"] if left else []
 
 
+def _signed(value: float) -> str:
+    return f"{value:+12.5g}" if np.isfinite(value) else f"{'+∞' if value > 0 else '−∞':>12}"
+
+
 def _scaled(found: Any) -> Scaled:
-    """Return the coefficients by name, on the scale of the file's columns."""
+    """Return the coefficients by name, on the scale of the file's columns and relative to its reference levels."""
     model = found.model
     if found.encoding is not None:
-        return from_dict(found.encoding).original_scale(model.coef_, model.intercept_)
+        encoding = from_dict(found.encoding)
+        scaled = encoding.original_scale(model.coef_, model.intercept_)
+        return Reference.of_model(found.encoding).told(scaled, encoding)
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
     return Scaled([str(name) for name in names], model.coef_, model.intercept_)
 

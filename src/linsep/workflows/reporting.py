@@ -17,6 +17,7 @@ from .explaining import importance_in
 from .holding_out import rows_of_fit, some, split_of, weighing_of
 from .labels import check_labels
 from .preparation import Examples, encoded
+from .reference import Reference
 from .summaries import finite
 from .weighing import Weighing
 
@@ -61,6 +62,7 @@ def report_model(
         said = split.sentence(Path(rows.name).name)
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
+    scaled = Reference.of_model(found.encoding).told(scaled, encoding)
     return compute(
         found.model,
         rows.X,

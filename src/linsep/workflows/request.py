@@ -30,6 +30,7 @@ class Request:
     tol: float = 1e-4
     class_weight: tuple[str, ...] = ()
     weighing: Weighing = field(default_factory=Weighing)
+    reference: tuple[str, ...] = ()
     seed: int = 0
     output: Path | None = None
     scratch: Path | None = None
@@ -37,6 +38,6 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "seed")
+        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed")
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         return said | {name: getattr(self, name) for name in names}

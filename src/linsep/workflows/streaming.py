@@ -21,6 +21,7 @@ from ..solvers.newton.preconditioner import FACTORED
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import Preparation, file_to_stream
+from .reference import Reference
 from .request import Progress, Request
 from .summaries import Facts
 from .training import class_weights, estimator
@@ -80,13 +81,15 @@ class _Fit:
         classes = np.array(prepared["classes"])
         encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
+        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.request.C)))
         interrupted = self._learn(scratch, classes, encoding)
         accuracy, data, important = self._measure(scratch, classes, encoding)
         seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
         counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
-        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, weighing=weighing)
-        kept = prepared["encoding"] | {"importance": important}
+        told: dict[str, Any] = dict(weighing=weighing, reference=reference)
+        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
+        kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
         return Outcome(self.model, facts, data, kept, interrupted, self.folder)
 
     def _unproven(self, interrupted: bool) -> list[str]:

@@ -14,6 +14,7 @@ from .._words import listed
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
+from .reference import Reference
 
 GRID = tuple(10.0**k for k in range(-3, 4))
 FOLDS = 5
@@ -144,8 +145,8 @@ def estimator(
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
-def fit_or_stop(model: Any, examples: Examples) -> bool:
-    """Fit as a model file wants it, with nothing that speaks of single examples.
+def fit_or_stop(model: Any, examples: Examples, left_out: Sequence[int] = ()) -> bool:
+    """Fit as a model file wants it, with nothing that speaks of single examples, nor messages of columns left out.
 
     Return whether the user put an end to it, which leaves the best so far.
     """
@@ -153,7 +154,7 @@ def fit_or_stop(model: Any, examples: Examples) -> bool:
     from ..estimators._specification import columns_named
 
     try:
-        with support_left_out(), columns_named(examples.encoding.names):
+        with support_left_out(), columns_named(examples.encoding.names, left_out):
             model.fit(examples.X, examples.y, examples.weight)
     except KeyboardInterrupt:
         if not hasattr(model, "dual_gap_"):
@@ -204,12 +205,13 @@ def hashed(examples: Examples) -> dict[str, Any]:
         return data_hash(examples.X, examples.y, examples.weight)
 
 
-def kept_encoding(examples: Examples, model: Any) -> dict[str, Any]:
+def kept_encoding(examples: Examples, model: Any, reference: Reference) -> dict[str, Any]:
     """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
     from ..analysis.importance import importance
 
     found = importance(examples.X, model.coef_, examples.encoding.origins)
-    return examples.encoding.to_dict() | examples.weighing.to_dict() | {"importance": found.to_dict()}
+    kept = examples.encoding.to_dict() | examples.weighing.to_dict() | reference.to_dict()
+    return kept | {"importance": found.to_dict()}
 
 
 def doubts(examples: Examples) -> list[Suspect]:
