@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import check_count
 from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from ..contract import check_needs
 from ..result import Observer, Result, Start
-from ..run import EndOfRun, GapRun, no_step_lowers
+from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample_objective
 from ..workspace import Workspace
 from .newton import dot
@@ -63,7 +61,7 @@ TUNED = Tuning()
 
 
 @dataclass(frozen=True)
-class ProximalNewton:
+class ProximalNewton(GapSolver):
     """Proximal Newton on working sets, stopped by the relative duality gap: for smooth losses with an L1 penalty.
 
     Parameters
@@ -82,27 +80,13 @@ class ProximalNewton:
     ('proximal_newton', 0.0, True)
     """
 
-    tol: float = 1e-4
     max_iter: int = 1000
     name = "proximal_newton"
     needs = frozenset({"convex", "smooth", "curvature", "conjugate", "l1"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self,
-        objective: Objective,
-        *,
-        start: Start | None = None,
-        seed: int = 0,
-        observer: Observer | None = None,
-        workspace: Workspace | None = None,
-    ) -> Result:
-        """Minimise; a workspace with a state goes on from there."""
-        check_needs(self, objective)
-        return _Run(self, objective, seed, observer, workspace).result(start)
+    def _run(self, objective: Objective, *told: Any) -> _Run:
+        return _Run(self, objective, *told)
 
 
 class _Run(GapRun):
