@@ -24,11 +24,9 @@ from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
-from .compensated import column_sums, two_sum
-from .split_product import split_product
+from .compensated import U as U
+from .compensated import column_sums, split_product, two_sum
 
-#: The unit of rounding.
-U = 2.0**-53
 #: What is not rounded to the nearest float: a loss or its conjugate is trusted to within this many u of its terms.
 ULPS = 32
 #: The smallest positive float: what a product may lose by falling below the range.
@@ -227,16 +225,20 @@ def sharp_agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[Fl
 
 def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Σ uᵢ xᵢ, and how far each entry may be off: γ Σ |uᵢ||xᵢ|."""
-    v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0
+    v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
     if not u.any():
         return v, size
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite makes the interval unbounded
         for part, block in blocks(X):
             v += block.T @ u[part]
             size += sizes(block).T @ np.abs(u[part])
-            longest, count = max(longest, block.shape[0]), count + 1
+            terms = np.bincount(block.indices, minlength=block.shape[1]) if is_sparse(block) else block.shape[0]
+            longest, count = np.maximum(longest, terms), count + 1
     k = longest + count + 8
-    return v, gamma(k) * (1.0 + gamma(k)) * size + (np.count_nonzero(u) + 4) * SMALLEST
+    most = int(k.max(initial=1))
+    # Rare columns are short sums, and γ_k ≤ γ_most k / most for k ≤ most.
+    share = gamma(most) * (1.0 + gamma(most)) * (1.0 + 8 * U) * (k / most)
+    return v, share * size + (np.count_nonzero(u) + 4) * SMALLEST
 
 
 def sharpened(
@@ -247,11 +249,7 @@ def sharpened(
     Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
     larger they are.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # then that column is worth a closer look, or nothing helps
-        harm = (np.abs(v) + radius) * radius / penalty.l2 if penalty.l2 > 0 else radius / (penalty.l1 or 1.0) * size
-    if not harm.sum() > SHARP * size:
-        return v, radius
-    columns = np.flatnonzero(harm > SHARP * size / (2 * len(v)))
+    columns = _harmful(v, radius, penalty, SHARP * size)
     width = max(1, 2**20 // 4096)
     v, radius = v.copy(), radius.copy()
     for first in range(0, len(columns), width):
@@ -263,6 +261,21 @@ def sharpened(
         better = off < radius[some]
         v[some[better]], radius[some[better]] = sums[better], off[better]
     return v, radius
+
+
+def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, most: float) -> IntArray:
+    """Return the columns whose radii may together take more than `most` from a bound that is 1/SHARP times as large.
+
+    What lies within the box |v| ≤ l1 for certain costs nothing. Of what leaves it, where no l2 forgives that, only the
+    furthest counts: the dual point is scaled until that fits.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # then that column is worth a closer look, or nothing helps
+        furthest = np.abs(v) + radius
+        if penalty.l1 and not penalty.l2:
+            outside = furthest >= max(penalty.l1, float((np.abs(v) - radius).max(initial=0.0)))
+            return np.flatnonzero(outside & ~(radius / penalty.l1 <= SHARP))
+        harm = np.maximum(furthest - penalty.l1, 0.0) * radius / penalty.l2 if penalty.l2 else radius * (most / SHARP)
+        return np.flatnonzero(harm > most / (2 * len(v))) if harm.sum() > most else np.empty(0, dtype=np.int64)
 
 
 # -- the primal value -------------------------------------------------------------------------------------------------
@@ -280,6 +293,7 @@ def penalty_value(penalty: Penalty, w: FloatArray) -> Interval:
     return Interval(max(found.low, 0.0), found.high)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite makes the interval unbounded
 def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ(zᵢ): a convex ℓ is highest at an end of [z − r, z + r], and never below its tangent at z.
 
@@ -287,11 +301,7 @@ def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> In
     """
     if not (np.isfinite(z).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
         return EVERYTHING
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _loss_sum(loss, z, radius + 4 * U * np.abs(z), c)  # the ends are rounded too
-
-
-def _loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    radius = radius + 4 * U * np.abs(z)  # the ends are rounded too
     left, middle, right = (loss.value(at) for at in (z - radius, z, z + radius))
     high = np.maximum(left, right)
     slope = np.abs(loss.slope(z)) + ULPS * SMALLEST if loss.is_likelihood else np.abs(loss.slope(z))
@@ -303,23 +313,6 @@ def _loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> I
     off = np.where(flat, 0.0, spread + rounding + ULPS * SMALLEST)
     lost = np.where(flat, 0.0, 4.0 + np.abs(middle) + off) * SMALLEST
     return total(np.where(flat, 0.0, c * middle), c * off * (1.0 + 8 * U) + lost)
-
-
-def primal_value(
-    loss: Loss, penalty: Penalty, c: FloatArray, w: FloatArray, z: FloatArray, radius: FloatArray
-) -> Interval:
-    """P(w, b), from the agreements and their radius.
-
-    Examples
-    --------
-    >>> from linsep.losses import Hinge
-    >>> from linsep.penalties import L2
-    >>> one = np.ones(1)
-    >>> P = primal_value(Hinge(), L2(), one, 0.5 * one, 0.1 * one, np.zeros(1))  # ½·0.25 + 0.9
-    >>> P.low <= 1.025 <= P.high, P.width < 1e-13
-    (True, True)
-    """
-    return penalty_value(penalty, w) + loss_sum(loss, z, radius, c)
 
 
 # -- the dual value ---------------------------------------------------------------------------------------------------
@@ -374,6 +367,7 @@ def exact_sum(units: IntArray) -> int:
     return sum(int(part.sum()) for part in np.array_split(units, len(units) // 512 + 1))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
     used = c > 0
@@ -382,11 +376,6 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     alpha, c = alpha[used], c[used]
     if not (np.isfinite(c).all() and (c > 0).all()):
         return EVERYTHING
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _conjugate_sum(loss, alpha, c)
-
-
-def _conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     a = np.clip(-alpha / c, *loss.slopes)
     # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
     # highest at an end.
