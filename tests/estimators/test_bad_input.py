@@ -40,6 +40,7 @@ MODELS = {
     "logistic l1": LogisticRegression(l1_ratio=1.0),
     "svm": LinearSVC(),
     "svm, squared": LinearSVC(loss="squared_hinge"),
+    "svm, l1": LinearSVC("l1"),
     "hard margin": HardMarginSVC(on_overlap="soft"),
     "zero-one": ZeroOneClassifier(),
 }
