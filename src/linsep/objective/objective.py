@@ -21,6 +21,7 @@ import numpy as np
 
 from .._core import Rows
 from .._types import FloatArray, IntArray
+from .._words import shown
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
 from .examples import Block, Changed, Examples, InMemory
@@ -89,7 +90,7 @@ class Objective:
 
     def __post_init__(self) -> None:
         if not self.C > 0:
-            raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
+            raise ValueError(f"C={shown(self.C)} must be positive; inf means no penalty")
         if math.isinf(self.C):
             object.__setattr__(self, "penalty", NoPenalty())
         object.__setattr__(self, "weight_of_loss", 1.0 if math.isinf(self.C) else self.C)
