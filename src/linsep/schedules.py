@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ._words import shown
+
 __all__ = ["Adaptive", "Constant", "Inverse", "InversePower", "InverseSqrt", "InverseTime", "Schedule", "get"]
 
 
@@ -20,7 +22,9 @@ class Schedule:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{type(self).__name__}({name}={value!r}): a step size must be positive and finite")
+                raise ValueError(
+                    f"{type(self).__name__}({name}={shown(value)}): a step size must be positive and finite"
+                )
 
     def __call__(self, k: Any) -> Any:
         """η_k."""
@@ -176,4 +180,6 @@ def get(schedule: str | float | Schedule) -> Schedule:
         return SCHEDULES[schedule]()
     if isinstance(schedule, int | float | np.number) and not isinstance(schedule, bool):
         return Constant(float(schedule))
-    raise ValueError(f"schedule={schedule!r} is not known; use one of {', '.join(SCHEDULES)}, a number or a Schedule")
+    raise ValueError(
+        f"schedule={shown(schedule)} is not known; use one of {', '.join(SCHEDULES)}, a number or a Schedule"
+    )

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ._types import FloatArray
+from ._words import shown
 
 __all__ = [
     "DualityGap",
@@ -64,7 +65,7 @@ class Rule:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not value > 0:
-                raise ValueError(f"{type(self).__name__}({name}={value!r}) must be positive")
+                raise ValueError(f"{type(self).__name__}({name}={shown(value)}) must be positive")
 
     def begin(self) -> Watcher:
         """Return a function that watches one run and says when to stop."""

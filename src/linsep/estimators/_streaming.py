@@ -66,7 +66,7 @@ class StreamingEstimator(LinearEstimator):
         fitted = hasattr(self, "coef_")
         X, y = self._check_X(X, y, reset=not fitted)
         if fitted and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} differ from those learned so far, {list(self.classes_)}")
+            raise ValueError(f"classes={classes!r} differ from those learned so far, {self.classes_.tolist()}")
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
         known = self.classes_ if fitted else self._first_classes(classes)

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .. import stopping
+from .._checks import check_count
 from .._types import FloatArray
 from ..history import History, Record
 from ..objective.duality import Bound
+from ..objective.objective import Objective
 from ..stopping import Progress, Rule
+from .contract import check_needs
 from .first_order.step_watch import StepWatch
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from .workspace import Workspace
@@ -96,7 +100,7 @@ class Run:
 
 
 class Method(Protocol):
-    """A solver that stops at a gap."""
+    """A method that stops at a gap."""
 
     @property
     def tol(self) -> float:
@@ -107,6 +111,36 @@ class Method(Protocol):
     def max_iter(self) -> int:
         """Iterations at the most."""
         ...
+
+
+@dataclass(frozen=True)
+class GapSolver:
+    """A solver that stops at a gap, `tol`, or after `max_iter` iterations; examples may be in memory or in blocks."""
+
+    tol: float = 1e-4
+    max_iter: int = 100
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_count("max_iter", self.max_iter)
+
+    def solve(
+        self,
+        objective: Objective,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
+    ) -> Result:
+        """Minimise; a workspace with a state goes on from there."""
+        check_needs(self, objective)
+        result: Result = self._run(objective, seed, observer, workspace).result(start)
+        return result
+
+    def _run(self, objective: Objective, *told: Any) -> Any:
+        """Return a run that is told a seed, an observer and a workspace."""
+        raise NotImplementedError
 
 
 class Measured(Protocol):
