@@ -51,15 +51,15 @@ def test_m1_side_is_the_sign_of_the_discriminant(plane):
 
 
 @pytest.mark.parametrize("zero", [0.0, -0.0])
-def test_m1_point_exactly_on_the_plane_goes_to_the_positive_class(zero):
+def test_m1_point_exactly_on_the_plane_goes_to_the_first_class_as_in_predict(zero):
     on_the_plane = np.array([[1.0, 1.0], [zero, zero], [-2.0, -2.0]])
-    np.testing.assert_array_equal(geo.side(on_the_plane, [1.0, -1.0]), [1, 1, 1])
-    np.testing.assert_array_equal(geo.side(on_the_plane + 0.5, [-2.0, 2.0], zero), [1, 1, 1])
+    np.testing.assert_array_equal(geo.side(on_the_plane, [1.0, -1.0]), [-1, -1, -1])
+    np.testing.assert_array_equal(geo.side(on_the_plane + 0.5, [-2.0, 2.0], zero), [-1, -1, -1])
 
 
 def test_m1_one_step_beside_the_plane_decides():
     X = np.array([[np.nextafter(1, 0)], [1.0], [np.nextafter(1, 2)]])
-    np.testing.assert_array_equal(geo.side(X, [1.0], -1.0), [-1, 1, 1])
+    np.testing.assert_array_equal(geo.side(X, [1.0], -1.0), [-1, -1, 1])
 
 
 @SETTINGS
@@ -231,7 +231,7 @@ def test_m3_zero_weights_define_no_plane(question):
 def test_m3_discriminant_side_and_functional_margin_need_no_plane():
     X = np.ones((2, 2))
     np.testing.assert_array_equal(geo.discriminant(X, [0, 0], -3.0), [-3, -3])
-    np.testing.assert_array_equal(geo.side(X, [0, 0]), [1, 1])
+    np.testing.assert_array_equal(geo.side(X, [0, 0]), [-1, -1])
     np.testing.assert_array_equal(geo.functional_margin(X, [1, -1], [0, 0], 2.0), [2, -2])
 
 

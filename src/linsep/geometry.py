@@ -42,14 +42,16 @@ def discriminant(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
 
 
 def side(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
-    """+1 on the side w points to and on the plane itself, −1 on the other: h(x) = sign(w·x + b).
+    """+1 on the side w points to, −1 on the other and on the plane itself: h(x) = sign(w·x + b).
+
+    As in `predict`, where a score of 0 is ``classes_[0]``.
 
     Examples
     --------
     >>> side(np.array([[1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]]), [1.0, 0.0])
-    array([ 1.,  1., -1.])
+    array([ 1., -1., -1.])
     """
-    return np.where(discriminant(X, w, b) >= 0, 1.0, -1.0)
+    return np.where(discriminant(X, w, b) > 0, 1.0, -1.0)
 
 
 def normal(w: ArrayLike) -> FloatArray:

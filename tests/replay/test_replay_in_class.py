@@ -57,7 +57,7 @@ def test_the_plane_that_is_best_so_far_says_by_what():
 def test_m5_what_is_counted_as_a_mistake_is_told_apart_from_the_accuracy(browser, tmp_path):
     X, y = flat(40, gap=6)
     film = replay(Perceptron(order="cyclic"), X, y, tmp_path / "film.html")
-    assert (film.on_plane[0], film.right[0], film.records[0].zero_one) == (40, (y == "yes").sum(), 1.0)
+    assert (film.on_plane[0], film.right[0], film.records[0].zero_one) == (40, (y == "no").sum(), 1.0)
     for k, (w, b) in enumerate((plane[:2], plane[2]) for plane in film.planes):
         predicted = np.where(X @ w + b > 0, "yes", "no")
         assert film.right[k] == (predicted == y).sum()
@@ -67,7 +67,7 @@ def test_m5_what_is_counted_as_a_mistake_is_told_apart_from_the_accuracy(browser
         assert "z ≤ 0, on the wrong side or on the plane" in page.text("#errors-chart figcaption")
         page.press("Home")
         said = page.text("#status")
-        assert "40 on the plane count as mistakes (z = 0), but are predicted as yes" in said
+        assert "40 on the plane count as mistakes (z = 0), but are predicted as no" in said
         assert f"predictions are right for {film.right[0]} of 40" in said
         page.press("End")
         assert "0 of 40 on the wrong side." in page.text("#status")

@@ -155,8 +155,8 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
     return Fit(
         model,
         noise,
-        train=_accuracy(train, y_train, 0.0),
-        test=_accuracy(test, y_test, 0.0),
+        train=float(estimator.score(X_train, y_train)),
+        test=float(estimator.score(X_test, y_test)),
         threshold=threshold,
         train_picked=_accuracy(train, y_train, threshold),
         test_picked=_accuracy(test, y_test, threshold),

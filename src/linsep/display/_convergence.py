@@ -51,7 +51,7 @@ class ConvergenceDisplay(Display):
     """Objective and best so far, the proven gap, and the share of mistakes, as a fit went on.
 
     A mistake is an example with z ≤ 0, as the perceptron counts them: on the wrong side, or on the plane itself. At
-    w = 0 all are, while predictions, where a score of 0 is the second class, are partly right.
+    w = 0 all are, while predictions, where a score of 0 is the first class, are partly right.
 
     Parameters
     ----------

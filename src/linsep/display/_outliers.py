@@ -15,6 +15,7 @@ from .. import palette
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
+from ..geometry import side
 from ..palette import Theme
 from ._canvas import Display, class_colour, dashes, large, legend, line_look, pyplot, theme_of, thick
 from ._model import LinearModel, check_points, codes_of, read
@@ -125,7 +126,7 @@ class OutlierDisplay(Display):
         y = np.where(self.codes[first] == 1, 1.0, -1.0)
 
         def wrong(plane: FloatArray) -> int:
-            return int((y * np.where(self.points[first] @ plane[:2] + plane[2] >= 0, 1.0, -1.0) < 0).sum())
+            return int((y != side(self.points[first], plane[:2], plane[2])).sum())
 
         return {name: (wrong(plane), wrong(self.with_extra[name])) for name, plane in self.without.items()}
 

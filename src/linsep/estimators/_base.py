@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,9 +13,6 @@ from ._explaining import Explaining
 from ._fitting import Fitting
 from ._predicting import Predicting
 
-#: Where the pages of the classes are: in a notebook the name of an estimator links there.
-DOCUMENTATION = "https://linsep.readthedocs.io/en/stable/api/{estimator_name}.html"
-
 
 class LinearEstimator(Fitting, Predicting, Explaining, CallbackSupport, ClassifierMixin, BaseEstimator):
     """A linear classifier: h(x) = sign(w·x + b), one plane for two classes, one against the rest for more.
@@ -22,11 +21,15 @@ class LinearEstimator(Fitting, Predicting, Explaining, CallbackSupport, Classifi
     """
 
     _doc_link_module = "linsep"
-    _doc_link_template = DOCUMENTATION
+    _doc_link_template = "{file}"
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown = str(super().__repr__(N_CHAR_MAX=N_CHAR_MAX))
         return f"{shown}  # minimised {self.objective_}" if hasattr(self, "objective_") else shown
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        """Where a notebook's link leads: to the documentation that is installed, the text of the class."""
+        return {"file": Path(inspect.getfile(type(self))).absolute().as_uri()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -87,7 +87,7 @@ class Film:
         Which examples have z ≤ 0.
     on_plane, right : array of int
         How many examples have z = 0, which counts as a mistake; and how many are predicted rightly, where a score of 0
-        is the positive class.
+        is the first class, as in `predict`.
     band : array
         The level of |g| at which the margin is drawn; 0 for none.
     band_sentence : str
@@ -234,7 +234,7 @@ def make_film(
     for k, (w, b) in enumerate(iterates):
         z = problem.agreements(w, b)
         wrong[k] = z[shown] <= 0
-        on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y > 0))).sum()
+        on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y < 0))).sum()
         band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
     few_mistakes_first = recording.history.solver == "perceptron"
     best_records = _best(everything, few_mistakes_first=few_mistakes_first)

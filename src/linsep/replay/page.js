@@ -172,7 +172,7 @@ function errors(k) {
   if (!on) return [`${wrong} of ${counted(film.total)} on the wrong side`];
   return [
     `${wrong} of ${counted(film.total)} on the wrong side or on the plane`,
-    `${counted(on)} on the plane count as mistakes (z = 0), but are predicted as ${film.classes[1]}: `
+    `${counted(on)} on the plane count as mistakes (z = 0), but are predicted as ${film.classes[0]}: `
       + `predictions are right for ${counted(frames.right[k])} of ${counted(film.total)}`,
   ];
 }

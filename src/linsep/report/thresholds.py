@@ -36,6 +36,9 @@ class Curve:
         The share of the first class that is taken for the second, at each.
     chosen, at_chosen : float, dict
         The one in use.
+    least : float
+        The least score that is predicted as the second class: the one in use; or where a model has none, the first
+        number above 0.
     table : list of (float, dict)
         Some thresholds to read, the one in use among them.
     is_log_odds : bool
@@ -47,6 +50,7 @@ class Curve:
     false_alarms: FloatArray
     chosen: float
     at_chosen: dict[str, float]
+    least: float
     table: list[tuple[float, dict[str, float]]]
     is_log_odds: bool
 
@@ -59,10 +63,12 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     order = np.argsort(score, kind="stable")
     ascending, positive = score[order], codes[order] == 1
     chosen, is_log_odds = threshold or 0.0, hasattr(model, "predict_proba")
+    least = float(np.nextafter(0.0, 1.0)) if threshold is None else threshold
     thresholds = np.unique(ascending)
     read = _log_odds(np.array(SHARES)) if is_log_odds else thresholds[some(len(thresholds))]
     read = np.unique(np.append(read, chosen))
-    found, told = (_at_thresholds(ascending, positive, at) for at in (thresholds, read))
+    cuts = np.where(read == chosen, least, read)
+    found, told = (_at_thresholds(ascending, positive, at) for at in (thresholds, cuts))
     rows = [(float(at), {name: float(values[k]) for name, values in told.items()}) for k, at in enumerate(read)]
     return Curve(
         thresholds,
@@ -70,6 +76,7 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
         _false_alarms(ascending, positive, thresholds),
         chosen,
         dict(rows)[chosen],
+        least,
         rows,
         is_log_odds,
     )
@@ -128,8 +135,9 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
         dots=[(chosen, value) for value in curve.at_chosen.values()],
     )
     said = ", ".join(f"{name} {_written(value)}" for name, value in curve.at_chosen.items())
-    where = f"the score is at least {curve.chosen:g}"
-    where = f"its probability is at least {chosen:.4g} ({where})" if curve.is_log_odds else where
+    reaches = "at least" if curve.least == curve.chosen else "above"
+    where = f"the score is {reaches} {curve.chosen:g}"
+    where = f"its probability is {reaches} {chosen:.4g} ({where})" if curve.is_log_odds else where
     return section(
         "The threshold",
         paragraph(f"{classes[1]} is said where {where}: {said}."),
@@ -155,7 +163,7 @@ def ranking_section(curve: Curve | None, found: Evaluation) -> str:
         return ""
     recall, precision, alarms = curve.measures["recall"][::-1], curve.measures["precision"][::-1], curve.false_alarms
     second, first = (cut(str(label), 20) for label in (found.classes[1], found.classes[0]))
-    at = int(np.searchsorted(curve.threshold, curve.chosen))  # nothing is said above the highest score
+    at = int(np.searchsorted(curve.threshold, curve.least))  # nothing is said above the highest score
     used = (float(alarms[at]), float(recall[::-1][at])) if at < len(alarms) else (0.0, 0.0)
     roc = lines(
         Axis(f"share of {first} taken for {second}", 0.0, 1.0),

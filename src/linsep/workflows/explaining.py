@@ -193,8 +193,8 @@ def _threshold(found: Any) -> str:
         return "the class with the highest score is predicted"
     if found.threshold is not None:
         return f"{classes[1]} is predicted where the score is at least {found.threshold:g}, the threshold in the file"
-    half = ", where its probability is one half" if hasattr(found.model, "predict_proba") else ""
-    return f"{classes[1]} is predicted where the score is at least 0{half}"
+    half = ", its probability more than one half" if hasattr(found.model, "predict_proba") else ""
+    return f"{classes[1]} is predicted where the score is above 0{half}"
 
 
 def _positives(model: Any) -> Sequence[Any]:
