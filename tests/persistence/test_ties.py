@@ -1,4 +1,4 @@
-"""A score of exactly 0 is the first class wherever a model's predictions are told: files, exports, words and reports."""
+"""A score of exactly 0 is the first class wherever predictions are told: in files, exports, words and reports."""
 
 import sqlite3
 import types

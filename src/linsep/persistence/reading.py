@@ -179,7 +179,16 @@ class _Reader:
         self.path, self.document = path, document
 
     def run(self) -> ModelFile:
-        """Return what the file holds."""
+        """Return what the file holds; what is refused and is of an earlier format says how to go on."""
+        try:
+            return self._run()
+        except ModelFileError as error:
+            if (version := self.document["version"]) == layout.VERSION:
+                raise
+            advice = f"an earlier linsep wrote it (format version {version}): fit the model again, and save that"
+            raise ModelFileError(f"{error}; {advice}") from error
+
+    def _run(self) -> ModelFile:
         model = self.estimator()
         with _reading(self.path, 'sections "data" and "encoding"'):
             data = _hash_or_none(self.document["data"])
@@ -265,6 +274,8 @@ class _Reader:
             decoded = from_json(value)
             if name in KINDS and type(decoded) not in KINDS[name]:
                 raise ValueError(f"{name} is {decoded!r}, which it cannot be")
+            if name == "n_iter_" and isinstance(model, estimators.LogisticRegression):
+                decoded = np.atleast_1d(decoded)  # one number in earlier files
             setattr(model, name, decoded)
         for name in ALWAYS:
             if not hasattr(model, name):
