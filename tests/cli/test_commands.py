@@ -182,7 +182,7 @@ def test_explain_ranks_coefficients_by_readable_name(folder):
     assert by_name["age"] == pytest.approx(0.05, abs=0.05)
     text = run("explain", folder / "model.json", "--top", "3")
     assert "█" in text
-    assert "threshold   yes is predicted where the score is at least 0" in text
+    assert "threshold   yes is predicted where the score is above 0" in text
     assert "proven to tol" in text
 
 
