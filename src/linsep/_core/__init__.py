@@ -13,6 +13,7 @@ from .multipliers import Ending, Springs, sprung_line_search
 from .objective import Sums, conjugate_sum
 from .reading import labels, probabilities, scores
 from .rows import Rows
+from .softmax import SoftmaxSums
 from .stochastic import PACK, interleaved, whole_packs
 from .workers import WORTH_A_THREAD, in_threads, one_thread, threads
 
@@ -21,6 +22,7 @@ __all__ = [
     "WORTH_A_THREAD",
     "Ending",
     "Rows",
+    "SoftmaxSums",
     "Springs",
     "Sums",
     "compiled_name",

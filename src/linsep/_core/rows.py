@@ -6,10 +6,11 @@ from .coordinate import CoordinateRows
 from .dual import DualRows
 from .multipliers import MultiplierRows
 from .objective import ObjectiveRows
+from .softmax import SoftmaxRows
 from .stochastic import StochasticRows
 
 
-class Rows(ObjectiveRows, StochasticRows, DualRows, MultiplierRows, CoordinateRows):
+class Rows(ObjectiveRows, SoftmaxRows, StochasticRows, DualRows, MultiplierRows, CoordinateRows):
     """The examples as rows, dense or sparse, float32 or float64: the only type that knows which.
 
     Examples

@@ -18,6 +18,7 @@ from .products import matvec, rmatvec, squared_norms
 from .reading import labels, probabilities, scores
 from .repeats import group_rows, has_repeated_entries
 from .rows import csr, dense
+from .softmax import softmax_evaluate, softmax_product
 from .springs import ENDS, sprung_newton
 from .stochastic import stochastic_steps
 
@@ -52,6 +53,8 @@ __all__ = [
     "rmatmat",
     "rmatvec",
     "scores",
+    "softmax_evaluate",
+    "softmax_product",
     "sprung",
     "sprung_duals",
     "sprung_line_search",
