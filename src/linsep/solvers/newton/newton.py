@@ -43,14 +43,8 @@ class Tuning:
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
     #: Of several classes they go as far as takes the gap below the goal: this times √(goal/gap), between these ends.
-    #: Either rule for both was slower for one of them (text by Newton; 20,000 × 50 in five classes).
-    accuracy_of_classes: tuple[float, float, float] = (0.5, 1e-3, 0.25)
-    #: Steps from conjugate gradients end just below the gap that is asked for, others far below it. The less work in a
-    #: product, the further beyond `tol` they go, down to this gap: the goal falls with this power of the work's share
-    #: in `little`, so that nothing changes from one row to the next.
-    furthest: float = 1e-10
-    little: float = 2e5
-    power: float = 6.0
+    #: Further at first only makes steps exact that lead nowhere near (digits took twice as many products with .001).
+    accuracy_of_classes: tuple[float, float, float] = (0.5, 0.05, 0.25)
     #: What rounding may add to a gap: of a `tol` that is not far above, a proof needs some room.
     rounding: float = 1e-10
     #: Products with the Hessian at the most.
@@ -139,12 +133,7 @@ class _Run(GapRun):
     @property
     def goal(self) -> float:
         """The gap to go for: `tol`, less what the rounding of the proof will take of it."""
-        tol, problem = self.method.tol, self.problem
-        room = max(tol - TUNED.rounding, 0.25 * tol)
-        if problem.head.planes is None or not self.resident:
-            return room
-        share = problem.rows.stored * problem.head.planes / TUNED.little
-        return float(min(room, max(TUNED.furthest, tol * share**TUNED.power)))
+        return max(self.method.tol - TUNED.rounding, 0.25 * self.method.tol)
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
@@ -203,13 +192,12 @@ class _Run(GapRun):
         """Return the optimum on a sample of the examples in memory, roughly: a better start than zero."""
         problem = self.problem
         size = sample_size(problem)
-        large = problem.head.planes is None and problem.n >= 4 * size
-        part = sample(problem, size, self.rng) if large else None
+        part = sample(problem, size, self.rng) if problem.n >= 4 * size else None
         if part is None:
             return problem.zeros()
         run = _Run(Newton(TUNED.sample_tol, TUNED.sample_steps), part)
         result = run.result(None)
-        if problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
+        if problem.head.planes is None and problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
 
