@@ -1,7 +1,8 @@
-"""Words that messages and pictures share: lists of names, names cut short, linear combinations of columns."""
+"""Words that messages and pictures share: lists of names, names cut short, bounds, linear combinations of columns."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -40,6 +41,28 @@ def cut(name: str, longest: int = 36) -> str:
     'circumf…'
     """
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def most_mistakes(bound: float) -> int:
+    """Return how many mistakes a bound allows: they come whole, so its fraction is cut off, but not what rounding took.
+
+    Examples
+    --------
+    >>> most_mistakes(101.96), most_mistakes(101.99999999999)
+    (101, 102)
+    """
+    return math.floor(bound * (1 + 1e-12))
+
+
+def at_most(bound: float) -> str:
+    """Return the same in words.
+
+    Examples
+    --------
+    >>> at_most(101.96), at_most(1234.0), at_most(2.5e20)
+    ('101', '1,234', '2.5e+20')
+    """
+    return f"{most_mistakes(bound):,}" if bound < 1e15 else f"{bound:.3g}"
 
 
 def combination(terms: Mapping[int, Fraction], constant: int, name: Callable[[int], str]) -> str:

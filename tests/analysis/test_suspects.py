@@ -8,7 +8,15 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from linsep.analysis.suspects import GLANCE, MEASURED, _mistakes, _spread, suspects
+from linsep.analysis.suspects import (
+    GLANCE,
+    MEASURED,
+    _balanced_errors,
+    _mistakes,
+    _SparseColumns,
+    _spread,
+    suspects,
+)
 
 
 def noise(n=300, d=4, seed=0):
@@ -121,3 +129,39 @@ def test_of_many_rows_some_tell_the_scale_and_all_are_looked_through_for_contrad
     assert [suspect.kind for suspect in found] == ["dominates", "contradiction"]
     assert "'a' carries 90%" in found[0].message
     assert f"rows 8 and {n - 6:,}," in found[1].message
+
+
+# -- rows and columns of a file ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [300, 3 * GLANCE])
+def test_a_threshold_that_gives_the_answer_away_is_found_in_a_sparse_matrix(n):
+    """A date beside a text column: standardised, so that zero or not says nothing."""
+    rng = np.random.default_rng(3)
+    day, words = rng.standard_normal(n), sparse.random_array((n, 50), density=0.05, rng=rng)
+    X = sparse.csr_array(sparse.hstack([words, sparse.csr_array(day[:, None])]))
+    names = [*(f"text: {k}" for k in range(50)), "closed in days"]
+    (found,) = suspects(X, np.where(day > 0.3, "yes", "no"), names=names)
+    assert (found.kind, found.columns) == ("leak", ("closed in days",))
+
+
+@given(st.lists(st.tuples(st.sampled_from([-2.0, -1.0, 0.0, 0.5, 3.0]), st.booleans()), min_size=2, max_size=20))
+def test_thresholds_on_sparse_columns_are_those_on_dense_ones(points):
+    x, is_k = np.array([[value, -value, 0.0] for value, _ in points]), np.array([mine for _, mine in points])
+    if not is_k.any() or is_k.all():
+        return
+    dense, thin = _balanced_errors(x, is_k), _balanced_errors(_SparseColumns(sparse.csr_array(x)), is_k)
+    np.testing.assert_allclose(thin, dense, atol=1e-12)
+
+
+def test_rows_that_only_the_encoding_makes_equal_are_not_called_equal():
+    X, y = noise(60)
+    X[[3, 9]], X[[20, 40, 50]] = X[5], X[21]
+    y[[3, 5, 9]], y[[20, 21, 40, 50]] = ["no", "yes", "no"], ["no", "yes", "yes", "yes"]
+    names = np.arange(60)
+    names[5] = names[3]  # rows 4 and 6 are equal in the file, row 10 is called otherwise
+    found = suspects(X, y, file_rows=lambda rows: {"age": 0 * rows, "name": names[rows]})
+    assert [suspect.kind for suspect in found] == ["contradiction", "encoded alike"]
+    assert found[0].message.startswith("2 rows are equal to one with another label (rows 4 and 6,")
+    assert found[1].message.startswith("5 rows differ from one with another label only in what the encoding leaves out")
+    assert "(rows 10 and 6, counted from 1, in 'name')" in found[1].message

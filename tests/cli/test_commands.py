@@ -16,13 +16,24 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import dump_svmlight_file
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    confusion_matrix,
+    f1_score,
+    log_loss,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from command import call, run, run_json, spawn
 from customers import customers
 from linsep.persistence import model_file
+
+OF_YES = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
 
 def by_hand(train, test, target="bought"):
@@ -137,6 +148,8 @@ def test_evaluation_is_scikit_learns(folder):
     expected = {
         "accuracy": accuracy_score(truth, found["prediction"]),
         "balanced_accuracy": balanced_accuracy_score(truth, found["prediction"]),
+        "majority_baseline": truth.value_counts(normalize=True).max(),
+        **{name: score(truth, found["prediction"], pos_label="yes") for name, score in OF_YES.items()},
         "log_loss": log_loss(truth, found[["probability_no", "probability_yes"]]),
         "auc": roc_auc_score(truth == "yes", found["probability_yes"]),
     }

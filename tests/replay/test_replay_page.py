@@ -63,8 +63,12 @@ def test_play_pause_keys_and_scrubbing_work(browser, pages):
         page.press(" ")
         page.click("#scrub")  # in its middle
         assert abs(page.evaluate("state.frame") - (count - 1) / 2) <= 0.02 * count
-        page.click("#errors-chart canvas")
-        assert abs(page.evaluate("state.frame") - (count - 1) / 2) <= 1
+        page.click("#errors-chart > canvas")  # its middle is right of the curve's: numbers stand at the left
+        box = page.evaluate(
+            "chartBox(charts[1].canvas.getContext('2d'), charts[1].canvas.getBoundingClientRect(), charts[1])"
+        )
+        width = page.evaluate("charts[1].canvas.getBoundingClientRect().width")
+        assert abs(page.evaluate("state.frame") - (count - 1) * (width / 2 - box["x"]) / box["width"]) <= 1
         page.evaluate("document.getElementById('speed').value = 1000")
         page.evaluate("document.getElementById('speed').dispatchEvent(new Event('change'))")
         assert page.evaluate("state.speed") == 1000
@@ -91,16 +95,14 @@ def test_m23_what_is_drawn_is_where_the_numbers_are(browser, pages):
     k = max(k for k, cause in enumerate(frames["cause"]) if cause >= 0)
     with browser.open(pages / "plane.html", width=1000, height=900) as page:
         page.evaluate(f"show({k})")
-        box = page.evaluate(
-            "(box => [box.x, box.y, box.width, box.height])(element('picture').getBoundingClientRect())"
-        )
+        left, top = page.evaluate("(box => [box.x, box.y])(element('picture').getBoundingClientRect())")
+        box = page.evaluate("pictureBox()")
         shot = page.screenshot()
         colours = {name: colour(page, name) for name in ("plane", "cause", "negative", "positive")}
-    left, top, width, height = box
 
     def at(a, b):
-        x = left + 22 + (a - u[0]) / (u[-1] - u[0]) * (width - 26)
-        return x, top + 4 + (height - 26) * (1 - (b - v[0]) / (v[-1] - v[0]))
+        x = left + box["x"] + (a - u[0]) / (u[-1] - u[0]) * box["width"]
+        return x, top + box["y"] + box["height"] * (1 - (b - v[0]) / (v[-1] - v[0]))
 
     p, q, r = frames["plane"][k]
     line = [(a, -(p * a + r) / q) for a in np.linspace(u[0], u[-1], 40)]
@@ -171,5 +173,5 @@ def test_m11_the_page_counts_mistakes_against_the_bound(browser, pages):
         assert f"{data['frames']['updates'][-1]} mistakes so far, at most {most:,} by Novikoff" in page.text("#status")
         assert "The end: stopped by NoMistakes()" in page.text("#status")
         assert page.text("#bound") == data["bound"]["sentence"]
-        told = page.evaluate("document.querySelector('#updates-chart canvas').getAttribute('aria-label')")
+        told = page.evaluate("document.querySelector('#updates-chart > canvas').getAttribute('aria-label')")
         assert "Novikoff's bound" in told

@@ -67,6 +67,9 @@ def test_measures_are_scikit_learns(tumours, logistic, content):
     expected = {
         "accuracy": metrics.accuracy_score(y, said),
         "balanced_accuracy": metrics.balanced_accuracy_score(y, said),
+        "precision": metrics.precision_score(y, said, pos_label=logistic.classes_[1]),
+        "recall": metrics.recall_score(y, said, pos_label=logistic.classes_[1]),
+        "f1": metrics.f1_score(y, said, pos_label=logistic.classes_[1]),
         "log_loss": metrics.log_loss(y, p, labels=logistic.classes_),
         "auc": metrics.roc_auc_score(y == logistic.classes_[1], score),
     }

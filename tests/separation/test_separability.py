@@ -20,6 +20,7 @@ import linsep
 from clock import stepped_time
 from linsep import LinearClassifier, LogisticRegression, NotSeparableError, Separability, SGDClassifier, separability
 from linsep.exact import Clock, ProofTimeoutError
+from linsep.report.proofs import told
 from linsep.separation import search as separation
 from linsep.separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 
@@ -447,11 +448,37 @@ def test_files_of_before_are_read_and_say_no_more_than_they_prove():
     assert not Separability.from_dict(old | {"infinite": [0]}).verify(X, clear)
 
 
+def test_m13_the_weights_of_a_common_point_are_grouped_by_class():
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
+    said = "½ of row 0 + ½ of row 3 = ½ of row 1 + ½ of row 2 = (0.5, 0.5)"
+    for rows in (X, sparse.csr_array(X)):
+        assert str(separability(rows, y)).endswith(said)
+    read = Separability.from_dict(separability(X, y).to_dict())
+    assert str(read).endswith("a combination of 4 rows: ½ of row 0 + ½ of row 1 + ½ of row 2 + ½ of row 3")
+    names = np.array(["no", "yes"])[y]
+    told_of = told(separability(X, names), ["a", "b"], 4)
+    assert "½ of row 1 + ½ of row 4 = ½ of row 2 + ½ of row 3 = (0.5, 0.5) (rows are counted from 1)" in told_of
+
+
+def test_m13_both_sides_of_the_sentence_are_the_point_that_it_names():
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(-5, 6, (40, 3)).astype(float), rng.integers(0, 2, 40)
+    found = separability(X, y)
+    assert found.sides == [bool(y[i]) for i in found.points]
+    for side in (0, 1):
+        parts = [(i, w) for i, w in zip(found.points, found.weights, strict=True) if y[i] == side]
+        assert sum(w for _, w in parts) == 1
+        mixed = [sum(w * Fraction(X[i, j]) for i, w in parts) for j in range(3)]
+        assert tuple(mixed) == found.common
+    wide = separability(np.column_stack([X, X**2]), y)
+    assert wide.common is None, "six coordinates are not read at a glance"
+
+
 def test_results_read_well_and_travel():
     X, y = [[0.0], [1.0], [2.0]], ["a", "b", "a"]
     found = separability(X, y)
     assert str(found) == repr(found)
-    assert "1/2 × row 0, 1 × row 1, 1/2 × row 2" in str(found)
+    assert str(found).endswith("a point lies in both convex hulls: ½ of row 0 + ½ of row 2 = row 1 = 1")
     assert pickle.loads(pickle.dumps(found)).verify(X, y)
     error = pickle.loads(pickle.dumps(NotSeparableError(found)))
     assert "the classes a and b are not linearly separable" in str(error)

@@ -1,4 +1,4 @@
-"""How good predictions are, each number with a bootstrap interval."""
+"""How good predictions are, each number with a 95 % confidence interval."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._labels import positions
 from .._types import BoolArray, FloatArray, IntArray
-
-RESAMPLES = 200
-LEVEL = 0.95
+from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 
 
 def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
@@ -24,7 +22,7 @@ def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number and the interval that holds 95 % of its values on resampled rows."""
+    """A number and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -32,17 +30,74 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class OfClass:
+    """What is measured of one class against the others; precision is undefined where the class is never said."""
+
+    label: Any
+    rows: int
+    precision: Measure | None
+    recall: Measure | None
+    f1: Measure | None
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Rows of one class of which another one is said: how many, and which share of their class."""
+
+    truth: Any
+    said: Any
+    count: float
+    share: float
+
+
+@dataclass(frozen=True)
 class Evaluation:
-    """What was measured: accuracies and, where the model has them, log loss and area under the ROC curve."""
+    """What was measured.
+
+    Attributes
+    ----------
+    rows : int
+    classes : list
+    measures : dict
+        accuracy, balanced_accuracy, of two classes precision, recall and f1 of the second and auc, of more
+        macro_precision and macro_f1 (the mean over the classes); where the model has probabilities, log_loss. What is
+        undefined on these rows is left out.
+    of_class : list of OfClass
+    confusion : list of lists of Measure
+        A row for each true class, a column for each predicted one; of weighted rows, sums of weights.
+    majority : the most common class
+    baseline : Measure
+        The accuracy of always saying that.
+    """
 
     rows: int
     classes: list[Any]
     measures: dict[str, Measure]
-    confusion: list[list[Measure]]  # a row for each true class, a column for each predicted one
+    of_class: list[OfClass]
+    confusion: list[list[Measure]]
+    majority: Any
+    baseline: Measure
+
+    def worst_confusions(self, most: int) -> list[Confusion]:
+        """Return the classes that are confused most often, by rows."""
+        counts = np.array([[one.value for one in row] for row in self.confusion])
+        totals = counts.sum(axis=1)
+        np.fill_diagonal(counts, 0.0)
+        ranked = np.argsort(-counts, axis=None, kind="stable")[:most]
+        pairs = [(int(t), int(s)) for t, s in zip(*np.unravel_index(ranked, counts.shape), strict=True)]
+        return [
+            Confusion(self.classes[t], self.classes[s], float(counts[t, s]), float(counts[t, s] / totals[t]))
+            for t, s in pairs
+            if counts[t, s] > 0
+        ]
 
 
-def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = None, seed: int = 0) -> Evaluation:
+def evaluate(
+    model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = None, sample_weight: ArrayLike | None = None
+) -> Evaluation:
     """Compare predictions with labels.
+
+    Intervals are in closed form: Wilson's for proportions, DeLong's variance for the area under the ROC curve.
 
     Parameters
     ----------
@@ -51,32 +106,34 @@ def evaluate(model: Any, X: Any, y: NDArray[Any], *, threshold: float | None = N
         Examples that it was not trained on, for numbers that mean something.
     threshold : float, optional
         Where a score counts as positive.
-    seed : int, default=0
-        Of the resampling.
+    sample_weight : array of shape (n,), optional
+        How much each example counts; intervals are those of (Σs)²/Σs² examples.
 
     Examples
     --------
     >>> from linsep import LogisticRegression
     >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
-    >>> evaluate(LogisticRegression().fit(X, y), X, y).measures["accuracy"]
-    Measure(value=1.0, low=1.0, high=1.0)
+    >>> found = evaluate(LogisticRegression().fit(X, y), X, y)
+    >>> found.measures["accuracy"].value, round(found.measures["accuracy"].low, 2), found.baseline.value
+    (1.0, 0.51, 0.5)
     """
     classes = model.classes_
     truth = codes_of(y, classes)
     guess = codes_of(decide(model, X, threshold), classes)
-    rows = _Rows(model, X, truth, guess)
-    n, rng = len(truth), np.random.default_rng(seed)
-    found = rows.measure(np.ones(n))
-    again = [
-        rows.measure(np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64))  # how often each is drawn
-        for _ in range(RESAMPLES)
-    ]
-    low, high = _interval(np.array(again))
-    measured = [Measure(float(v), float(a), float(b)) for v, a, b in zip(found, low, high, strict=True)]
-    count = len(rows.names)
-    confusion = np.array(measured[count:], dtype=object).reshape(len(classes), len(classes))
-    named = {name: one for name, one in zip(rows.names, measured, strict=False) if np.isfinite(one.value)}
-    return Evaluation(n, np.asarray(classes).tolist(), named, confusion.tolist())
+    weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    table = _Table(truth, guess, weight, len(classes))
+    measures = table.measures() | _of_scores(model, X, truth, weight)
+    labels = np.asarray(classes).tolist()
+    most = int(np.argmax(table.truths))
+    return Evaluation(
+        len(truth),
+        labels,
+        {name: one for name, one in measures.items() if one is not None},
+        table.of_classes(labels, truth),
+        table.cells(),
+        labels[most],
+        _measure(table.truths[most] / table.total, table.size),
+    )
 
 
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
@@ -90,47 +147,95 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     return codes
 
 
-def _interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return between what the middle 95 % of each column lie; a column without any number has no such place."""
-    low, high = np.full((2, values.shape[1]), np.nan)
-    known = np.isfinite(values).any(axis=0)
-    low[known], high[known] = np.nanquantile(values[:, known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return low, high
+def _of_scores(model: Any, X: Any, truth: IntArray, weight: FloatArray) -> dict[str, Measure | None]:
+    """Return log loss and the area under the ROC curve, where the model has what they are of."""
+    found: dict[str, Measure | None] = {}
+    if hasattr(model, "predict_log_proba"):
+        log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
+        mean, low, high = of_weighted_mean(log_losses, weight)
+        found["log_loss"] = Measure(mean, max(0.0, low), high)
+    if len(model.classes_) == 2:
+        found["auc"] = _defined(*area_under_roc(np.asarray(model.decision_function(X)), truth == 1, weight))
+    return found
 
 
-class _Rows:
-    """What each row contributes, so that a resample is a vector of weights."""
-
-    names = ("accuracy", "balanced_accuracy", "log_loss", "auc")
-
-    def __init__(self, model: Any, X: Any, truth: IntArray, guess: IntArray) -> None:
-        self.k = len(model.classes_)
-        self.cell = truth * self.k + guess
-        self.log_losses = self.scores = None
-        if hasattr(model, "predict_log_proba"):
-            self.log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
-        if self.k == 2:  # the area under the curve is of these scores
-            scores = np.asarray(model.decision_function(X))
-            self.order = order = np.argsort(scores, kind="stable")
-            self.positive = truth[order] == 1
-            self.scores = np.cumsum(np.diff(scores[order], prepend=scores[order[0]]) != 0)  # equal ones share a number
-
-    def measure(self, weight: FloatArray) -> list[float]:
-        """Return all numbers, with every row counted `weight` times."""
-        confusion = np.bincount(self.cell, weights=weight, minlength=self.k**2).reshape(self.k, self.k)
-        of_class = confusion.sum(axis=1)
-        seen = of_class > 0
-        recall = confusion.diagonal()[seen] / of_class[seen]
-        log_loss = np.nan if self.log_losses is None else float(weight @ self.log_losses / weight.sum())
-        accuracy = float(confusion.diagonal().sum() / weight.sum())
-        area = np.nan if self.scores is None else auc(self.scores, self.positive, weight[self.order])
-        return [accuracy, float(recall.mean()), log_loss, area, *confusion.ravel().tolist()]
+def _defined(value: float, low: float, high: float) -> Measure | None:
+    return Measure(float(value), float(low), float(high)) if np.isfinite(value) else None
 
 
-def auc(group: IntArray, positive: BoolArray, weight: FloatArray) -> float:
-    """P(score of a positive > score of a negative), ties counted half; `group` numbers equal scores, ascending."""
-    up = np.bincount(group, weights=weight * positive)
-    down = np.bincount(group, weights=weight * ~positive)
-    below = np.cumsum(down) - down
-    pairs = up.sum() * down.sum()
-    return float(up @ (below + down / 2) / pairs) if pairs else np.nan
+def _measure(share: float, size: float) -> Measure:
+    return Measure(float(share), *map(float, wilson(share, size)))
+
+
+class _Table:
+    """The table of confusions, as sums of weights and of their squares, and what is read off it."""
+
+    def __init__(self, truth: IntArray, guess: IntArray, weight: FloatArray, K: int) -> None:
+        self.sums, squares = cell_sizes(truth * K + guess, weight, (K, K))
+        self.truths, self.guesses, self.hits = self.sums.sum(axis=1), self.sums.sum(axis=0), self.sums.diagonal()
+        self.total, self.size = float(weight.sum()), effective(weight)
+        self.squares, ours, theirs = squares, squares.sum(axis=1), squares.sum(axis=0)
+        union = self.truths + self.guesses - self.hits  # rows that are of the class or said to be
+        self.recall = _shares(self.hits, self.truths, ours)
+        self.precision = _shares(self.hits, self.guesses, theirs)
+        # F1 = 2 p/(1 + p), where p is the share of hits in that union.
+        hits = _shares(self.hits, union, ours + theirs - squares.diagonal())
+        self.f1 = 2 * hits / (1 + hits)
+
+    def measures(self) -> dict[str, Measure | None]:
+        """Return what needs no scores; of two classes, what is measured of the second."""
+        found: dict[str, Measure | None] = {
+            "accuracy": _measure(self.hits.sum() / self.total, self.size),
+            "balanced_accuracy": _mean(self.recall, self.truths > 0),
+        }
+        if len(self.sums) == 2:
+            of_second = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+            return found | {name: _defined(*values[:, 1]) for name, values in of_second.items()}
+        return found | {"macro_precision": _mean(self.precision, self.guesses > 0), "macro_f1": self._macro_f1()}
+
+    def _macro_f1(self) -> Measure | None:
+        """Return the mean of F1 over the classes that occur.
+
+        A row that is wrong counts against two classes, which are not independent for that: the variance is that of the
+        linearised mean, and the interval at least as wide as if they were.
+        """
+        some = self.truths > 0
+        independent = _mean(self.f1, some)
+        if independent is None:
+            return None
+        per_row = np.divide(some / some.sum(), self.truths + self.guesses, out=np.zeros(len(some)), where=some)
+        slopes = np.where(some, self.f1[0], 0.0) * per_row
+        influence = np.diag(2 * per_row) - slopes[:, None] - slopes[None, :]
+        value, variance = independent.value, float((self.squares * influence**2).sum())
+        low, high = wilson(value, value * (1 - value) / variance) if variance > 0 else (1.0, 0.0)
+        return Measure(value, min(independent.low, float(low)), max(independent.high, float(high)))
+
+    def of_classes(self, labels: list[Any], truth: IntArray) -> list[OfClass]:
+        """Return what is measured of each class."""
+        rows = np.bincount(truth, minlength=len(labels))
+        numbers = zip(self.precision.T, self.recall.T, self.f1.T, strict=True)
+        return [
+            OfClass(label, int(n), *(_defined(*one) for one in three))
+            for label, n, three in zip(labels, rows, numbers, strict=True)
+        ]
+
+    def cells(self) -> list[list[Measure]]:
+        """Return the table; an interval is that of the share of all rows, as a number of rows."""
+        low, high = wilson(self.sums / self.total, self.size)
+        three = np.stack([self.sums, low * self.total, high * self.total], axis=-1)
+        return [[Measure(*map(float, one)) for one in row] for row in three]
+
+
+def _shares(part: FloatArray, whole: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return a row of shares, nan where there is nothing to share, and two of their limits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, size = part / whole, whole**2 / squares
+    return np.stack([share, *wilson(share, size)])
+
+
+def _mean(three: FloatArray, some: BoolArray) -> Measure | None:
+    """Return the mean over some classes."""
+    if not some.any():
+        return None
+    values, low, high = three[:, some]
+    return Measure(float(values.mean()), *of_mean(values, low, high))

@@ -5,16 +5,16 @@ None of this is an error. A suspect is something that a person who knows the dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from .._core import Rows, is_sparse, native
 from .._types import BoolArray, FloatArray, IntArray
+from .._words import phrase
 from ..certificates.data_hash import coded
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
@@ -33,6 +33,8 @@ RARE = 0.05
 PAIRS = 1000
 #: How many suspects of a kind are named.
 NAMED = 5
+#: From numbers of rows to what the columns of their file say there, by name: equal numbers for equal values.
+FileRows = Callable[[IntArray], Mapping[str, IntArray]]
 #: What a column can be divided by at the least.
 TINY = np.finfo(np.float64).tiny
 
@@ -41,7 +43,7 @@ TINY = np.finfo(np.float64).tiny
 class Suspect:
     """Something to look at: what was seen and what to do about it, and the columns concerned."""
 
-    kind: str  # "leak", "dominates", "collinear", "contradiction" or "imbalance"
+    kind: str  # "leak", "dominates", "collinear", "contradiction", "encoded alike" or "imbalance"
     message: str
     columns: tuple[str, ...] = ()
 
@@ -56,6 +58,7 @@ def suspects(
     names: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
     coef: ArrayLike | None = None,
+    file_rows: FileRows | None = None,
 ) -> list[Suspect]:
     """Return what a person should look at before trusting a fit to these data.
 
@@ -69,6 +72,9 @@ def suspects(
         The column of the file that each column of X was made of; levels of one category are not compared.
     coef : array of shape (d,) or (K, d), optional
         The weights of a fit, to see whether one column dominates.
+    file_rows : callable, optional
+        Where X was made of other columns: what these say in some rows, to tell rows that are equal in the file from
+        those that only become so in X.
 
     Examples
     --------
@@ -86,7 +92,7 @@ def suspects(
         *_leaks(X, codes, classes, names, sources),
         *([] if coef is None else dominating(some, coef, names)),
         *_collinear(X, names, sources),
-        *_contradictions(X, codes, _largest(some)),
+        *_contradictions(X, codes, _largest(some), file_rows),
         *_imbalance(codes, classes),
     ]
 
@@ -99,13 +105,15 @@ def _leaks(
 ) -> Iterator[Suspect]:
     """Yield columns of which one threshold tells a class from the others almost without mistakes."""
     glance = _glance(codes, len(classes))
+    glanced = _SparseColumns(X[glance]) if is_sparse(X) else X[glance]
     named: set[str] = set()
     for k, label in enumerate(classes if len(classes) > 2 else classes[1:], start=int(len(classes) == 2)):
         is_k = codes == k
         if not is_k[glance].any() or is_k[glance].all():
             continue
         # A sample's error scatters about the true one: what fails here by ten times the limit fails in full.
-        candidates = np.flatnonzero(_balanced_errors(X[glance], is_k[glance]) <= 10 * GIVES_AWAY)
+        errors = _balanced_errors(glanced, is_k[glance])
+        candidates = np.argsort(errors, kind="stable")[: int((errors <= 10 * GIVES_AWAY).sum())]
         for j in candidates[: 4 * NAMED]:
             column = _column(X, int(j))
             if sources[j] in named or _balanced_errors(column, is_k)[0] > GIVES_AWAY:
@@ -139,13 +147,39 @@ def _column(X: Any, j: int) -> FloatArray:
     return np.asarray(X[:, [j]].toarray() if is_sparse(X) else X[:, [j]])
 
 
-def _balanced_errors(X: Any, is_k: BoolArray) -> FloatArray:
-    """Return for each column the least balanced error of one threshold; of a sparse one, of being zero or not."""
+def _balanced_errors(X: FloatArray | _SparseColumns, is_k: BoolArray) -> FloatArray:
+    """Return for each column the least balanced error of one threshold."""
     weight = np.where(is_k, 0.5 / is_k.sum(), -0.5 / (~is_k).sum())
-    if is_sparse(X):
-        balance = sparse.csr_array((X.data != 0, X.indices, X.indptr), shape=X.shape).T @ weight
-        return np.asarray(0.5 - np.abs(balance))
+    if isinstance(X, _SparseColumns):
+        return 0.5 - X.largest_balances(weight)
     return np.array([0.5 - np.abs(_balances(X[:, j], weight)).max(initial=0.0) for j in range(X.shape[1])])
+
+
+class _SparseColumns:
+    """The values of a sparse matrix sorted within each column, once for all classes; its zeros are one value more."""
+
+    def __init__(self, X: Any) -> None:
+        by_column = X.tocsc(copy=True)
+        by_column.eliminate_zeros()
+        self.d, starts = X.shape[1], by_column.indptr
+        column = np.repeat(np.arange(self.d), np.diff(starts))
+        order = np.lexsort((by_column.data, column))
+        values = by_column.data[order]
+        self.rows, self.column, self.is_above = by_column.indices[order], column, values > 0
+        new_column = np.diff(column, append=self.d) != 0
+        self.ends = np.flatnonzero(new_column | (np.diff(values, append=np.nan) != 0))  # a threshold may follow
+
+    def largest_balances(self, weight: FloatArray) -> FloatArray:
+        """Return the largest |Σ weight| over the rows up to some value, for each column; all weights add up to 0."""
+        w = weight[self.rows]
+        above = np.bincount(self.column, weights=w * self.is_above, minlength=self.d)
+        below = np.bincount(self.column, weights=w * ~self.is_above, minlength=self.d)
+        before = np.cumsum(below + above) - (below + above)  # of the columns to the left
+        zeros = -(below + above)
+        up_to = np.cumsum(w) - before[self.column] + np.where(self.is_above, zeros[self.column], 0.0)
+        largest = np.abs(above)  # all but what lies above zero
+        np.maximum.at(largest, self.column[self.ends], np.abs(up_to[self.ends]))
+        return np.asarray(largest)
 
 
 def _balances(x: FloatArray, weight: FloatArray) -> FloatArray:
@@ -231,20 +265,51 @@ def _correlations(X: FloatArray) -> FloatArray:
 # -- rows and classes -------------------------------------------------------------------------------------------------
 
 
-def _contradictions(X: Any, codes: IntArray, scale: FloatArray) -> Iterator[Suspect]:
-    """Yield that equal rows have different labels: no classifier can be right on all of them."""
-    first, other = _equal_rows(X, codes, scale)
-    if not len(first):
+def _contradictions(X: Any, codes: IntArray, scale: FloatArray, file_rows: FileRows | None) -> Iterator[Suspect]:
+    """Yield that equal rows have different labels: no classifier can be right on all of them.
+
+    Rows that differ in the file and are equal in X only are another thing: more columns could tell them apart.
+    """
+    rows, group = _equal_rows(X, codes, scale)
+    if not len(rows):
         return
-    message = (
-        f"{len(np.union1d(first, other)):,} rows are equal to one with another label (rows {first[0] + 1:,} and "
-        f"{other[0] + 1:,}, counted from 1): no classifier is right on all of them"
-    )
-    yield Suspect("contradiction", message)
+    columns = {} if file_rows is None else file_rows(rows)
+    in_file = np.unique(np.column_stack([group, *columns.values()]), axis=0, return_inverse=True)[1].reshape(-1)
+    truly = _is_mixed(in_file, codes[rows])
+    if truly.any():
+        first, other = _a_pair(rows, in_file, codes, truly)
+        message = (
+            f"{truly.sum():,} rows are equal to one with another label (rows {first + 1:,} and {other + 1:,}, counted "
+            "from 1): no classifier is right on all of them"
+        )
+        yield Suspect("contradiction", message)
+    if not truly.all():
+        first, other = _a_pair(rows, group, codes, ~truly)
+        at = [int(np.flatnonzero(rows == i)[0]) for i in (first, other)]
+        differing = [repr(name) for name, values in columns.items() if values[at[0]] != values[at[1]]]
+        message = (
+            f"{(~truly).sum():,} rows differ from one with another label only in what the encoding leaves out (rows "
+            f"{first + 1:,} and {other + 1:,}, counted from 1, in {phrase(differing, 4)}): to this model they are equal"
+        )
+        yield Suspect("encoded alike", message)
+
+
+def _is_mixed(group: IntArray, codes: IntArray) -> BoolArray:
+    """Whether the group of each row has rows of another class."""
+    lowest, highest = np.full(group.max() + 1, codes.max()), np.zeros(group.max() + 1, dtype=codes.dtype)
+    np.minimum.at(lowest, group, codes)
+    np.maximum.at(highest, group, codes)
+    return np.asarray((lowest < highest)[group])
+
+
+def _a_pair(rows: IntArray, group: IntArray, codes: IntArray, among: BoolArray) -> tuple[int, int]:
+    """Return the first row of those in question and the first one of its group that has another label."""
+    i = int(np.argmin(np.where(among, rows, np.iinfo(rows.dtype).max)))
+    return int(rows[i]), int(rows[(group == group[i]) & (codes[rows] != codes[rows[i]])].min())
 
 
 def _equal_rows(X: Any, codes: IntArray, scale: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return pairs of row numbers with equal rows and different labels, all such rows being in some pair."""
+    """Return the rows that are equal to one with another label, and numbers that equal rows have in common."""
     # Equal rows have equal products with any vector, and few others have; columns of any scale count in this one.
     random = np.random.default_rng(20231003).standard_normal(X.shape[1])
     mixing = random / np.maximum(np.where(scale > 0, scale, 1.0), TINY)
@@ -258,7 +323,7 @@ def _equal_rows(X: Any, codes: IntArray, scale: FloatArray) -> tuple[IntArray, I
     members, opposite = np.concatenate(pairs, axis=1) if pairs else np.empty((2, 0), dtype=np.int64)
     differs = X[members] != X[opposite]
     equal = np.asarray(differs.sum(axis=1)).ravel() == 0
-    return members[equal], opposite[equal]
+    return members[equal], np.repeat(mixed, (ends - begins)[mixed])[equal]
 
 
 def _opposites(group: IntArray, codes: IntArray) -> IntArray:

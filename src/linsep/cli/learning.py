@@ -8,7 +8,22 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .options import COLUMNS, READING, Columns, Json, Output, Reading, Seed, Source, Target, Tolerance, Training, ready
+from .options import (
+    COLUMNS,
+    READING,
+    Columns,
+    Intercept,
+    Json,
+    Output,
+    Reading,
+    Scaling,
+    Seed,
+    Source,
+    Target,
+    Tolerance,
+    Training,
+    ready,
+)
 from .speech import Waiting, note, show
 
 
@@ -218,6 +233,8 @@ def replay(
     max_iter: int | None = None,
     steps: int | None = None,
     positive: str | None = None,
+    scaling: Scaling = True,
+    intercept: Intercept = True,
     seed: Seed = 0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
@@ -256,10 +273,10 @@ def replay(
 
     check_ending(output)
     ready(output, data)
-    method = Method(loss, solver, order, C, schedule, eta, max_iter)
+    method = Method(loss, solver, order, C, schedule, eta, max_iter, intercept)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, **columns.asked(reading))
+        examples = prepare(data, target, scaled=scaling, **columns.asked(reading))
         waiting.on("fitting, step by step")
         film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
         waiting.on(f"writing {output}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import READING, Json, Labels, Model, Output, Reading, Seed, Source, ready
-from .speech import Waiting, print_json, show
+from .options import READING, Json, Labels, Model, Output, Reading, Source, ready
+from .speech import Waiting, note, print_json, show
 
 
 def predict(
@@ -15,6 +15,7 @@ def predict(
     *,
     output: Output | None = None,
     proba: bool = False,
+    keep: tuple[str, ...] = (),
     reading: Reading = READING,
     json: bool = False,
 ) -> int:
@@ -28,6 +29,8 @@ def predict(
         .csv, .tsv, .parquet, .arrow or .feather; without it CSV goes to standard output.
     proba
         Add one column probability_<class> for each class.
+    keep
+        Columns of the file to carry through beside the predictions, such as id,name; by name or number.
     json
         Print how many rows were written where for a program; this takes -o.
     """
@@ -36,10 +39,13 @@ def predict(
     if json and output is None:
         raise ValueError("--json and the predictions would both go to standard output; say where these go with -o")
     ready(output, model, data)
+    asked: dict[str, Any] = dict(proba=proba, keep=keep, hints=reading.hints())
     with Waiting() as waiting:
-        rows = predict_file(_read(model), data, output, proba=proba, hints=reading.hints(), progress=waiting.rows)
+        rows, gaps = predict_file(_read(model), data, output, progress=waiting.rows, **asked)
+    for remark in gaps.notes():
+        note(remark)
     if json:
-        print_json({"rows": rows, "output": str(output)})
+        print_json({"rows": rows, "output": str(output), **gaps.to_dict()})
     elif output is not None:
         print(f"{rows:,} predictions in {output}")
     return 0
@@ -50,31 +56,39 @@ def evaluate(
     data: Source,
     *,
     target: Labels = None,
-    seed: Seed = 0,
+    sample_weight: str | None = None,
     reading: Reading = READING,
     json: Json = False,
 ) -> int:
-    """Measure how good a model is on rows with known labels, each number with a 95 % bootstrap interval.
+    """Measure how good a model is on rows with known labels, each number with a 95 % confidence interval.
 
     Parameters
     ----------
     data
         Rows that the model was not trained on; - for standard input.
+    sample_weight
+        The column that says how much each row counts.
     """
     from ..analysis import evaluation
     from ..data.encoding import from_dict
-    from ..workflows.evaluating import evaluation_record, evaluation_text
+    from ..workflows.evaluating import evaluation_record, evaluation_text, weights_of
+    from ..workflows.gaps import Gaps
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
 
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), keep_frame=True)
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+        weight = weights_of(examples, sample_weight)
+        gaps = Gaps(examples.encoding)
+        gaps.add(examples.frame)
         waiting.on("measuring")
-        measured = evaluation.evaluate(found.model, examples.X, examples.y, threshold=found.threshold, seed=seed)
-    show(evaluation_record(measured), evaluation_text(measured), json, notes=examples.notes)
+        asked: dict[str, Any] = dict(threshold=found.threshold, sample_weight=weight)
+        measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
+    record = evaluation_record(measured) | gaps.to_dict()
+    show(record, evaluation_text(measured), json, notes=[*examples.notes, *gaps.notes()])
     return 0
 
 
@@ -161,7 +175,6 @@ def report(
     output: Output = Path("report.html"),
     train: str | None = None,
     time_limit: float = 10.0,
-    seed: Seed = 0,
     reading: Reading = READING,
     json: Json = False,
 ) -> int:
@@ -186,9 +199,7 @@ def report(
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data} and measuring")
-        options: dict[str, Any] = dict(
-            model=model, train=train, hints=reading.hints(), time_limit=time_limit, seed=seed
-        )
+        options: dict[str, Any] = dict(model=model, train=train, hints=reading.hints(), time_limit=time_limit)
         content = report_model(found, data, target, **options)
         waiting.on(f"writing {output}")
         write_atomically(output, render(content).encode())

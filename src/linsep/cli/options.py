@@ -25,6 +25,14 @@ Labels = Annotated[
 Model = Annotated[Path, Parameter(help="A model that `linsep fit` wrote.")]
 Tolerance = Annotated[float, Parameter(help="The relative duality gap to reach.")]
 Seed = Annotated[int, Parameter(help="Of everything random.", validator=validators.Number(gte=0, lt=2**32))]
+Scaling = Annotated[
+    bool,
+    Parameter(negative="--no-scaling", help="Whether numbers are standardised; --no-scaling takes the file's own."),
+]
+Intercept = Annotated[
+    bool,
+    Parameter(negative="--no-intercept", help="Whether the plane has an offset; else it goes through the origin."),
+]
 Json = Annotated[bool, Parameter(help="Print the outcome for a program instead.")]
 
 

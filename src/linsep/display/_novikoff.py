@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import FloatArray
+from .._words import at_most
 from ..estimators import Perceptron
 from ..history import History, histories_of
 from ..palette import Theme
@@ -111,7 +112,7 @@ class NovikoffDisplay(Display):
         bounds = [(curve.best_bound, "(R/γ)², largest γ", 1), (curve.bound, "(R/γ)², γ of its own plane", 2)]
         for bound, words, style in bounds:
             if np.isfinite(bound):
-                label = f"{said}{words}: {bound:,.0f}"
+                label = f"{said}{words}: {at_most(bound)}"
                 line = ax.axhline(bound, color=colour, linewidth=1.2, linestyle=dashes(style), label=label)
                 self.bound_lines_.setdefault(name, line)
         if name not in self.bound_lines_:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from .. import estimators
 from ..certificates.kinds import PROOFS
 from ..certificates.proof import check_kinds
 from ..estimators._base import LinearEstimator
-from ..estimators._stochastic import Ballot
+from ..estimators._restoring import Memory, unfitted
 from ..history import History, Record
 from . import document as layout
 from .document import ModelFileError
@@ -178,6 +178,10 @@ class _Reader:
     def run(self) -> ModelFile:
         """Return what the file holds."""
         model = self.estimator()
+        with _reading(self.path, 'sections "data" and "encoding"'):
+            data = _hash_or_none(self.document["data"])
+            encoding = _object_or_none(self.document["encoding"], "encoding")
+        self.memory = Memory(provenance={"data": data, "encoding": encoding})
         self.planes(model)
         for section, read_section in (
             ("history", self.history),
@@ -186,13 +190,10 @@ class _Reader:
         ):
             with _reading(self.path, f'section "{section}"'):
                 read_section(model, self.document.get(section))
-        with _reading(self.path, 'sections "threshold", "data", "encoding" and "versions"'):
+        with _reading(self.path, 'sections "threshold" and "versions"'):
             threshold = layout.check_threshold(self.document["threshold"], len(model.classes_))
-            data = _hash_or_none(self.document["data"])
-            encoding = _object_or_none(self.document["encoding"], "encoding")
             versions = _object_or_none(self.document["versions"], "versions") or {}
             versions = {name: reading.text(versions, name) for name in versions}
-        model._provenance = {"data": data, "encoding": encoding}
         return ModelFile(model, threshold, encoding, data, versions)
 
     def estimator(self) -> LinearEstimator:
@@ -201,13 +202,8 @@ class _Reader:
             name, parameters = self.document["estimator"]["class"], self.document["estimator"]["parameters"]
             if name not in estimators.__all__:
                 raise ValueError(f"the class {name!r} is not known; this linsep has {', '.join(estimators.__all__)}")
-            made = getattr(estimators, name)(**{key: from_json(value) for key, value in parameters.items()})
-            made._check_parameters()
-            if getattr(made, "fit_intercept", True) not in (True, False):
-                raise ValueError(f"fit_intercept={made.fit_intercept!r} is neither true nor false")
-            made._statement()  # which says what is minimised, and knows a class_weight that makes no sense
-            assert isinstance(made, LinearEstimator)
-            return made
+            kind = getattr(estimators, name)
+            return unfitted(kind, {key: from_json(value) for key, value in parameters.items()})
 
     def planes(self, model: Any) -> None:
         """Set classes, features and planes."""
@@ -249,15 +245,17 @@ class _Reader:
         if not isinstance(section, dict):
             raise ValueError("an object was expected")
         state = dict(section)
+        kept: dict[str, Any] = {}
         if "ballots" in state:
-            model._ballots = [Ballot(**from_json(ballot)) for ballot in state.pop("ballots")]
+            kept["ballots"] = from_json(state.pop("ballots"))
         if "stream" in state:
             stream = state.pop("stream")
-            model._stream, model._mistakes = from_json(stream["starts"]), from_json(stream["mistakes"])
-        may_be_soft = isinstance(model, estimators.HardMarginSVC)
-        if may_be_soft and "is_soft" in state:
-            model._is_soft = reading.flag(state, "is_soft")
+            kept["stream"] = from_json(stream["starts"]), from_json(stream["mistakes"])
+        if "is_soft" in state:
+            kept["is_soft"] = reading.flag(state, "is_soft")
             del state["is_soft"]
+        self.memory = replace(self.memory, **kept)
+        self.memory.restore(model)
         for name, value in state.items():
             if not layout.is_fitted_attribute(name) or hasattr(type(model), name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
@@ -265,9 +263,9 @@ class _Reader:
             if name in KINDS and type(decoded) not in KINDS[name]:
                 raise ValueError(f"{name} is {decoded!r}, which it cannot be")
             setattr(model, name, decoded)
-        for name in (*ALWAYS, *(["_is_soft"] if may_be_soft else [])):
+        for name in ALWAYS:
             if not hasattr(model, name):
-                raise ValueError(f"{name.lstrip('_')} is missing")
+                raise ValueError(f"{name} is missing")
 
     def certificate(self, model: Any, section: Mapping[str, Any] | None) -> None:
         """Set what is proven: all that such a model has, or nothing."""
@@ -276,7 +274,8 @@ class _Reader:
         found = section or {}
         if unknown := set(found) - set(PROOFS):
             raise ValueError(f"proofs of the kind {', '.join(sorted(map(repr, unknown)))} are not known")
-        model._proofs = [PROOFS[kind].from_dict(data, len(model.coef_)) for kind, data in found.items()]
+        proofs = [PROOFS[kind].from_dict(data, len(model.coef_)) for kind, data in found.items()]
+        replace(self.memory, proofs=proofs).restore(model)
         check_kinds(model)
 
 

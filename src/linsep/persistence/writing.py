@@ -14,6 +14,7 @@ import numpy as np
 from .. import estimators
 from .._atomic_file import write_atomically
 from ..certificates.data_hash import data_hash
+from ..estimators._restoring import Memory
 from ..history import History
 from . import document as layout
 from .document import ModelFileError
@@ -83,7 +84,8 @@ def _document(
         raise ValueError(f"{name} is no estimator of linsep; a file can name {', '.join(estimators.__all__)}")
     if not hasattr(model, "coef_"):
         raise ValueError("it is not fitted: call fit first")
-    known = getattr(model, "_provenance", {})
+    memory = Memory.of(model)
+    known = memory.provenance
     names = getattr(model, "feature_names_in_", None)
     coef, intercept = layout.check_planes(model._planes(), model.intercept_, len(model.classes_), model.n_features_in_)
     parameters = {key: to_json(value) for key, value in model.get_params(deep=False).items()}
@@ -98,9 +100,9 @@ def _document(
         "intercept": intercept.tolist(),
         "threshold": layout.check_threshold(threshold, len(model.classes_)),
         "objective": str(model.objective_),
-        "fitted": _fitted(model),
+        "fitted": _fitted(model, memory),
         "history": _histories(model),
-        "certificate": {proof.kind: proof.to_dict() for proof in model._proofs} or None,
+        "certificate": {proof.kind: proof.to_dict() for proof in memory.proofs} or None,
         "data": known.get("data") if data is None else dict(data) if isinstance(data, Mapping) else data_hash(*data),
         "encoding": known.get("encoding") if encoding is None else _json_object(encoding),
         "seed": int(seed) if isinstance(seed, int | np.integer) and not isinstance(seed, bool) else None,
@@ -108,15 +110,15 @@ def _document(
     }
 
 
-def _fitted(model: Any) -> dict[str, Any]:
+def _fitted(model: Any, memory: Memory) -> dict[str, Any]:
     """Return the other attributes of the fit, and the private ones that predictions or further batches need."""
     state = {name: to_json(value) for name, value in sorted(vars(model).items()) if layout.is_fitted_attribute(name)}
-    if hasattr(model, "_ballots"):
-        state["ballots"] = [to_json(vars(ballot)) for ballot in model._ballots]
-    if hasattr(model, "_stream"):
-        state["stream"] = {"starts": to_json(model._stream), "mistakes": to_json(model._mistakes)}
-    if hasattr(model, "_is_soft"):
-        state["is_soft"] = bool(model._is_soft)
+    if memory.ballots is not None:
+        state["ballots"] = to_json(memory.ballots)
+    if memory.stream is not None:
+        state["stream"] = {"starts": to_json(memory.stream[0]), "mistakes": to_json(memory.stream[1])}
+    if memory.is_soft is not None:
+        state["is_soft"] = memory.is_soft
     return state
 
 

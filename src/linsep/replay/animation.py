@@ -12,6 +12,7 @@ import numpy as np
 
 from .._atomic_file import write_atomically
 from .._types import FloatArray
+from .._words import at_most
 from ..palette import LIGHT
 from ..solvers import check_count
 from .film import Film
@@ -144,7 +145,7 @@ def _contour(axes: Any, film: Film, g: FloatArray, level: float, **style: Any) -
 def draw_objective(film: Film, k: int, axes: Any) -> None:
     """Draw the objective up to frame k over the whole run, and the best so far."""
     steps = [record.step for record in film.records]
-    objective, best = ([getattr(record, name) for record in film.records] for name in ("objective", "best"))
+    objective, best = [record.objective for record in film.records], film.best_objective
     axes.plot(steps, objective, color="0.8")
     axes.plot(steps[: k + 1], objective[: k + 1], color=PLANE, label="now")
     axes.plot(steps[: k + 1], best[: k + 1], color=BEST, ls="--", label="best so far")
@@ -153,10 +154,10 @@ def draw_objective(film: Film, k: int, axes: Any) -> None:
 
 
 def draw_updates(film: Film, k: int, axes: Any) -> None:
-    """Draw the mistakes made so far against their bound; where none are counted, the share on the wrong side."""
+    """Draw the mistakes made so far against their bound; where none are counted, their share among the examples."""
     steps = [record.step for record in film.records]
     counted = not np.isnan(film.records[-1].updates)
-    name = ("mistakes so far" if film.counts_mistakes else "updates so far") if counted else "share on the wrong side"
+    name = ("mistakes so far" if film.counts_mistakes else "updates so far") if counted else "share of mistakes (z ≤ 0)"
     values = [record.updates if counted else record.zero_one for record in film.records]
     axes.plot(steps, values, color="0.8")
     axes.plot(steps[: k + 1], values[: k + 1], color=PLANE)
@@ -164,6 +165,6 @@ def draw_updates(film: Film, k: int, axes: Any) -> None:
     axes.set_xlabel("step", fontsize=9)
     if counted and film.bound is not None and np.isfinite(film.bound.value):
         axes.axhline(film.bound.value, color=CAUSE, ls=":")
-        axes.set_title(f"{name}; at most {film.bound.value:,.0f} (Novikoff)", fontsize=9)
+        axes.set_title(f"{name}; at most {at_most(film.bound.value)} (Novikoff)", fontsize=9)
         if film.bound.value > 20 * max(values):
             axes.set_yscale("symlog")

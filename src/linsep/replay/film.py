@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray, IntArray
+from .._words import at_most
 from ..analysis.plane_view import plane_view
 from ..history import Record
 from .recording import Recording
@@ -20,6 +21,8 @@ POINTS, FRAME_BYTES = 1500, 3_600_000
 GRID, MAPPED_FEATURES = 45, 60
 #: Room around the outermost examples, as a share of the picture.
 ROOM = 0.08
+#: An update of so many weights is written out in numbers, which takes about so many characters for each.
+WRITTEN_FEATURES, WRITTEN_BYTES = 3, 40
 
 #: Two coordinates of every example, their names, and φ: how features are made of such coordinates.
 Original = tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]]
@@ -75,15 +78,25 @@ class Film:
         For each frame the one whose plane was the best so far, −1 where none was; numbers from the count of frames on
         are rows of `best_planes`, best points that are no frames themselves.
     best_planes : array
-    best_errors : array
-        The share of wrong examples of that best plane; NaN where there is none.
+    best_by : str
+        What makes that plane the best, which the fit itself goes by: "lowest objective" or "fewest mistakes".
+    best_objective, best_errors : array
+        The lowest objective and the smallest share of mistakes up to each frame, whichever plane has them; NaN at a
+        start from w = 0, which is no plane.
     wrong : boolean array of shape (frames, shown)
         Which examples have z ≤ 0.
+    on_plane, right : array of int
+        How many examples have z = 0, which counts as a mistake; and how many are predicted rightly, where a score of 0
+        is the positive class.
     band : array
         The level of |g| at which the margin is drawn; 0 for none.
     band_sentence : str
     before, after : array
         z of the example that caused the update; NaN where there is none, or where its z before is not known.
+    written : list of str
+        The update in numbers, w + y·x; empty where it is not known, or has too many of them.
+    rule : str
+        The same in symbols, where it is the perceptron's.
     bound : Bound or None
     facts : list of (str, str)
         What was fitted and how it ended.
@@ -106,12 +119,18 @@ class Film:
     planes: FloatArray
     best: IntArray
     best_planes: FloatArray
+    best_by: str
+    best_objective: FloatArray
     best_errors: FloatArray
     wrong: BoolArray
+    on_plane: IntArray
+    right: IntArray
     band: FloatArray
     band_sentence: str
     before: FloatArray
     after: FloatArray
+    written: list[str]
+    rule: str
     bound: Bound | None
     facts: list[tuple[str, str]]
     advice: str
@@ -123,6 +142,15 @@ class Film:
         """Return the coefficients of the best plane up to frame k."""
         every = np.concatenate([self.planes, self.best_planes])
         return None if self.best[k] < 0 else every[self.best[k]]
+
+    @property
+    def opening(self) -> int:
+        """The first frame whose plane is seen in the picture; the last where none is."""
+        for k, plane in enumerate(self.planes):
+            g = self.scene.on_grid(plane)
+            if g.min() < 0 < g.max():
+                return k
+        return len(self.planes) - 1
 
 
 # -- the picture ----------------------------------------------------------------------------------------------------
@@ -166,6 +194,8 @@ def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray]
     sentence = (
         f"Drawn in the plane of {names[0]} and {names[1]}; the fit sees {len(basis)} features φ(x) made of them, in "
         "which the boundary is a plane: here it is where w·φ(x) + b = 0."
+        if len(basis) > 2
+        else f"Drawn in the plane of {names[0]} and {names[1]}; the fit sees both on other scales."
     )
     return Scene("map", points, (names[0], names[1]), sentence, u, v, basis, lambda w, b: [*w.tolist(), b])
 
@@ -194,18 +224,22 @@ def make_film(
     everything = recording.history.records
     coefficients = 3 if scene.basis is None else len(scene.basis) + 1
     shown = _shown(problem.rows.n)
-    kept = _kept(len(everything), len(shown), coefficients)
+    writes = problem.rows.d <= WRITTEN_FEATURES
+    kept = _kept(len(everything), len(shown), coefficients, WRITTEN_BYTES * problem.rows.d * writes)
     records = [everything[k] for k in kept]
     plane_of = recording.plane
     iterates = [plane_of(record) for record in records]
     wrong, band = np.empty((len(records), len(shown)), dtype=bool), np.zeros(len(records))
+    on_plane, right = np.empty((2, len(records)), dtype=np.int64)
     for k, (w, b) in enumerate(iterates):
         z = problem.agreements(w, b)
         wrong[k] = z[shown] <= 0
+        on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y > 0))).sum()
         band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
-    best_records = _best(everything, few_mistakes_first=recording.history.solver == "perceptron")
+    few_mistakes_first = recording.history.solver == "perceptron"
+    best_records = _best(everything, few_mistakes_first=few_mistakes_first)
     best, beside = _places([best_records[k] for k in kept], kept)
-    best_errors = [np.nan if best_records[k] < 0 else everything[best_records[k]].zero_one for k in kept]
+    answers = np.array([not np.isnan(record.best) for record in everything])
     before, after = _agreements(recording, records, whole=len(kept) == len(everything))
     return Film(
         title=title or f"{type(model).__name__}, step by step",
@@ -217,13 +251,19 @@ def make_film(
         planes=np.array([scene.coefficients(w, b) for w, b in iterates]),
         best=best,
         best_planes=np.reshape([scene.coefficients(*plane_of(everything[k])) for k in beside], (-1, coefficients)),
-        best_errors=np.array(best_errors),
+        best_by="fewest mistakes" if few_mistakes_first else "lowest objective",
+        best_objective=_least(recording.history["objective"], answers)[kept],
+        best_errors=_least(recording.history["zero_one"], answers)[kept],
         wrong=wrong,
+        on_plane=on_plane,
+        right=right,
         band=band,
         band_sentence="Dotted: the margin, "
         + ("g = ±1." if problem.loss.margin else "through the nearest example, once all are on their own side."),
         before=before,
         after=after,
+        written=_written(recording, records, before) if writes else [""] * len(records),
+        rule=_rule(recording),
         bound=_bound(recording),
         facts=_facts(recording),
         advice=" ".join(recording.warnings) if recording.result.advice else "",
@@ -240,12 +280,12 @@ def _shown(n: int) -> IntArray:
     return np.sort(np.random.default_rng(0).choice(n, POINTS, replace=False))
 
 
-def _kept(count: int, shown: int, coefficients: int) -> list[int]:
+def _kept(count: int, shown: int, coefficients: int, words: int = 0) -> list[int]:
     """Return which records become frames: all, or every second (third, …) so that the page stays small, and the last.
 
-    A frame takes a bit for each example and about nine characters for each number.
+    A frame takes a bit for each example, about nine characters for each number, and its words.
     """
-    frame = shown / 6 + 9 * (coefficients + 12)
+    frame = shown / 6 + 9 * (coefficients + 16) + words
     stride = max(1, int(np.ceil(count * frame / FRAME_BYTES)))
     kept = list(range(0, count, stride))
     return kept if kept[-1] == count - 1 else [*kept, count - 1]
@@ -264,6 +304,17 @@ def _best(everything: list[Record], *, few_mistakes_first: bool) -> list[int]:
             best, least = k, rank
         found.append(best)
     return found
+
+
+def _least(values: FloatArray, counts: BoolArray) -> FloatArray:
+    """Return the least value up to each place, of those that count; NaN where none has been.
+
+    Examples
+    --------
+    >>> _least(np.array([0.0, 3.0, 5.0, 2.0]), np.array([False, True, True, True]))
+    array([nan,  3.,  3.,  2.])
+    """
+    return np.fmin.accumulate(np.where(counts, values, np.nan))
 
 
 def _places(best: list[int], kept: list[int]) -> tuple[IntArray, list[int]]:
@@ -299,6 +350,46 @@ def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> 
     return before, after
 
 
+def _written(recording: Recording, records: list[Record], before: FloatArray) -> list[str]:
+    """Return each update in numbers: from the plane before, the step along y·x, to the plane after."""
+    problem, said = recording.problem, [""] * len(records)
+    for k in np.flatnonzero(np.isfinite(before)):
+        record, y = records[k], float(problem.y[records[k].example])
+        x = problem.rows.X[[record.example]]
+        x = np.ravel(x.toarray() if is_sparse(x) else x)
+        (w, b), (w_after, b_after) = recording.plane(records[k - 1]), recording.plane(record)
+        factor = record.step_size * -float(problem.loss.slope(before[k : k + 1])[0])
+        if not np.allclose(w_after, w + factor * y * x, rtol=1e-9, atol=1e-12):
+            continue  # it moved by more than this example: weights, or a plane kept in between
+        times = "" if factor == 1 else f"{_number(factor)}·"
+        sign = "+" if y > 0 else "−"
+        said[k] = f"w = {_vector(w)} {sign} {times}{_vector(x)} = {_vector(w_after)}"
+        if b or b_after:
+            said[k] += f", b = {_number(b)} {sign} {_number(factor)} = {_number(b_after)}"
+    return said
+
+
+def _rule(recording: Recording) -> str:
+    if recording.history.solver != "perceptron":
+        return ""
+    return "w ← w + y·x" + (", b ← b + y" if recording.model.fit_intercept else "")
+
+
+def _vector(values: FloatArray) -> str:
+    return f"({', '.join(map(_number, values))})"
+
+
+def _number(value: float) -> str:
+    """Return four digits of a number.
+
+    Examples
+    --------
+    >>> _number(-0.58579), _number(3.0), _number(1e-17)
+    ('−0.5858', '3', '1e−17')
+    """
+    return f"{value:.4g}".replace("-", "−")
+
+
 # -- what is said ---------------------------------------------------------------------------------------------------
 
 
@@ -313,7 +404,7 @@ def _bound(recording: Recording) -> Bound | None:
         value, margin, whose = float(model.mistake_bound_), float(model.margin_), "of the plane reported"
     if np.isfinite(value):
         sentence = (
-            f"Novikoff: at most (R/γ)² = {value:,.1f} mistakes in any order, where R = {radius:.4g} is the largest "
+            f"Novikoff: at most (R/γ)² = {at_most(value)} mistakes in any order, where R = {radius:.4g} is the largest "
             f"‖{space}‖ and γ = {margin:.4g} the margin {whose} through the origin of that space."
         )
         return Bound(value, sentence)
@@ -342,7 +433,7 @@ def _facts(recording: Recording) -> list[tuple[str, str]]:
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
-    notes = [] if recording.result.advice else list(recording.warnings)
+    notes = [] if recording.result.advice else [_rows_from_one(recording, words) for words in recording.warnings]
     if recording.cut_short:
         notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
     if getattr(recording.model, "keep", "") in ("average", "vote"):
@@ -355,3 +446,12 @@ def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     if shown < n:
         notes.append(f"{shown:,} of {n:,} examples are drawn, chosen at random; all of them count.")
     return notes
+
+
+def _rows_from_one(recording: Recording, words: str) -> str:
+    """Return a warning with the rows of its proof counted as the page counts them."""
+    proof = getattr(recording.model, "separability_", None)
+    if proof is None or proof.points is None:
+        return words
+    counted = proof.in_rows(range(1, recording.problem.rows.n + 1))
+    return words.replace(proof.common_point_in_words(), counted.common_point_in_words())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._types import BoolArray, IntArray
+from .._words import most_mistakes
 from ..palette import Theme, custom_properties
 from .film import Film
 
@@ -25,7 +26,7 @@ def render(film: Film) -> str:
     parts = {
         "title": html.escape(film.title),
         "style": custom_properties(_roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
-        "script": folder.joinpath("page.js").read_text("utf-8"),
+        "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in ("drawing.js", "page.js")),
         "film": embedded(payload(film)),
     }
     page = folder.joinpath("page.html").read_text("utf-8")
@@ -64,6 +65,10 @@ def payload(film: Film) -> dict[str, Any]:
         "notes": film.notes,
         "mistakes": film.counts_mistakes,
         "total": film.total,
+        "opening": film.opening,
+        "best_by": film.best_by,
+        "rule": film.rule,
+        "start_is_least": bool(film.records[0].objective < film.best_objective[-1]),
         "picture": {
             "kind": scene.kind,
             "names": list(scene.names),
@@ -79,8 +84,12 @@ def payload(film: Film) -> dict[str, Any]:
             "row": places.tolist(),
             "drawn": len(film.shown),
         },
-        # In full, since the page rounds it down to whole mistakes.
-        "bound": bound and {"value": bound.value if np.isfinite(bound.value) else None, "sentence": bound.sentence},
+        "bound": bound
+        and {
+            "value": bound.value if np.isfinite(bound.value) else None,
+            "most": most_mistakes(bound.value) if np.isfinite(bound.value) else None,
+            "sentence": bound.sentence,
+        },
         "frames": {
             **{name: _numbers([getattr(r, name) for r in film.records]) for name in COLUMNS},
             "cause": cause,
@@ -88,7 +97,11 @@ def payload(film: Film) -> dict[str, Any]:
             "after": _numbers(film.after),
             "band": _numbers(film.band),
             "plane": [_numbers(plane) for plane in film.planes],
+            "written": film.written,
+            "best": _numbers(film.best_objective),
             "best_errors": _numbers(film.best_errors),
+            "on_plane": film.on_plane.tolist(),
+            "right": film.right.tolist(),
             "best_frame": film.best.tolist(),
             "wrong": [_bits(row) for row in film.wrong],
         },
@@ -96,7 +109,7 @@ def payload(film: Film) -> dict[str, Any]:
     }
 
 
-COLUMNS = ("step", "passes", "objective", "best", "zero_one", "step_size", "updates")
+COLUMNS = ("step", "passes", "objective", "zero_one", "step_size", "updates")
 
 
 def _causes(film: Film) -> tuple[IntArray, list[int]]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._types import FloatArray
 from .._words import listed
 from ..analysis.evaluation import Evaluation, codes_of, evaluate
-from ..analysis.suspects import Suspect, suspects
+from ..analysis.suspects import FileRows, Suspect, suspects
 from ..history import histories_of
 from ..losses import LOSSES, Logistic, ZeroOne
 from . import learned, proofs, quality
@@ -96,12 +96,12 @@ def compute(
     sources: Sequence[str] | None = None,
     per_unit: tuple[FloatArray, FloatArray] | None = None,
     cells: Cells | None = None,
+    file_rows: FileRows | None = None,
     threshold: float | None = None,
     title: str | None = None,
     recheck: str | None = None,
     notes: Sequence[str] = (),
     time_limit: float = PROOF_SECONDS,
-    seed: int = 0,
 ) -> Content:
     """Return what a report of a model says.
 
@@ -121,6 +121,8 @@ def compute(
     cells : callable, optional
         From the number of a row to its cells by name; without it the row of a DataFrame, else its features with the
         largest |w_j x_j|.
+    file_rows : callable, optional
+        What the columns of the file say in some rows of the fit: see `linsep.analysis.suspects`.
     threshold : float, optional
         Where a score counts as positive.
     title, recheck : str, optional
@@ -129,8 +131,6 @@ def compute(
         What else a reader should know of the data.
     time_limit : float, default=10
         Seconds for the search for a proof of separability.
-    seed : int, default=0
-        Of the bootstrap.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def compute(
         is_proven=proofs.is_proven(model),
         recheck=recheck or "linsep.verify(model, X_train, y_train)",
         facts=_facts(model, labels, training),
-        evaluation=evaluate(model, X, labels, threshold=threshold, seed=seed),
+        evaluation=evaluate(model, X, labels, threshold=threshold),
         curve=quality.curve(model, X, codes, threshold),
         calibration=quality.calibration(model, X, codes),
         weights=learned.planes(model, names, per_unit),
@@ -171,7 +171,7 @@ def compute(
         separability=verdicts,
         is_decided=is_decided,
         journeys=learned.journeys(model),
-        suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_),
+        suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows),
         unseen=True if unseen is None and training is not None else unseen,
         knows_fit=training is not None or unseen is False,
         notes=list(notes),

@@ -53,7 +53,7 @@ def metrics_section(found: Evaluation, unseen: bool | None) -> str:
         paragraph(f"Measured on {found.rows:,} rows. {WHERE[unseen]}"),
         table(["measure", "value", "95 % interval"], rows),
         _confusion(found),
-        paragraph("Intervals hold 95 % of the values on resampled rows (bootstrap).", "quiet"),
+        paragraph("Intervals are 95 % confidence intervals: Wilson's for shares, DeLong's for the area.", "quiet"),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import is_sparse
 from ..arithmetic.exact import ProofTimeoutError, check_plane, plane_margin, rounded, sides
 from ._aliases import Dependencies
 from ._question import Plane, Question
@@ -15,6 +16,8 @@ from .face import unbounded
 
 Weights = dict[int, Fraction]  # row: λ
 Fields = dict[str, Any]
+#: Coordinates of a point that are read at a glance.
+READABLE = 4
 
 
 def separable(asked: Question, theta: Plane) -> Fields:
@@ -49,7 +52,8 @@ def quasi(
 def inseparable(asked: Question, points: Weights) -> Fields:
     """Return the fields for a relation that excludes planes which separate strictly."""
     rows, weights = _normalised(asked, points)
-    return dict(verdict="inseparable", points=rows, weights=weights)
+    sides = [bool(asked.y[i] > 0) for i in rows]
+    return dict(verdict="inseparable", points=rows, weights=weights, sides=sides, common=_common(asked, rows, weights))
 
 
 def overlap(asked: Question, points: Weights, total: Weights, dependencies: Dependencies) -> Fields:
@@ -57,6 +61,16 @@ def overlap(asked: Question, points: Weights, total: Weights, dependencies: Depe
     support, support_weights = _normalised(asked, total)
     found = dict(support=support, support_weights=support_weights, dependencies=dependencies, infinite=[])
     return inseparable(asked, points) | found | dict(verdict="overlap")
+
+
+def _common(asked: Question, rows: list[int], weights: list[Fraction]) -> tuple[Fraction, ...] | None:
+    """Return the point that the rows of either class mix to, where a reader takes it in."""
+    if asked.d > READABLE or not asked.intercept:
+        return None
+    X = asked.X[rows]
+    X = X.toarray() if is_sparse(X) else X
+    mixed = [(weight, row) for i, weight, row in zip(rows, weights, X.tolist(), strict=True) if asked.y[i] > 0]
+    return tuple(sum((weight * Fraction(row[j]) for weight, row in mixed), Fraction(0)) for j in range(asked.d))
 
 
 def _plane(asked: Question, theta: Plane) -> Fields:

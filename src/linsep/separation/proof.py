@@ -43,6 +43,9 @@ class Separability:
     points, weights : lists of int and Fraction, or None
         Unless separable: at most d + 2 rows, and weights that sum to one in each class, such that the two convex
         combinations are the same point. (Without an intercept: weights that sum to one over both, Σ λᵢ yᵢ xᵢ = 0.)
+    sides, common : list of bool and tuple of Fraction, or None
+        Of those rows, which are of the positive class; and the point itself, where it has few coordinates. For words
+        alone: files do not keep them.
     support, support_weights : lists of int and Fraction, or None
         For an overlap: the same on rows that span all others, which excludes a quasi-separation. For one of these: on
         rows that span those on the plane, which are then on every weak plane.
@@ -78,6 +81,8 @@ class Separability:
     margin: float | None = None
     points: list[int] | None = None
     weights: list[Fraction] | None = None
+    sides: list[bool] | None = None
+    common: tuple[Fraction, ...] | None = None
     support: list[int] | None = None
     support_weights: list[Fraction] | None = None
     dependencies: dict[int, dict[int, Fraction]] = field(default_factory=dict)
@@ -146,11 +151,13 @@ class Separability:
         assert self.weights is not None
         if len(self.points) == 2 and self.fit_intercept:
             return f"rows {self.points[0]} and {self.points[1]} are the same point with different labels"
-        shown = [f"{short_fraction(w)} × row {i}" for i, w in zip(self.points[:6], self.weights[:6], strict=True)]
-        more = f" + {len(self.points) - 6} more" if len(self.points) > 6 else ""
+        parts = list(zip(self.points, self.weights, strict=True))
         if not self.fit_intercept:
-            return f"zero is a convex combination of the points y·x: {' + '.join(shown)}{more}"
-        return f"a point lies in both convex hulls, a combination of {len(self.points)} rows: {', '.join(shown)}{more}"
+            return f"zero is a convex combination of the points y·x: {_mixture(parts)}"
+        if self.sides is None:  # read from a file
+            return f"a point lies in both convex hulls, a combination of {len(parts)} rows: {_mixture(parts)}"
+        hulls = [[part for part, side in zip(parts, self.sides, strict=True) if side == sign] for sign in (False, True)]
+        return f"a point lies in both convex hulls: {' = '.join(map(_mixture, hulls))}{_point(self.common)}"
 
     def __str__(self) -> str:
         if self.verdict == "separable":
@@ -229,6 +236,39 @@ class Separability:
             feature_names=None if names is None else [str(name) for name in names],
             fit_intercept=bool(data["fit_intercept"]),
         )
+
+
+def _mixture(parts: Sequence[tuple[int, Fraction]], most: int = 4) -> str:
+    """Return a convex combination of rows in words; of many, the first.
+
+    Examples
+    --------
+    >>> _mixture([(1, Fraction(1, 2)), (4, Fraction(1, 2))]), _mixture([(2, Fraction(1))])
+    ('½ of row 1 + ½ of row 4', 'row 2')
+    """
+    shown = [f"row {i}" if w == 1 else f"{_share(w)} of row {i}" for i, w in parts[:most]]
+    return " + ".join([*shown, *([f"{len(parts) - most} more"] if len(parts) > most else [])])
+
+
+def _share(weight: Fraction) -> str:
+    named = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔", (1, 4): "¼", (3, 4): "¾"}
+    return named.get((weight.numerator, weight.denominator)) or short_fraction(weight)
+
+
+def _point(common: Sequence[Fraction] | None) -> str:
+    """Return the coordinates of a point, to six digits.
+
+    Examples
+    --------
+    >>> _point([Fraction(1, 2), Fraction(1, 3)]), _point([Fraction(-3)]), _point(None)
+    (' ≈ (0.5, 0.333333)', ' = −3', '')
+    """
+    if common is None:
+        return ""
+    numbers = [f"{float(value):.6g}" for value in common]
+    equals = "=" if all(Fraction(text) == value for text, value in zip(numbers, common, strict=True)) else "≈"
+    shown = ", ".join(numbers).replace("-", "−")
+    return f" {equals} {shown}" if len(common) == 1 else f" {equals} ({shown})"
 
 
 def _margin_read(data: Mapping[str, Any]) -> float | None:

@@ -28,7 +28,7 @@ class NotSeparableError(ValueError):
     --------
     >>> proof = separability([[0.0], [1.0], [2.0]], [0, 1, 0])
     >>> print(NotSeparableError(proof))
-    the classes 0 and 1 are not linearly separable: a point lies in both convex hulls, ...
+    the classes 0 and 1 are not linearly separable: a point lies in both convex hulls: ½ of row 0 + ...
     """
 
     def __init__(self, proof: Separability, who: str | None = None) -> None:

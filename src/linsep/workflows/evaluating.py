@@ -2,46 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from .._types import FloatArray
+from .._words import cut
 from ..analysis.evaluation import Evaluation, Measure
+from ..data.sources import DataError
+from .preparation import Examples
 from .summaries import finite
 
 TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
+    "precision": "precision of {}",
+    "recall": "recall of {}",
+    "f1": "F1 of {}",
+    "macro_precision": "mean precision",
+    "macro_f1": "mean F1",
     "log_loss": "log loss",
     "auc": "area under ROC",
 }
+#: Of more classes than this, only the worst are told, and so many of their confusions.
+MANY, WORST = 10, 10
+
+
+def weights_of(examples: Examples, column: str | None) -> FloatArray | None:
+    """Return how much each row counts, by a column of its file."""
+    if column is None:
+        return None
+    if examples.frame is None:
+        raise DataError(f"{examples.name}: its columns have no names; --sample-weight needs a table")
+    if column not in examples.frame.column_names:
+        raise DataError(f"{examples.name}: no column {column!r}; --sample-weight names one with numbers")
+    if column in (examples.encoding.target, *getattr(examples.encoding, "needed", ())):
+        raise DataError(f"column {column!r} cannot be the weight of the rows: the model predicts it or predicts by it")
+    try:
+        weight = np.asarray(examples.frame[column].cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{examples.name}, column {column!r}: weights must be numbers ({error})") from error
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(
+            f"{examples.name} row {row + 1}, column {column!r}: {weight[row]:g} is no weight; give each row a number "
+            "that is 0 or more"
+        )
+    if not weight.any():
+        raise DataError(f"{examples.name}, column {column!r}: all weights are 0, and so nothing counts")
+    return weight
 
 
 def evaluation_record(found: Evaluation) -> dict[str, Any]:
     """Return ``{"accuracy": {"value": …, "low": …, "high": …}, …}``."""
-    measures = {name: asdict(one) for name, one in found.measures.items()}
-    confusion = [[asdict(one) for one in row] for row in found.confusion]
-    return finite({"rows": found.rows, **measures, "classes": found.classes, "confusion": confusion})  # type: ignore[no-any-return]
+    record = {
+        "rows": found.rows,
+        **{name: asdict(one) for name, one in found.measures.items()},
+        "majority_baseline": {"class": found.majority, **asdict(found.baseline)},
+        "classes": found.classes,
+        "by_class": [asdict(one) for one in found.of_class],
+        "confusion": [[asdict(one) for one in row] for row in found.confusion],
+        "worst_confusions": [asdict(one) for one in found.worst_confusions(WORST)],
+    }
+    return finite(record)  # type: ignore[no-any-return]
 
 
 def evaluation_text(found: Evaluation) -> str:
     """Return the same for people."""
-    lines = [f"{found.rows:,} rows; in brackets, where 95 % of resampled values lie", ""]
-    lines += [
-        f"{TITLES[name]:18} {one.value:.4f}  [{one.low:.4f}, {one.high:.4f}]" for name, one in found.measures.items()
+    lines = [f"{found.rows:,} rows; in brackets, 95 % confidence intervals", ""]
+    titles = {name: title.format(cut(str(found.classes[-1]), 24)) for name, title in TITLES.items()}
+    rows = [(titles[name], *_cells(one)) for name, one in found.measures.items()]
+    rows.insert(1, (f"always saying {cut(str(found.majority), 24)}", *_cells(found.baseline)))
+    lines += _aligned(rows)
+    if len(found.classes) > 2:
+        lines += ["", *_class_lines(found)]
+    few = len(found.classes) <= MANY
+    return "\n".join([*lines, "", *(_confusion_lines(found) if few else _worst_lines(found))])
+
+
+def _cells(one: Measure | None) -> tuple[str, str]:
+    return ("undefined", "") if one is None else (f"{one.value:.4f}", f"[{one.low:.4f}, {one.high:.4f}]")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of cells, words to the left and numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = "<" + ">" * (len(widths) - 1)
+    forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
+
+
+def _class_lines(found: Evaluation) -> list[str]:
+    """Return the measures of each class; of many, of those with the lowest F1."""
+    shown = sorted(found.of_class, key=lambda one: 0.0 if one.f1 is None else one.f1.value)[:MANY]
+    if len(found.classes) <= MANY:
+        heading, shown = [], found.of_class
+    else:
+        heading = [f"the {MANY} of {len(found.classes)} classes with the lowest F1"]
+    head = ["class", "rows", "precision", "", "recall", "", "F1", ""]
+    rows = [
+        [cut(str(one.label), 30), f"{one.rows:,}", *_cells(one.precision), *_cells(one.recall), *_cells(one.f1)]
+        for one in shown
     ]
-    return "\n".join([*lines, "", *_confusion_lines(found)])
+    return [*heading, *_aligned([head, *rows])]
+
+
+def _worst_lines(found: Evaluation) -> list[str]:
+    """Return which classes are confused most often."""
+    worst = found.worst_confusions(WORST)
+    rows = [
+        (cut(str(one.truth), 30), cut(str(one.said), 30), f"{one.count:,.6g}", f"{100 * one.share:.1f} % of its rows")
+        for one in worst
+    ]
+    head = ("is", "said", "rows", "")
+    return [f"the {len(worst)} most frequent confusions", *_aligned([head, *rows])] if rows else ["no confusions"]
 
 
 def _confusion_lines(found: Evaluation) -> list[str]:
-    cells = [[_cell(one) for one in row] for row in found.confusion]
-    heads = [f"said {label}" for label in found.classes]
-    sides = [f"is {label}" for label in found.classes]
-    width = max(len(side) for side in sides)
-    widths = [max(len(heads[k]), *(len(row[k]) for row in cells)) for k in range(len(heads))]
-    lines = [" " * width + "".join(f"  {head:>{w}}" for head, w in zip(heads, widths, strict=True))]
-    for side, row in zip(sides, cells, strict=True):
-        lines.append(f"{side:{width}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(row, widths, strict=True)))
-    return lines
+    heads = ["", *(f"said {label}" for label in found.classes)]
+    rows = [[f"is {label}", *map(_cell, row)] for label, row in zip(found.classes, found.confusion, strict=True)]
+    return _aligned([heads, *rows])
 
 
 def _cell(one: Measure) -> str:

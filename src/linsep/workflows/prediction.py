@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv as text
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ from .._atomic_file import atomic_file
 from .._types import FloatArray
 from ..analysis.evaluation import decide
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
-from ..data.readers import Hints, Matrix, stream
+from ..data.readers import Hints, Matrix, Table, stream
 from ..data.sources import DataError
+from .gaps import Gaps
 from .preparation import hints_of, needs
+
+Part = Table | Matrix
 
 
 def probabilities(model: Any, X: Any) -> FloatArray:
@@ -37,10 +41,11 @@ def predict_file(
     output: Path | None,
     *,
     proba: bool = False,
+    keep: Sequence[str] = (),
     hints: Hints | None = None,
     progress: Callable[[int], None] = lambda rows: None,
-) -> int:
-    """Predict every row of a file; return how many there were.
+) -> tuple[int, Gaps]:
+    """Predict every row of a file; return how many there were, and what they lacked.
 
     Parameters
     ----------
@@ -51,40 +56,70 @@ def predict_file(
         CSV, TSV, Parquet or Arrow by its ending; None for CSV on standard output.
     proba : bool, default=False
         Whether to add one column ``probability_<class>`` for each class.
+    keep : sequence of str
+        Columns of the file that come first, as they are: by name or number, several separated by commas.
     hints : Hints, optional
     progress : callable
         Told the number of rows after every block.
     """
     encoding, total = from_dict(found.encoding), 0
-    with _writer(output, _schema(found.model, proba)) as write:
-        for X in _features(path, encoding, hints):
+    gaps, parts = Gaps(encoding), _parts(path, encoding, hints, keep)
+    first = next(parts, None)
+    carried = _carried(first, keep)
+    with _writer(output, _schema(found.model, proba, carried)) as write:
+        for part in chain([] if first is None else [first], parts):
+            X = _features(part, encoding)
             if not X.shape[0]:
                 continue
-            columns = {"prediction": _labels(decide(found.model, X, found.threshold))}
+            columns = {} if isinstance(part, Matrix) else {name: part.frame[name] for name in carried.names}
+            columns["prediction"] = _labels(decide(found.model, X, found.threshold))
             if proba:
                 shares = probabilities(found.model, X)
                 columns |= {_column(label): shares[:, k] for k, label in enumerate(found.model.classes_)}
             write(pa.table(columns))
+            gaps.add(None if isinstance(part, Matrix) else part.frame)
             total += X.shape[0]
             progress(total)
-    return total
+    return total, gaps
 
 
-def _features(path: str | Path, encoding: TableEncoding | MatrixEncoding, hints: Hints | None) -> Iterator[Any]:
+def _parts(
+    path: str | Path, encoding: TableEncoding | MatrixEncoding, hints: Hints | None, keep: Sequence[str]
+) -> Iterator[Part]:
+    """Yield the file some rows at a time; columns that are only carried through are text, whatever they look like."""
     hints = hints_of(encoding, hints)
     if isinstance(encoding, TableEncoding):
-        parts = stream(path, hints, types=encoding.types())
+        verbatim = dict.fromkeys([*keep, *(name for word in keep for name in _listed(word))], pa.string())
+        yield from stream(path, hints, types=verbatim | encoding.types())
     else:
-        parts = stream(path, hints, base=encoding.base, n_features=encoding.n_features)
-    for part in parts:
-        if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
-            raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
-        if isinstance(part, Matrix):
-            yield encoding.transform(part.X, part.name)
-            continue
-        with part.blaming():
-            X = encoding.transform(part.frame, part.name)
-        yield X
+        yield from stream(path, hints, base=encoding.base, n_features=encoding.n_features)
+
+
+def _listed(word: str) -> list[str]:
+    return [name.strip() for name in word.split(",") if name.strip()]
+
+
+def _carried(first: Part | None, keep: Sequence[str]) -> pa.Schema:
+    """Return the columns that are carried through; raise for one that is not there, or that would be there twice."""
+    if isinstance(first, Matrix) and keep:
+        raise DataError(f"{first.name}: its columns have no names to carry through; leave out --keep")
+    if not isinstance(first, Table):
+        return pa.schema([(name, pa.string()) for word in keep for name in _listed(word)])
+    known = first.frame.column_names
+    names = [first.column(name) for word in keep for name in ([word] if word in known else _listed(word))]
+    names = list(dict.fromkeys(names))
+    if taken := [name for name in names if name == "prediction" or name.startswith(_column(""))]:
+        raise DataError(f"{first.name}: column {taken[0]!r} cannot be kept beside a new one of that name; rename it")
+    return pa.schema([first.frame.schema.field(name) for name in names])
+
+
+def _features(part: Part, encoding: TableEncoding | MatrixEncoding) -> Any:
+    if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
+        raise DataError(f"{part.name}: the model was fitted on another kind of file; it needs {needs(encoding)}")
+    if isinstance(part, Matrix):
+        return encoding.transform(part.X, part.name)
+    with part.blaming():
+        return encoding.transform(part.frame, part.name)
 
 
 def _labels(values: NDArray[Any]) -> pa.Array:
@@ -95,11 +130,11 @@ def _column(label: Any) -> str:
     return f"probability_{label}"
 
 
-def _schema(model: Any, proba: bool) -> pa.Schema:
-    fields = [("prediction", _labels(model.classes_).type)]
+def _schema(model: Any, proba: bool, carried: pa.Schema) -> pa.Schema:
+    fields = [*carried, pa.field("prediction", _labels(model.classes_).type)]
     if proba:
         probabilities(model, np.zeros((1, model.n_features_in_)))
-        fields += [(_column(label), pa.float64()) for label in model.classes_]
+        fields += [pa.field(_column(label), pa.float64()) for label in model.classes_]
     return pa.schema(fields)
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -61,6 +62,21 @@ class Examples:
         encoding = self.encoding.refit(rows)
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
 
+    def file_rows(self, rows: IntArray) -> dict[str, IntArray]:
+        """Return what each column of the file but the target says in some rows: equal numbers for equal values."""
+        assert self.frame is not None, "keep_frame=True keeps the rows"
+        some = self.frame.take(rows)
+        return {name: _numbered(some[name]) for name in some.column_names if name != self.encoding.target}
+
+
+def _numbered(column: pa.ChunkedArray) -> IntArray:
+    """Return the number of each value among those of the column; a missing one has its own."""
+    if pa.types.is_nested(column.type):
+        column = pa.chunked_array([[repr(value) for value in column.to_pylist()]])
+    values = column.combine_chunks()
+    values = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    return np.asarray(values.indices.fill_null(-1), dtype=np.int64)
+
 
 def types_said(kinds: Mapping[str, str]) -> dict[str, pa.DataType]:
     """Return how columns that the user spoke of are read: a category may look like a number and is none."""
@@ -93,7 +109,7 @@ def prepare(
     degree : int, default=1
         Of products of numbers.
     keep_frame : bool, default=False
-        Whether to keep the rows as they were read too, for `Examples.split`.
+        Whether to keep the rows as they were read too, for `Examples.split`, also of a table of numbers only.
     scaled : bool, default=True
         Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
     """
@@ -154,6 +170,8 @@ def _training_examples(
         for c in fitted.columns
         if c.note and c.note != "asked for"
     ]
+    # Of numbers alone, rows that are equal once encoded are equal in the file.
+    keep_frame = keep_frame or any(column.kind != "number" for column in fitted.columns)
     return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
 
 

@@ -42,23 +42,25 @@ class Method:
     schedule: str | None = None
     eta: float | None = None
     max_iter: int | None = None
+    intercept: bool = True
 
     def estimator(self, seed: int) -> Any:
         """Return the estimator; a setting that it has no use for is an error."""
         losses.get(self.loss)
-        limit = {} if self.max_iter is None else dict(max_iter=self.max_iter)
+        limit: dict[str, Any] = {} if self.max_iter is None else dict(max_iter=self.max_iter)
+        common: dict[str, Any] = dict(fit_intercept=self.intercept, random_state=seed)
         if self.loss == "perceptron" and self.solver in ("auto", "perceptron"):
             self._refuse("the perceptron has no penalty and steps of length one", "C", "schedule", "eta")
             order = {} if self.order is None else dict(order=self.order)
-            return Perceptron(**order, **limit, random_state=seed)  # type: ignore[arg-type]
+            return Perceptron(**order, **limit, **common)  # type: ignore[arg-type]
         C = (np.inf if self.loss == "perceptron" else 1.0) if self.C is None else self.C
         if self.solver in ("auto", "sgd") and self.order is None:
-            return SGDClassifier(self.loss, C=C, schedule=self._schedule(), **limit, random_state=seed)  # type: ignore[arg-type]
+            return SGDClassifier(self.loss, C=C, schedule=self._schedule(), **limit, **common)
         name = "sgd" if self.solver == "auto" else self.solver
         settings = dict(schedule=self._schedule(), order=self.order, **limit)
         given = {key: value for key, value in settings.items() if value is not None}
         try:
-            return LinearClassifier(self.loss, C=C, solver=solvers.get(name, **given), random_state=seed)
+            return LinearClassifier(self.loss, C=C, solver=solvers.get(name, **given), **common)
         except ValueError as error:
             raise DataError(str(error)) from error
 
@@ -99,13 +101,31 @@ def replay_examples(
             feature_names=examples.encoding.names,
             original=_original(examples),
         )
-    return replace(film, notes=[*film.notes, *examples.notes])
+    units = _units(examples)
+    facts = [*film.facts, *([("columns", units)] if units else [])]
+    return replace(film, facts=facts, notes=[*film.notes, *examples.notes])
+
+
+def _units(examples: Examples) -> str:
+    """Say where the numbers are not the file's own: w, b, R and γ are then in other units than its columns."""
+    if not isinstance(examples.encoding, TableEncoding) or not _is_scaled(examples.encoding):
+        return ""
+    return (
+        "numbers are standardised (mean 0, standard deviation 1), and w, b, R and γ are in these units; "
+        "--no-scaling takes the file's own"
+    )
+
+
+def _is_scaled(encoding: TableEncoding) -> bool:
+    return any((mean, scale) != (0, 1) for mean, scale, _ in encoding.numbers.values())
 
 
 def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None:
-    """Return the plane of a table's two columns, where these are numbers and all that it has."""
+    """Return the plane of a table's two columns, where these are numbers and all that it has, but not as they are."""
     encoding = examples.encoding
     if not isinstance(encoding, TableEncoding) or encoding.levels or encoding.words or len(encoding.numbers) != 2:
+        return None
+    if encoding.degree == 1 and not _is_scaled(encoding):
         return None
     names, state = list(encoding.numbers), list(encoding.numbers.values())
     if encoding.needed != names or any(some for _, _, some in state):  # dates, and numbers that may be missing

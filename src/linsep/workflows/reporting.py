@@ -27,7 +27,6 @@ def report_model(
     train: str | Path | None = None,
     hints: Hints | None = None,
     time_limit: float = 10.0,
-    seed: int = 0,
 ) -> Content:
     """Return what a report of a model says.
 
@@ -46,13 +45,11 @@ def report_model(
         How the files are written.
     time_limit : float, default=10
         Seconds for the search for a proof of separability.
-    seed : int, default=0
-        Of the bootstrap.
     """
     encoding = from_dict(found.encoding)
     rows = encoded(data, encoding, target, hints, keep_frame=True)
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
-    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints))
+    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, keep_frame=True))
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
     return compute(
@@ -65,12 +62,12 @@ def report_model(
         sources=encoding.sources,
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
         cells=_cells(rows) if is_table else None,
+        file_rows=(fitted or rows).file_rows if is_table else None,
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target),
         notes=rows.notes,
         time_limit=time_limit,
-        seed=seed,
     )
 
 

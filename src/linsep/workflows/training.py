@@ -165,7 +165,8 @@ def hashed(examples: Examples) -> dict[str, Any]:
 def doubts(examples: Examples) -> list[Suspect]:
     """Return what a person should look at before trusting a fit of these examples."""
     encoding = examples.encoding
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources)
+    known = None if examples.frame is None else examples.file_rows
+    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, file_rows=known)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:

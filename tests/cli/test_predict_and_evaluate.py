@@ -1,0 +1,101 @@
+"""What predict carries through, what both say of rows unlike the training rows, and how evaluate is printed."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score
+
+from command import call, run, run_json
+from customers import customers
+
+
+@pytest.fixture
+def strangers(tmp_path):
+    """Customers with ids, weights, gaps in a column that had none, and towns that nobody has heard of."""
+    frame = customers(60, seed=7).assign(id=[f"{k:03}" for k in range(60)], **{"last, first": "Doe, J"})
+    frame["share"] = np.arange(60) % 3
+    frame.loc[:4, "income"] = np.nan
+    frame.loc[:2, "town"] = "Oslo"
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    return tmp_path / "new.csv"
+
+
+@pytest.mark.parametrize("words", [["id", "--keep", "last, first"], ["last, first", "--keep", "id"], ["id,8"]])
+def test_columns_are_carried_through_as_they_are(folder, strangers, words):
+    text = run("predict", folder / "model.json", strangers, "--keep", *words)
+    found = pd.read_csv(io.StringIO(text), dtype=str)
+    assert set(found.columns) == {"id", "last, first", "prediction"}
+    assert found.columns[-1] == "prediction"
+    assert found["id"].tolist() == [f"{k:03}" for k in range(60)]
+    assert set(found["last, first"]) == {"Doe, J"}
+
+
+def test_columns_are_carried_through_in_every_format(folder, strangers, tmp_path):
+    pd.read_csv(strangers, dtype={"id": str}).to_parquet(tmp_path / "new.parquet")
+    run("predict", folder / "model.json", tmp_path / "new.parquet", "--keep", "id,age", "-o", tmp_path / "out.parquet")
+    found, given = pd.read_parquet(tmp_path / "out.parquet"), pd.read_csv(strangers, dtype={"id": str})
+    pd.testing.assert_frame_equal(found[["id", "age"]], given[["id", "age"]])
+
+
+def test_a_column_that_cannot_be_carried_through_is_named(folder, strangers, tmp_path):
+    assert "no column 'ID'" in run("predict", folder / "model.json", strangers, "--keep", "ID", code=2)
+    pd.read_csv(strangers).assign(prediction=1).to_csv(tmp_path / "twice.csv")
+    twice = run("predict", folder / "model.json", tmp_path / "twice.csv", "--keep", "prediction", code=2)
+    assert "'prediction' cannot be kept beside a new one of that name" in twice
+    (tmp_path / "header.csv").write_text("age,income,town,plan,id\n")
+    kept = run("predict", folder / "model.json", tmp_path / "header.csv", "--keep", "id")
+    assert kept == "id,prediction\n"
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_missing_values_and_unseen_levels_are_counted(folder, strangers, command):
+    said = call(command, folder / "model.json", strangers).err.decode()
+    assert "column 'income': 5 of 60 rows have no value, which counts as the mean of the training rows" in said
+    assert "column 'town': 3 of 60 rows have values that the training rows did not have (Oslo)" in said
+    words = [command, folder / "model.json", strangers]
+    record = run_json(*words, *(["-o", strangers.with_name("out.csv")] if command == "predict" else []))
+    assert record["missing_values"]["income"] == 5
+    assert record["unseen_levels"] == {"town": 3}
+    clean = call(command, folder / "model.json", folder / "test.csv").err.decode()
+    assert "did not have" not in clean
+    assert "'income'" not in clean
+
+
+def test_rows_count_as_much_as_their_weight(folder, strangers):
+    record = run_json("evaluate", folder / "model.json", strangers, "--sample-weight", "share")
+    said = pd.read_csv(io.StringIO(run("predict", folder / "model.json", strangers)))["prediction"]
+    truth = pd.read_csv(strangers)
+    assert record["accuracy"]["value"] == pytest.approx(
+        accuracy_score(truth["bought"], said, sample_weight=truth["share"])
+    )
+    for column, words in (("shares", "no column 'shares'"), ("age", "cannot be the weight"), ("id", "")):
+        err = call("evaluate", folder / "model.json", strangers, "--sample-weight", column).err.decode()
+        assert words in err
+    assert "weights must be numbers" in run(
+        "evaluate", folder / "model.json", strangers, "--sample-weight", "last, first", code=2
+    )
+
+
+def test_evaluate_says_the_same_digits_every_time_and_takes_no_seed(folder):
+    first, again = (run("evaluate", folder / "model.json", folder / "test.csv") for _ in range(2))
+    assert first == again
+    assert "always saying yes" in first or "always saying no" in first
+    assert call("evaluate", folder / "model.json", folder / "test.csv", "--seed", "1").code == 2
+
+
+def test_many_classes_have_a_short_table(tmp_path):
+    rng = np.random.default_rng(0)
+    label, x = np.repeat(np.arange(25), 12), np.repeat(np.arange(25.0), 12) + rng.standard_normal(300)
+    pd.DataFrame({"x": x, "z": rng.standard_normal(300), "label": [f"c{k}" for k in label]}).to_csv(
+        tmp_path / "many.csv", index=False
+    )
+    run("fit", tmp_path / "many.csv", "--target", "label", "-o", tmp_path / "m.json")
+    text = run("evaluate", tmp_path / "m.json", tmp_path / "many.csv")
+    assert "the 10 most frequent confusions" in text
+    assert "the 10 of 25 classes with the lowest F1" in text
+    assert len(text.splitlines()) < 40
+    record = run_json("evaluate", tmp_path / "m.json", tmp_path / "many.csv")
+    assert len(record["confusion"]) == 25
+    assert len(record["worst_confusions"]) == 10
