@@ -227,16 +227,20 @@ def sharp_agreements(X: Any, y: FloatArray, w: FloatArray, b: float) -> tuple[Fl
 
 def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Σ uᵢ xᵢ, and how far each entry may be off: γ Σ |uᵢ||xᵢ|."""
-    v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0, 0
+    v, size, longest, count = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
     if not u.any():
         return v, size
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite makes the interval unbounded
         for part, block in blocks(X):
             v += block.T @ u[part]
             size += sizes(block).T @ np.abs(u[part])
-            longest, count = max(longest, block.shape[0]), count + 1
+            terms = np.bincount(block.indices, minlength=block.shape[1]) if is_sparse(block) else block.shape[0]
+            longest, count = np.maximum(longest, terms), count + 1
     k = longest + count + 8
-    return v, gamma(k) * (1.0 + gamma(k)) * size + (np.count_nonzero(u) + 4) * SMALLEST
+    most = int(k.max(initial=1))
+    # Rare columns are short sums, and γ_k ≤ γ_most k / most for k ≤ most.
+    share = gamma(most) * (1.0 + gamma(most)) * (1.0 + 8 * U) * (k / most)
+    return v, share * size + (np.count_nonzero(u) + 4) * SMALLEST
 
 
 def sharpened(
@@ -247,11 +251,7 @@ def sharpened(
     Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
     larger they are.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # then that column is worth a closer look, or nothing helps
-        harm = (np.abs(v) + radius) * radius / penalty.l2 if penalty.l2 > 0 else radius / (penalty.l1 or 1.0) * size
-    if not harm.sum() > SHARP * size:
-        return v, radius
-    columns = np.flatnonzero(harm > SHARP * size / (2 * len(v)))
+    columns = _harmful(v, radius, penalty, SHARP * size)
     width = max(1, 2**20 // 4096)
     v, radius = v.copy(), radius.copy()
     for first in range(0, len(columns), width):
@@ -263,6 +263,21 @@ def sharpened(
         better = off < radius[some]
         v[some[better]], radius[some[better]] = sums[better], off[better]
     return v, radius
+
+
+def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, most: float) -> IntArray:
+    """Return the columns whose radii may together take more than `most` from a bound that is 1/SHARP times as large.
+
+    What lies within the box |v| ≤ l1 for certain costs nothing. Of what leaves it, where no l2 forgives that, only the
+    furthest counts: the dual point is scaled until that fits.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # then that column is worth a closer look, or nothing helps
+        furthest = np.abs(v) + radius
+        if penalty.l1 and not penalty.l2:
+            outside = furthest >= max(penalty.l1, float((np.abs(v) - radius).max(initial=0.0)))
+            return np.flatnonzero(outside & ~(radius / penalty.l1 <= SHARP))
+        harm = np.maximum(furthest - penalty.l1, 0.0) * radius / penalty.l2 if penalty.l2 else radius * (most / SHARP)
+        return np.flatnonzero(harm > most / (2 * len(v))) if harm.sum() > most else np.empty(0, dtype=np.int64)
 
 
 # -- the primal value -------------------------------------------------------------------------------------------------
