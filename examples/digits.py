@@ -1,37 +1,41 @@
 """Handwritten 3s against 7s: the perceptron and least squares, their weights as images, and what they get wrong.
 
-These are the 8 × 8 digits that come with scikit-learn; ``linsep demo --data FOLDER`` does the same with MNIST.
+Offline with scikit-learn's digits, enlarged to MNIST's 28 × 28 pixels; where LINSEP_DATA names a folder with MNIST's
+own files, with 4,132 and 680 of those, as in the lecture (perceptron 97.3 %, least squares 96.7 %).
 """
 
+import os
 import warnings
 
 import matplotlib.pyplot as plt
-import numpy as np
-from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import LeastSquaresClassifier, Perceptron
+from linsep.demo import draw, embedded_digits, mnist
 from linsep.display import MistakesDisplay, WeightImageDisplay
 
-warnings.simplefilter("ignore", ConvergenceWarning)  # with noise the classes may overlap; the best plane is kept
+plt.style.use("linsep.display.slides")
+warnings.simplefilter("ignore", ConvergenceWarning)  # the classes may overlap; the best plane is kept
 
-digits = load_digits()
-chosen = np.isin(digits.target, (3, 7))
-X, y = digits.data[chosen] / 16, digits.target[chosen]
-half = len(y) // 2
-noisy = X[:half] + np.random.default_rng(0).normal(0, 0.2, X[:half].shape)  # for robustness
+images = mnist(os.environ["LINSEP_DATA"]) if "LINSEP_DATA" in os.environ else embedded_digits()
+train, test = draw(len(images.y), images.n_train, images.n_test, seed=0)
+X, y, side = images.X, images.y, images.side
 
 models = {
-    "perceptron": Perceptron(max_iter=100, prove=False, random_state=0),
-    "least squares": LeastSquaresClassifier(),
+    "perceptron": Perceptron(max_iter=100, prove=False, random_state=0).fit(X[train], y[train]),
+    "least squares": LeastSquaresClassifier().fit(X[train], y[train]),
 }
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
-axes[0].imshow(X[0].reshape(8, 8), cmap="gray")
-axes[0].set(title=f"an example: {y[0]}", xticks=[], yticks=[])
+accuracy = {name: model.score(X[test], y[test]) for name, model in models.items()}
+fig, axes = plt.subplots(1, 3, figsize=(13.33, 5))
+axes[0].imshow(X[train[0]].reshape(side, side), cmap="gray")
+axes[0].set(title=f"a training image:\nlabel {y[train[0]]}", xticks=[], yticks=[])
 galleries = {}
 for ax, (name, model) in zip(axes[1:], models.items(), strict=True):
-    model.fit(noisy, y[:half])
-    accuracy = model.score(X[half:], y[half:])
-    WeightImageDisplay.from_estimator(model, ax=ax, title=f"{name}: {accuracy:.1%} of the test images right")
-    galleries[name] = MistakesDisplay.from_estimator(model, X[half:], y[half:], title=name)
+    WeightImageDisplay.from_estimator(model, ax=ax)
+    ax.set_title(f"{name}:\n{accuracy[name]:.1%} of the test images")
+    if (model.predict(X[test]) != y[test]).any():
+        galleries[name] = MistakesDisplay.from_estimator(model, X[test], y[test], title=name, top=6)
+        galleries[name].figure_.set_size_inches(13.33, 3.6)
+print(f"{images.name}: {images.n_train:,} images to learn from, {images.n_test:,} to test. Blue pixels speak for 7.")
+print("Without noise on the training images least squares is marginally worse:", accuracy)
 plt.show()

@@ -1,12 +1,20 @@
-"""All losses of the agreement z, and those of the margin and of the likelihood alone."""
+"""All losses of the agreement z on one slide, and what each surrogate makes of the zero-one loss on another."""
 
 import matplotlib.pyplot as plt
 
 from linsep.display import LossDisplay
 
-fig, axes = plt.subplots(2, 2, figsize=(12, 8), layout="constrained")
-LossDisplay.from_losses(ax=axes[0, 0], title="every loss")
-LossDisplay.from_losses(["zero_one", "perceptron"], ax=axes[0, 1], title="the perceptron's, and what it stands for")
-LossDisplay.from_losses(["zero_one", "hinge"], ax=axes[1, 0], title="the hinge asks for more than correct")
-LossDisplay.from_losses(["zero_one", "logistic"], ax=axes[1, 1], title="the logistic loss never rests")
+plt.style.use("linsep.display.slides")
+
+every = LossDisplay.from_losses(ax=plt.subplots(figsize=(13.33, 6.4))[1])
+fig, axes = plt.subplots(1, 3, figsize=(13.33, 5.6), sharey=True)
+shown = {
+    "perceptron": "silent once it is right",
+    "hinge": "asks for more than right",
+    "logistic": "never rests",
+}
+pairs = {}
+for ax, (name, words) in zip(axes, shown.items(), strict=True):
+    pairs[name] = LossDisplay.from_losses(["zero_one", name], ax=ax, title=f"{name}:\n{words}")
+    ax.set(ylim=(-0.1, 3.6), ylabel="loss ℓ(z)" if ax is axes[0] else "")
 plt.show()

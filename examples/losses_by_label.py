@@ -3,24 +3,24 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from linsep.display import LossDisplay
 from linsep.losses import Hinge, Logistic, Perceptron, ZeroOne
 from linsep.palette import LIGHT
 
-predicted = np.linspace(-3, 3, 601)
-losses = {"zero-one": ZeroOne(), "perceptron": Perceptron(), "hinge": Hinge(), "logistic": Logistic()}
+plt.style.use("linsep.display.slides")
 
-fig, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", sharey=True)
+predicted = np.linspace(-3, 3, 601)
+losses = {loss.name.replace("_", "-"): loss for loss in (ZeroOne(), Perceptron(), Hinge(), Logistic())}
+
+fig, axes = plt.subplots(1, 2, figsize=(13.33, 6), sharey=True)
 curves = {}
 for ax, y in zip(axes, (-1, 1), strict=True):
-    for k, (name, loss) in enumerate(losses.items()):
-        curves[name, y] = loss.value(y * predicted)
-        style = dict(color=LIGHT.series[k], linestyle=("-", "--", "-.", ":")[k], linewidth=2)
-        ax.plot(predicted, curves[name, y], label=name, **style)
+    curves |= {(name, y): loss.value(y * predicted) for name, loss in losses.items()}
+    LossDisplay(predicted, {name: curves[name, y] for name in losses}).plot(ax)
+    ax.texts[0].remove()  # which side is right depends on the label here
     ax.axvline(0, color=LIGHT.grid, zorder=0)
-    ax.set(
-        xlabel="prediction ŷ",
-        title=f"y = {'+' if y > 0 else '−'}1: {'small' if y > 0 else 'large'} where ŷ is positive",
-    )
-axes[0].set_ylabel("loss ℓ(ŷ, y)")
-axes[0].legend()
+    ax.set(xlabel="prediction ŷ", ylabel="loss ℓ(ŷ, y)" if y < 0 else "")
+    ax.set_title(f"y = {'+' if y > 0 else '−'}1: {'small' if y > 0 else 'large'} where ŷ is positive")
+axes[0].legend(loc="upper left")
+axes[1].legend(loc="upper right")
 plt.show()

@@ -7,22 +7,37 @@ from linsep import HardMarginSVC, Perceptron
 from linsep.display import BoundaryDisplay, NovikoffDisplay
 from linsep.palette import LIGHT
 
+plt.style.use("linsep.display.slides")
+
 rng = np.random.default_rng(9)
-y = np.repeat([-1, 1], 60)
+y = np.repeat([-1, 1], 30)
 # Along (0.8, 0.6) both classes have the same spread; across it they are apart.
-X = np.outer(rng.uniform(1, 5, 120), [0.8, 0.6]) + np.outer(y * rng.uniform(0.1, 1.2, 120), [-0.6, 0.8])
+X = np.outer(rng.uniform(1, 5, 60), [0.8, 0.6]) + np.outer(y * rng.uniform(0.5, 2.0, 60), [-0.6, 0.8])
 
 model = Perceptron(fit_intercept=False, record="update", random_state=3).fit(X, y)
 widest = HardMarginSVC(fit_intercept=False).fit(X, y)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(13.33, 6.4))
 R, gamma = model.radius_, widest.margin_
-ball = dict(x_limits=(-1.1 * R, 1.1 * R), y_limits=(-1.1 * R, 1.1 * R))
-BoundaryDisplay.from_estimator(widest, X, y, ax=left, key=False, title=f"R = {R:.2f}, γ = {gamma:.3f}", **ball)
-left.add_patch(plt.Circle((0, 0), R, fill=False, color=LIGHT.text, linestyle=":"))
-edge = R * np.array([-0.6, 0.8])
-left.annotate("", edge, (0, 0), arrowprops=dict(arrowstyle="-|>", color=LIGHT.text, shrinkA=0, shrinkB=0))
-left.annotate("R", edge / 2, textcoords="offset points", xytext=(6, 4), weight="bold")
+ball = dict(x_limits=(-1.2, 1.1 * R), y_limits=(-0.35 * R, R))
+plane = BoundaryDisplay(X, (y > 0).astype(int), [-1, 1], widest.coef_, np.zeros(1))
+plane.plot(left, key=False, title=f"R = {R:.2f}, γ = {gamma:.2f}", **ball)
+left.add_patch(plt.Circle((0, 0), R, fill=False, color=LIGHT.text, linestyle=":", linewidth=2))
+
+
+def arrow(begin, end, words, offset):
+    """Draw a length with its name in the middle."""
+    style = dict(arrowstyle="<|-|>", color=LIGHT.text, linewidth=2.5, shrinkA=0, shrinkB=0)
+    left.annotate("", end, begin, arrowprops=style)
+    middle = (np.asarray(begin) + end) / 2
+    left.annotate(words, middle, textcoords="offset points", xytext=offset, weight="bold", fontsize="large")
+
+
+arrow((0, 0), X[np.linalg.norm(X, axis=1).argmax()], "R", (-4, 12))
+nearest = X[(y * (X @ widest.coef_[0])).argmin()]
+normal = widest.coef_[0] / np.linalg.norm(widest.coef_)
+arrow(nearest - (nearest @ normal) * normal, nearest, "γ", (10, -8))
 display = NovikoffDisplay.from_estimator(model, ax=right)
-print(f"{model.mistakes_} mistakes; at most (R/γ)² = {model.best_mistake_bound_:.0f} are possible, in any order.")
+right.set_ylim(top=3e4)
+print(f"{model.mistakes_} mistakes; at most (R/γ)² = {int(model.best_mistake_bound_)} are possible, in any order.")
 plt.show()

@@ -9,6 +9,8 @@ from linsep.palette import LIGHT
 from linsep.schedules import Constant, Inverse
 from linsep.solvers import StepSizeWarning, minimize
 
+plt.style.use("linsep.display.slides")
+
 
 def J(w):
     """Least at w = 1."""
@@ -22,23 +24,26 @@ def slope(w):
 
 shown = {
     "η = 0.02: slow": Constant(0.02),
-    "η = 0.3: there in a few steps": Constant(0.3),
-    "η = 0.97: overshoots each time": Constant(0.97),
+    "η = 0.3: a few steps": Constant(0.3),
+    "η = 0.97: overshoots": Constant(0.97),
     "η = 1/(1.1 (k + 1)): shrinking": Inverse(alpha=1.1),
 }
-fig, axes = plt.subplots(1, 4, figsize=(16, 3.8), layout="constrained", sharey=True)
+fig, axes = plt.subplots(2, 2, figsize=(13.33, 7.4), sharex=True, sharey=True)
 curve = np.linspace(-1.2, 3.2, 201)
 runs = {}
-for ax, (name, schedule) in zip(axes, shown.items(), strict=True):
+for ax, (name, schedule) in zip(axes.ravel(), shown.items(), strict=True):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StepSizeWarning)  # two of them are meant to be wrong
         runs[name] = minimize(J, slope, [-1.0], schedule=schedule, max_iter=12)
     w = runs[name].history.iterates[:, 0]
     ax.plot(curve, (curve - 1) ** 2, color=LIGHT.positive)
-    ax.plot(w, (w - 1) ** 2, "o--", color=LIGHT.negative, markersize=5, linewidth=1)
+    ax.plot(w, (w - 1) ** 2, "o--", color=LIGHT.negative, linewidth=1.5)
     ax.plot(w[0], (w[0] - 1) ** 2, "s", color=LIGHT.text, label="start")
-    ax.set_title(f"{name}\nafter {len(w) - 1} steps J = {J(runs[name].last):.2g}", fontsize="medium")
+    ax.set_title(name)
+    ax.text(1, 4.6, f"after {len(w) - 1} steps\nJ = {J(runs[name].last):.1g}", ha="center", va="top")
+for ax in axes[1]:
     ax.set_xlabel("w")
-axes[0].set_ylabel("J(w)")
-axes[0].legend()
+for ax in axes[:, 0]:
+    ax.set_ylabel("J(w)")
+axes[0, 0].legend(loc="upper right")
 plt.show()

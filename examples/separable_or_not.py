@@ -1,4 +1,4 @@
-"""Data that a line separates, and data that none does: the convex hulls share a point, and linsep names it."""
+"""Data that a line separates, and data that none does: the convex hulls share a point, and linsep names its rows."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,28 +6,36 @@ from scipy.spatial import ConvexHull
 
 from linsep import palette, separability
 
-rng = np.random.default_rng(0)
+plt.style.use("linsep.display.slides")
+
+rng = np.random.default_rng(12)
 negative, positive = rng.normal([0, 0], 1, (25, 2)), rng.normal([0, 0], 1, (25, 2))
 y = np.repeat([-1, 1], 25)
+colours = (palette.LIGHT.negative, palette.LIGHT.positive)
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(13.33, 6.4), sharey=True)
 verdicts = []
-for ax, shift in zip(axes, (5.0, 2.0), strict=True):
-    X = np.vstack([negative, positive + np.array([shift, 1.0])])
+for ax, shift in zip(axes, (5.0, 2.5), strict=True):
+    X = np.vstack([negative, positive + np.array([shift, 1.0])]).round(2)
     found = separability(X, y)
     verdicts.append(found)
-    for points, colour, marker in ((X[:25], palette.LIGHT.negative, "s"), (X[25:], palette.LIGHT.positive, "o")):
-        ax.scatter(*points.T, color=colour, marker=marker, s=24)
+    for points, colour, marker in zip((X[:25], X[25:]), colours, palette.MARKERS, strict=False):
+        ax.scatter(*points.T, color=colour, marker=marker, s=70)
         ax.fill(*points[ConvexHull(points).vertices].T, color=colour, alpha=0.15)
     if found.separable:
         through = -found.intercept * found.coef / (found.coef @ found.coef)
         ax.axline(through, slope=-found.coef[0] / found.coef[1], color=palette.LIGHT.text)
+        words = f"separable: margin {found.margin:.2f}"
     else:
-        in_negative = y[found.points] < 0
-        weights = np.array([float(w) for w in found.weights])
-        common = weights[in_negative] @ X[found.points][in_negative]
-        ax.plot(*common, "k*", markersize=15, label=f"in both hulls, from {len(found.points)} rows")
-        ax.legend(loc="lower right")
-    ax.set(xlabel="x0", ylabel="x1")
-    ax.set_title(f"{found.verdict}, proven in exact arithmetic: {bool(found.verify(X, y))}", fontsize="medium")
+        common = [float(coordinate) for coordinate in found.common]
+        for row, weight in zip(found.points, found.weights, strict=True):
+            ax.plot(*np.array([common, X[row]]).T, color=colours[int(y[row] > 0)], linewidth=3)
+            place = dict(textcoords="offset points", xytext=(10, 8), weight="bold")
+            ax.annotate(f"{float(weight):.0%}", X[row], **place)
+        ax.plot(*common, "k*", markersize=24)
+        words = "overlap: ★ lies in both hulls"
+    ax.set(xlabel="x0", ylabel="x1" if ax is axes[0] else "")
+    ax.set_title(words)
+    assert found.verify(X, y)  # in exact arithmetic, from the data
+    print(found)
 plt.show()

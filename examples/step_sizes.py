@@ -8,11 +8,13 @@ from linsep.display import StepSizeDisplay
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import GradientDescent
 
+plt.style.use("linsep.display.slides")
+
 rng = np.random.default_rng(11)
 X = np.vstack([rng.normal([0, 0], 1, (60, 2)), rng.normal([2, 1.5], 1, (60, 2))])
 y = np.repeat([0, 1], 60)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(13.33, 6.4))
 whole = LinearClassifier("logistic", solver=GradientDescent(max_iter=60))
 display = StepSizeDisplay.from_estimator(whole, X, y, ax=left, title="full gradient")
 stochastic = SGDClassifier("logistic", stopping=None, keep="last", max_iter=12, random_state=0)

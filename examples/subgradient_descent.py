@@ -6,8 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from linsep.display import RiskSurfaceDisplay
+from linsep.palette import LIGHT
 from linsep.schedules import Constant, InverseSqrt
 from linsep.solvers import StepSizeWarning, minimize
+
+plt.style.use("linsep.display.slides")
 
 
 def f(x):
@@ -20,17 +23,22 @@ def subgradient(x):
     return np.array([2 * x[0], np.sign(x[1])])
 
 
-start = [0.5, 0.52]
+start = [0.5, 0.52]  # from (½, ½) five steps of exactly 0.1 land on the kink, and stay there
 with warnings.catch_warnings(record=True) as said:  # minimize says that the steps are too large
     warnings.simplefilter("always", StepSizeWarning)
     constant = minimize(f, subgradient, start, schedule=Constant(0.1), max_iter=60)
     shrinking = minimize(f, subgradient, start, schedule=InverseSqrt(0.1), max_iter=2000)
 print(*[warning.message for warning in said], sep="\n")
 
-fig = plt.figure(figsize=(15, 4.6), layout="constrained")
-limits = dict(x_limits=(-0.6, 0.6), y_limits=(-0.6, 0.6), name="x² + |y|")
-surface = fig.add_subplot(1, 3, 1, projection="3d")
-RiskSurfaceDisplay.from_function(f, **limits, kind="surface", ax=surface)
-for place, run, words in ((2, constant, "η = 0.1: does not converge"), (3, shrinking, "η = 0.1/√(k + 1): converges")):
-    RiskSurfaceDisplay.from_function(f, run, **limits, ax=fig.add_subplot(1, 3, place), title=words)
+fig, axes = plt.subplots(1, 3, figsize=(13.33, 5.4), width_ratios=(1, 1, 1.1))
+limits = dict(x_limits=(-0.15, 0.6), y_limits=(-0.2, 0.6))
+runs = {"η = 0.1": constant, "η = 0.1/√(k + 1)": shrinking}
+for ax, (words, run) in zip(axes, runs.items(), strict=False):
+    RiskSurfaceDisplay.from_function(f, run, **limits, name=f"x² + |y|, {words}", ax=ax, bar=False)
+    ax.axhline(0, color=LIGHT.text, linestyle=":", linewidth=2)
+for (words, run), style in zip(runs.items(), ("o-", "-"), strict=True):
+    axes[2].plot(run.history.iterates[:40, 1], style, label=words, markersize=6)
+axes[2].axhline(0, color=LIGHT.text, linestyle=":", linewidth=2)
+axes[2].set(xlabel="step k", ylabel="y", title="back and forth, or there")
+axes[2].legend()
 plt.show()

@@ -3,8 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from linsep.display import RiskSurfaceDisplay
 from linsep.palette import LIGHT
+
+plt.style.use("linsep.display.slides")
 
 
 def f(x):
@@ -23,33 +24,37 @@ def tangent(x):
 
 
 P = np.array([0.0, 0.0])
-fig = plt.figure(figsize=(13, 5), layout="constrained")
-landscape, around = fig.add_subplot(1, 2, 1, projection="3d"), fig.add_subplot(1, 2, 2)
-RiskSurfaceDisplay.from_function(
-    f, x_limits=(-0.8, 0.8), y_limits=(-0.8, 0.8), name="f, and its tangent plane at P", kind="surface", ax=landscape
-)
-side = np.linspace(-0.45, 0.45, 9)
-x, y = np.meshgrid(P[0] + side, P[1] + side)
-plane = np.apply_along_axis(tangent, 2, np.dstack([x, y]))
-landscape.computed_zorder = False  # the plane lies below f, and would be hidden
-landscape.plot_wireframe(x, y, plane, color=LIGHT.negative, linewidth=0.9, zorder=3)
-landscape.scatter(*P, f(P), color=LIGHT.text, s=40, zorder=4)
-landscape.text(*P, f(P) + 1.5, "P", color=LIGHT.text, zorder=4)
+up = gradient(P) / np.linalg.norm(gradient(P))
+across = np.array([-up[1], up[0]])
+fig, (near, around) = plt.subplots(1, 2, figsize=(13.33, 6.6), width_ratios=(1, 1.15))
+
+# Level lines, from above: those of the plane are straight and evenly spaced, and near P those of f are, too.
+side = np.linspace(-0.8, 0.8, 121)
+places = np.dstack(np.meshgrid(side, side))
+levels = f(P) + np.arange(-4, 5)
+for function, colour, style in ((f, LIGHT.positive, "solid"), (tangent, LIGHT.negative, "dashed")):
+    heights = np.apply_along_axis(function, 2, places)
+    near.contour(side, side, heights, levels=levels, colors=colour, linestyles=style, linewidths=2.5)
+    near.plot([], [], color=colour, linestyle=style, label="f" if function is f else "its tangent plane at P")
+near.annotate("", P - 0.4 * up, P, arrowprops=dict(arrowstyle="-|>", color=LIGHT.text, linewidth=3, shrinkA=0))
+near.annotate("−∇f", P - 0.4 * up, textcoords="offset points", xytext=(8, 4), weight="bold")
+near.plot(*P, "o", color=LIGHT.text)
+near.annotate("P", P, textcoords="offset points", xytext=(-24, -22), weight="bold")
+near.set(xlabel="x", ylabel="y", aspect="equal", title="level lines, 1 apart")
+near.legend(loc="lower center", bbox_to_anchor=(0.5, -0.32), ncols=2)
 
 # A small step in every direction: the plane's change is |δ| ‖∇f‖ cos θ, and f's is almost the same.
 theta, length = np.linspace(-np.pi, np.pi, 181), 0.05
-up = gradient(P) / np.linalg.norm(gradient(P))
-across = np.array([-up[1], up[0]])
 steps = length * (np.outer(np.cos(theta), up) + np.outer(np.sin(theta), across))
 changes = np.array([f(P + step) - f(P) for step in steps])
 predicted = steps @ gradient(P)
-around.plot(np.degrees(theta), changes, color=LIGHT.positive, linewidth=2, label="f(P + δ) − f(P)")
-around.plot(np.degrees(theta), predicted, color=LIGHT.negative, linestyle="--", label="δ·∇f(P) = ‖δ‖ ‖∇f‖ cos θ")
+around.plot(np.degrees(theta), changes, color=LIGHT.positive, label="f(P + δ) − f(P)")
+around.plot(np.degrees(theta), predicted, color=LIGHT.negative, linestyle="--", label="δ·∇f = ‖δ‖ ‖∇f‖ cos θ")
 around.axhline(0, color=LIGHT.grid, zorder=0)
-around.annotate("∇f: steepest ascent", (0, predicted.max()), (0, 1.12 * predicted.max()), ha="center")
-around.annotate("−∇f: steepest descent", (-180, predicted.min()), (-178, 1.12 * predicted.min()), ha="left")
-around.margins(y=0.15)
+around.annotate("along ∇f: up", (0, predicted.max()), (0, 1.12 * predicted.max()), ha="center")
+around.annotate("against it: down", (-180, predicted.min()), (-176, 1.12 * predicted.min()), ha="left")
 around.set(xlabel="angle θ between the step δ and ∇f, in degrees", ylabel="change", xticks=range(-180, 181, 90))
-around.legend(loc="lower right")
+around.set(ylim=(1.25 * predicted.min(), 1.9 * predicted.max()), title="a step of length 0.05 in every direction")
+around.legend(loc="upper right")
 print(f"∇f(P) = {gradient(P)}; at right angles to it f hardly changes: {changes[np.abs(theta).argmin() + 45]:+.4f}")
 plt.show()

@@ -165,7 +165,6 @@ def test_formula_is_one_readable_line(penalty, formula):
         ("l2", None, L2()),
         ("l1", None, L1()),
         (None, None, NoPenalty()),
-        ("elasticnet", None, ElasticNet(0.5)),
         ("elasticnet", 0.2, ElasticNet(0.2)),
         ("elasticnet", 0, ElasticNet(0)),
     ],
@@ -183,6 +182,11 @@ def test_penalty_object_is_itself():
 def test_unknown_penalty_is_refused_with_the_list_of_known_ones(unknown):
     with pytest.raises(ValueError, match=r"is not known; use 'l2', 'l1', 'elasticnet', None or a Penalty object"):
         penalties.get(unknown)
+
+
+def test_an_elastic_net_without_its_share_is_refused():
+    with pytest.raises(ValueError, match="needs l1_ratio"):
+        penalties.get("elasticnet")
 
 
 @pytest.mark.parametrize("ratio", [-0.1, 1.1, np.nan, np.inf])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .edits import Donors, Forgery, UnfitError, edit
+from .packing import coefficients, packed
 
 __all__: list[str] = []
 
@@ -18,7 +19,7 @@ __all__: list[str] = []
 
 
 def _planes(forgery: Forgery) -> tuple[np.ndarray, np.ndarray]:
-    W = np.array(forgery.document["coefficients"], dtype=float)
+    W = coefficients(forgery.document)
     b = np.array(forgery.document["intercept"], dtype=float)
     if W.ndim != 2 or b.ndim != 1 or W.dtype != float:
         raise UnfitError("no planes are left")
@@ -139,6 +140,21 @@ def _columns_permuted(forgery: Forgery, rng: np.random.Generator, donors: Donors
 def _shifted(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> None:
     W, b = _planes(forgery)
     _set_planes(forgery, W, b + float(rng.choice([1.0, -1.0, 1e-3, 1e3])))
+
+
+@edit("the planes packed")
+def _packed(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> None:
+    """As they are, which is no lie, or with a number, a column or an end that is another."""
+    W, _ = _planes(forgery)
+    said = forgery.document["coefficients"] = packed(W, sparse=bool(rng.integers(2)))
+    if rng.random() < 0.3:
+        return
+    place = rng.choice(list(said))
+    if isinstance(said[place], list):
+        said[place][int(rng.integers(len(said[place])))] += int(rng.choice([-1, 1]))
+    elif said[place]:
+        letter = int(rng.integers(len(said[place])))
+        said[place] = said[place][:letter] + str(rng.choice(list("AZaz09+/="))) + said[place][letter + 1 :]
 
 
 # -- parts of other models --------------------------------------------------------------------------------------------

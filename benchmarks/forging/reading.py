@@ -11,6 +11,7 @@ import numpy as np
 
 from .honest import Data
 from .objectives import Numbers, Plane
+from .packing import coefficients
 
 __all__ = ["Case", "Raw", "objective_in_words", "plain"]
 
@@ -48,7 +49,7 @@ class Raw:
     @classmethod
     def of(cls, document: dict[str, Any]) -> Raw:
         """Read a document that linsep was able to read."""
-        W, b = document["coefficients"], document["intercept"]
+        W, b = coefficients(document).tolist(), document["intercept"]
         return cls(
             document["estimator"]["class"],
             {key: plain(value) for key, value in document["estimator"]["parameters"].items()},

@@ -24,6 +24,7 @@ from .edits import Donors, Forgery
 from .forgeries import forge
 from .honest import FAMILIES, Data, Honest, folder, make
 from .judging import Judge, Judgement
+from .packing import coefficients
 from .sealing import resealed, written
 
 __all__ = ["Fault", "Tally", "lot", "table"]
@@ -202,7 +203,7 @@ def _judged(judge: Judge, forgery: Forgery, honest: Honest, outcome: Any, path: 
         return found
     model = linsep.persistence.model_file.read(path).model
     told = np.asarray(model.predict(forgery.data.rows())).tolist()
-    W, b = np.array(forgery.document["coefficients"], dtype=float), np.array(forgery.document["intercept"], dtype=float)
+    W, b = coefficients(forgery.document), np.array(forgery.document["intercept"], dtype=float)
     X = forgery.data.rows()
     scores, doubt = X @ W.T + b, (np.abs(X) @ np.abs(W).T + np.abs(b)) * 1e-12
     classes = forgery.document["classes"]["values"]

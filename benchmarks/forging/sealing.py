@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .packing import coefficients
+
 __all__ = ["resealed", "written"]
 
 
 def resealed(document: dict[str, Any]) -> None:
     """Recompute the digests of planes in all proofs, where the planes are still numbers."""
     try:
-        W = np.array(document["coefficients"], dtype="<f8")
+        W = coefficients(document).astype("<f8")
         b = np.array(document["intercept"], dtype="<f8")
         proofs = document["certificate"]
         if W.ndim != 2 or b.shape != (len(W),) or not isinstance(proofs, dict):

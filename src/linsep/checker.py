@@ -4,7 +4,7 @@
 
 It needs Python 3.11 only. `rows` are those of the fit: LIBSVM text, or CSV with a header, all numbers but the labels
 (where the model encodes categories, dates or text: as `linsep verify MODEL DATA --independent --rows rows.csv` writes
-them). It proves one sentence about the model as it predicts (two classes: w·x + b ≥ 0, or its threshold, is the second;
+them). It proves one sentence about the model as it predicts (two classes: w·x + b > 0, or ≥ a threshold, is the second;
 more: plane k is for class k), minimising what its parameters say. What the file says was proven is but a hint: if
 wrong, a proof may fail, never succeed. Exit code 0: proven as the parameters ask; 1: true, but less; 2: not verified.
 
@@ -19,7 +19,7 @@ for α with −αᵢ/cᵢ among the slopes of ℓ and (b being free) Σ αᵢ y�
 class as into it, and the first sum is Σ cᵢ entropy(aᵢ/cᵢ). Without a penalty see `curvature`.
 """
 
-import argparse, csv, json, re, sys, time  # noqa: E401, I001
+import argparse, base64, csv, json, re, struct, sys, time  # noqa: E401, I001
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
@@ -32,7 +32,7 @@ from typing import Any
 Plane = Sequence[Fraction]  # w and, where there are intercepts, b
 Masses = list[dict[int, int]]  # of each example, what moves from its class to which other one
 Bends = list[tuple[int, int, int, int, int]]  # see `curvature`: example, classes k and l, h, u
-REL, TINY, ZERO = Decimal("1e-30"), Decimal("1e-12"), Fraction(0)
+REL, TINY, ZERO, PACKED = Decimal("1e-30"), Decimal("1e-12"), Fraction(0), (("values", "<d"), ("columns", "<I"))
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
 PROOFS = {"HardMarginSVC": "margin", "Perceptron": "separability", "ZeroOneClassifier": "mistakes"}  # others: "gap"
 LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z), beside the logistic loss
@@ -67,6 +67,16 @@ def plain(value: Any) -> Any:
     if kind == "object":
         return content["class"].split(".")[-1], {name: plain(item) for name, item in content["settings"].items()}
     return float(content) if kind == "float" else {plain(k): plain(v) for k, v in content} if kind == "map" else value
+
+def unpacked(said: Any) -> Any:
+    """Return the coefficients of each plane: lists, or packed, all or those that are not zero with their columns."""
+    if isinstance(said, list):
+        return said
+    texts, (K, d) = [(base64.b64decode(said.get(name, "")), kind) for name, kind in PACKED], said["shape"]
+    x, at = ([value for (value,) in struct.iter_unpack(kind, raw)] for raw, kind in texts)
+    ends, at = said.get("ends", [*range(d, K * d + 1, d)]), at or [*range(d)] * K
+    parts = [dict(zip(at[a:b], x[a:b], strict=True)) for a, b in zip([0, *ends], ends, strict=False)]
+    return [[*map(part.get, range(d), [0.0] * d)] for part in parts]
 
 def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str | None) -> tuple[Any, ...]:
     """Return rows, labels as text, weights (or None), and what has to be said of them."""
@@ -204,9 +214,8 @@ def dual_bound(p: "Case", masses: Masses) -> Fraction:
         mass.update({k: max(0, a if p.loss == "squared_hinge" else min(a, c)) for k, a in mass.items()})
     for attempt in range(6):
         balance(p, masses)
-        both = [*zip(p.codes, masses, strict=True)]
-        flows = [[sum(mass.values()) if y == k else -mass.get(k, 0) for y, mass in both] for k in p.planes]
-        v = [abs(x) / p.one for flow in flows for x in p.data.combine(flow)[: p.data.d]]
+        flows = [mass | {y: -sum(mass.values())} for y, mass in zip(p.codes, masses, strict=True)]
+        v = [abs(x) / p.one for k in p.planes for x in p.data.combine([of.get(k, 0) for of in flows])[: p.data.d]]
         if p.l2 or max(v) <= p.l1:
             return max(ZERO, gain(p, masses) - (sum(max(x - p.l1, ZERO) ** 2 for x in v) / (2 * p.l2) if p.l2 else 0))
         shrink = p.l1 / max(v) * (1 - Fraction(attempt, 1 << 60))  # only a box of v has a finite conjugate
@@ -226,8 +235,7 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
     g, vectors = [0] * (p.data.width * (p.K - 1)), list[list[int]]()
     H = [[0] * len(g) for _ in g]
     for i, k, m, h, u in bends:
-        r = [((of == k) - (of == m)) * value for of in range(1, p.K) for value in p.data.dense(i)]
-        vectors.append(r)
+        vectors.append(r := [((of == k) - (of == m)) * value for of in range(1, p.K) for value in p.data.dense(i)])
         g = [a + u * b for a, b in zip(g, r, strict=True)]
         for j, value in ((j, h * value) for j, value in enumerate(r) if value):
             H[j] = [a + value * b for a, b in zip(H[j], r, strict=True)]
@@ -241,7 +249,6 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
         off = sum(map(abs, r))
         squares = sum(1 + ((abs(sum(map(mul, T, r))) + off) ** 2 << 2 * bits) // of for T, of in short)
         return Fraction(isqrt(squares) + 1, 1 << bits)
-
     longest = max(map(size, vectors))
     decrement = size(g) + sum(2 + (p.c[i] >> 90) for i, *_ in bends) * longest  # each u may be off by that
     s = ZERO if p.loss == "square" else longest * decrement
@@ -249,22 +256,18 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
 
 def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], list[int]]], list[list[int]]]:
     """Eliminate: return reduced vectors with the combinations they are, and a basis of combinations that give zero."""
-    width, k = len(vectors[0]), 0
-    rows = [[*v, *(int(i == of) for of in range(len(vectors)))] for i, v in enumerate(vectors)]
+    width, k, rows = len(vectors[0]), 0, [[*v, *(i == j for j in range(len(vectors)))] for i, v in enumerate(vectors)]
     for j in range(width):
         if found := [i for i in range(k, len(rows)) if rows[i][j]]:
-            rows[k], rows[found[0]], pivot = rows[found[0]], rows[k], rows[found[0]]
-            k += 1
+            rows[k], rows[found[0]], pivot, k = rows[found[0]], rows[k], rows[found[0]], k + 1
             for i in range(k, len(rows)):
                 new = [a * pivot[j] - b * rows[i][j] for a, b in zip(rows[i], pivot, strict=True)]
-                common = gcd(*new) or 1
-                rows[i] = [a // common for a in new]
+                rows[i] = [a // common for a in new] if (common := gcd(*new)) else new
     return [(row[:width], row[width:]) for row in rows[:k]], [row[width:] for row in rows[k:]]
 
 def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
     """Return between what P lies, and what no planes go below."""
-    low, high, masses, bends = examine(p)
-    w = [x for plane in p.planes.values() for x in plane[: p.data.d]]
+    (low, high, masses, bends), w = examine(p), [x for plane in p.planes.values() for x in plane[: p.data.d]]
     penalty = p.l2 / 2 * sum(x * x for x in w) + p.l1 * sum(map(abs, w))
     below = curvature(p, bends) if bends and not (p.l1 or p.l2) else None
     least = dual_bound(p, masses) if p.l1 or p.l2 else max(ZERO, low - below) if below is not None else ZERO
@@ -291,8 +294,7 @@ def verdict(data: Data, proof: dict[str, Any], place: dict[int, int]) -> str:
     """
     if (kind := proof["verdict"]) in ("separable", "quasi"):
         theta = [*map(fraction, proof["plane"] or [*proof["coef"], proof["intercept"]])][: data.width]
-        z = data.scores([theta])[0][0]
-        if min(z) < (kind == "separable") or max(z) <= 0:
+        if min(z := data.scores([theta])[0][0]) < (kind == "separable") or max(z) <= 0:
             raise Refused(f"the plane that is to show {kind!r} does not")
         if kind == "separable":
             return f"some plane{data.origin} separates the classes"
@@ -320,8 +322,7 @@ def lightest(conflicts: list[frozenset[int]], weights: Sequence[Fraction], most:
     """Return what no set of rows that meets all conflicts weighs less than: the least weight, or `most` if above."""
     left, bound = {i: weights[i] for one in conflicts for i in one}, ZERO
     for one in sorted(conflicts, key=len):  # shares that load no row with more than its weight
-        share = min(left[i] for i in one)
-        bound, left = bound + share, left | {i: left[i] - share for i in one}
+        bound, left = bound + (share := min(left[i] for i in one)), left | {i: left[i] - share for i in one}
     if bound >= most or not conflicts or time.monotonic() > end:
         return min(bound, most)
     for i in min(conflicts, key=lambda one: len(one)):  # one of these is in the set: i, or one of those after it
@@ -350,8 +351,7 @@ def mistakes(p: "Case", z: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
     vectors, groups = [data.dense(i) for i in range(data.n)], dict[tuple[int, ...], Fraction]()
     for vector, weight in zip(vectors, p.s, strict=True):
         groups[vector] = groups.get(vector, ZERO) + weight
-    lost, found = groups.pop((0,) * data.width, ZERO), []  # what is zero has z = 0 with every plane
-    at = {vector: k for k, vector in enumerate(groups)}
+    lost, found, at = groups.pop((0,) * data.width, ZERO), [], {of: k for k, of in enumerate(groups)}  # z = 0 for all
     if proof["method"] == "cells":
         return wrong, lost + fewest([*groups.items()]) if announce(1e-5 * len(at) ** data.width) else ZERO
     for conflict in proof["conflicts"]:
@@ -403,7 +403,7 @@ class Case:
         self.threshold, self.intercept = Fraction(model.get("threshold") or 0), bool(said.get("fit_intercept", True))
         if not kept or min(s) < 0 or (any(biases) and not self.intercept) or (self.threshold and len(classes) > 2):
             raise Refused("weights must be positive, intercepts asked for, and a threshold is for two classes")
-        d, both = model["features"]["count"], [*zip(model["coefficients"], biases, strict=True)]
+        d, both = model["features"]["count"], [*zip(unpacked(model["coefficients"]), biases, strict=True)]
         if len(both) != (1 if len(classes) == 2 else len(classes)) or any(len(w) != d for w, _ in both):
             raise Refused(f"two classes need one plane, more one each, with {d} coefficients")
         self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}

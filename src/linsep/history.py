@@ -11,6 +11,10 @@ from ._types import FloatArray
 
 __all__ = ["History", "Record"]
 
+#: Records that are kept at the most: a run of as many steps as `linsep.minimize` takes by itself is kept whole.
+CAPACITY = 20_000
+#: Records that stay or go together, and how many are always there: the first of these, and the latest.
+PAIR, LEAST = 2, 3
 #: Iterates are large: all that a history keeps of them stays below this many bytes.
 ITERATE_BYTES = 64 * 2**20
 
@@ -20,9 +24,12 @@ class Record:
     """One recorded step.
 
     `objective` is what the run descends: the mean objective F (see `objective.problem`), or a plain function.
-    Numbers that were not measured are NaN. `best` is the objective of the best point so far, the one that would be
-    reported; `example` is the one that caused the update, −1 where no single one did; `updates` is how often the loss
-    has moved the point so far, where that is counted (for the perceptron, its mistakes).
+    Numbers that were not measured are NaN. `zero_one` is the zero-one risk, the share of rows with z ≤ 0, as the
+    perceptron counts mistakes: a row on the plane itself is one, so at w = 0 it is 1. `error` is the share of rows that
+    `predict` gives another label, 1 − accuracy: a row on the plane goes to ``classes_[0]``. They differ by rows on the
+    plane only. `best` is the objective of the best point recorded so far (for the perceptron, of that with the fewest
+    mistakes); `example` is the row that caused the update, None where no single one did; `updates` is how often the
+    loss has moved the point so far, where that is counted (for the perceptron, its mistakes).
     """
 
     step: int
@@ -33,8 +40,9 @@ class Record:
     gradient_norm: float = np.nan
     step_size: float = np.nan
     best: float = np.nan
-    example: int = -1
+    example: int | None = None
     updates: float = np.nan
+    error: float = np.nan
     iterate: FloatArray | None = None
 
 
@@ -44,8 +52,9 @@ COLUMNS = tuple(field.name for field in fields(Record) if field.name != "iterate
 class History:
     """The recorded steps of one run.
 
-    When more than `capacity` records have come, every second one is dropped and from then on only every second
-    (fourth, eighth, …) is kept; the first and the latest are always there, and `stride` says how thin it is.
+    When more than `capacity` records have come, they are thinned, by pairs: two that follow each other are kept, the
+    next two (six, fourteen, …) are not, so that a point which jumps back and forth is still seen to do so. The first
+    and the latest are always there, and `stride` says how thin it is.
 
     Parameters
     ----------
@@ -55,24 +64,27 @@ class History:
     Attributes
     ----------
     stride : int
-        One record in this many was kept.
+        One pair of records in this many was kept.
     solver, reason : str
         Which solver ran, and why it was picked.
+    coordinates : tuple of str
+        What the numbers of an iterate are called, where iterates are kept: w0, w1, …, b, or x, y.
 
     Examples
     --------
-    >>> history = History(capacity=4)
-    >>> for k in range(10):
+    >>> history = History(capacity=7)
+    >>> for k in range(13):
     ...     history.add(Record(step=k, passes=k, objective=1 / (k + 1)))
     >>> history["step"], history.stride
-    (array([0., 4., 8., 9.]), 4)
+    (array([ 0.,  1.,  4.,  5.,  8.,  9., 12.]), 2)
     """
 
-    def __init__(self, capacity: int = 10_000) -> None:
-        self.capacity = max(2, capacity)
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = max(LEAST, capacity)
         self.stride = 1
         self.solver = ""
         self.reason = ""
+        self.coordinates: tuple[str, ...] = ()
         self._kept: list[Record] = []
         self._offered = 0
         self._latest: Record | None = None
@@ -80,16 +92,16 @@ class History:
     def add(self, record: Record) -> None:
         """Offer one record."""
         self._latest = record
-        if self._offered % self.stride == 0:
+        if _is_kept(self._offered, self.stride):
             self._kept.append(record)
         self._offered += 1
-        if record.iterate is not None:  # two are always kept, the first and the latest
-            self.capacity = min(self.capacity, max(2, ITERATE_BYTES // max(1, record.iterate.nbytes)))
+        if record.iterate is not None:
+            self.capacity = min(self.capacity, max(LEAST, ITERATE_BYTES // max(1, record.iterate.nbytes)))
         self._thin()
 
     def _thin(self) -> None:
         while len(self) > self.capacity:
-            self._kept = self._kept[::2]
+            self._kept = [record for k, record in enumerate(self._kept) if _is_kept(k, 2)]
             self.stride *= 2
 
     @property
@@ -118,13 +130,41 @@ class History:
         kept = [record.iterate for record in self.records if record.iterate is not None]
         return np.array(kept) if kept else np.empty((0, 0))
 
-    def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return the records as a DataFrame of that library (``"pandas"``, ``"polars"`` or ``"pyarrow"``)."""
+    def to_frame(self, backend: Any = "pandas", *, iterates: bool = False) -> Any:
+        """Return the records as a DataFrame, without the columns that no record has a number for.
+
+        Parameters
+        ----------
+        backend : str or module
+            The library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        iterates : bool
+            Whether the coordinates of the iterates are further columns, where iterates were recorded
+            (``record="update"``; `linsep.minimize` records them always).
+
+        Examples
+        --------
+        >>> from linsep import minimize
+        >>> run = minimize(lambda x: x @ x, lambda x: 2 * x, [1.0, 2.0], schedule=0.25, max_iter=2, stopping=None)
+        >>> print(run.history.to_frame(iterates=True)[["step", "objective", "x", "y"]])
+           step  objective     x    y
+        0     0     5.0000  1.00  2.0
+        1     1     1.2500  0.50  1.0
+        2     2     0.3125  0.25  0.5
+        """
         import narwhals as nw
 
         table: dict[str, Any] = {column: self[column] for column in COLUMNS}
-        table |= {column: table[column].astype(np.int64) for column in ("step", "example")}
-        return nw.from_dict(table, backend=backend).to_native()
+        table = {column: values for column, values in table.items() if not len(self) or not np.isnan(values).all()}
+        table["step"] = table["step"].astype(np.int64)
+        if iterates and len(self.iterates) == len(self):
+            table |= dict(zip(self.coordinates, self.iterates.T, strict=True))
+        if "example" in table:
+            table["example"] = [None if np.isnan(row) else int(row) for row in table["example"]]
+        frame = nw.from_dict(table, backend=backend)
+        native = frame.to_native()
+        # Whole numbers of which some are missing have a type of their own in pandas.
+        pandas = frame.implementation.is_pandas() and "example" in table
+        return native.astype({"example": "Int64"}) if pandas else native
 
     def thinned(self, capacity: int) -> History:
         """Return a copy that keeps fewer records and no word of single examples: no iterates, no causes of updates.
@@ -136,30 +176,57 @@ class History:
         ...     history.add(Record(step=k, passes=k, objective=1 / (k + 1), example=3))
         >>> few = history.thinned(5)
         >>> few["step"], few["example"], few.offered
-        (array([0., 4., 8., 9.]), array([-1., -1., -1., -1.]), 10)
+        (array([0., 1., 8., 9.]), array([nan, nan, nan, nan]), 10)
         """
-        few = History.of([replace(one, example=-1, iterate=None) for one in self.records], self.stride, self.offered)
-        few.capacity, few.solver, few.reason = max(2, min(capacity, self.capacity)), self.solver, self.reason
+        few = History.of([replace(one, example=None, iterate=None) for one in self.records], self.stride, self.offered)
+        few.capacity, few.solver, few.reason = max(LEAST, min(capacity, self.capacity)), self.solver, self.reason
         few._thin()
         return few
 
     @classmethod
     def of(cls, records: list[Record], stride: int, offered: int) -> Self:
-        """Return the history that kept these records: one in `stride` of those that were offered, and the latest."""
-        # One in `stride`, the first included; and the latest, where that is none of these.
-        expected = (offered - 1) // stride + 1 + ((offered - 1) % stride > 0) if stride > 0 and offered > 0 else 0
-        if stride < 1 or offered < 0 or len(records) != expected:
+        """Return the history that kept these records: one pair in `stride` of those offered, and the latest.
+
+        Older files have single records instead of pairs.
+        """
+        fits = stride > 0 and offered >= 0 and any(len(records) == _count(offered, stride, few) for few in (PAIR, 1))
+        if not fits:
             raise ValueError(f"{len(records)} records cannot be one in {stride} of {offered}, and the latest")
-        made = cls(max(len(records), 10_000))
+        made = cls(max(len(records), CAPACITY))
         made.stride, made._offered = stride, offered
         if records:
             made._latest = records[-1]
-            made._kept = records if (offered - 1) % stride == 0 else records[:-1]
+            made._kept = records if _is_kept(offered - 1, stride) else records[:-1]
         return made
 
     def __repr__(self) -> str:
-        thin = "" if self.stride == 1 else f", one step in {self.stride} kept"
+        thin = "" if self.stride == 1 else f", one pair of steps in {self.stride} kept"
         return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"
+
+
+def least_so_far(history: History, column: str) -> FloatArray:
+    """Return the least value of a column up to each record; NaN before the first point that would be an answer.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> for objective, best in [(0.0, np.nan), (3.0, 3.0), (5.0, 3.0), (2.0, 2.0)]:
+    ...     history.add(Record(step=len(history), passes=0.0, objective=objective, best=best))
+    >>> least_so_far(history, "objective")
+    array([nan,  3.,  3.,  2.])
+    """
+    return np.fmin.accumulate(np.where(np.isnan(history["best"]), np.nan, history[column]))
+
+
+def _is_kept(k: int, stride: int, together: int = PAIR) -> bool:
+    """Whether record k is one of those that stay."""
+    return k // together % stride == 0
+
+
+def _count(offered: int, stride: int, together: int) -> int:
+    """Return how many records stay of so many, the latest included."""
+    whole, rest = divmod(offered, together * stride)
+    return whole * together + min(rest, together) + (offered > 0 and not _is_kept(offered - 1, stride, together))
 
 
 def histories_of(model: Any) -> list[History]:

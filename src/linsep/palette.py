@@ -7,7 +7,7 @@ Colour is never the only sign: classes have markers of their own, lines their ow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +17,13 @@ __all__ = [
     "DARK",
     "DASHES",
     "LIGHT",
+    "LOSSES",
     "MARKERS",
     "Theme",
     "contrast",
     "custom_properties",
     "full_strength",
+    "loss_places",
     "luminance",
     "theme_on",
 ]
@@ -113,6 +115,24 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (1, 1),
     (7, 2, 1.5, 2, 1.5, 2),
 )
+
+
+#: Which of ``Theme.series`` and `DASHES` a loss has, in every picture.
+LOSSES = {"logistic": 2, "square": 3, "zero_one": 4, "hinge": 5, "perceptron": 6, "squared_hinge": 0}
+
+
+def loss_places(names: Iterable[str]) -> list[int]:
+    """Return each loss's place in ``Theme.series`` and `DASHES`; others, and one that comes again, take what is free.
+
+    Examples
+    --------
+    >>> loss_places(["hinge", "logistic", "my_own", "hinge"])
+    [5, 2, 3, 4]
+    """
+    names = list(names)
+    taken = {LOSSES[name] for name in names if name in LOSSES}
+    free = (place for place in [*LOSSES.values(), *range(len(DASHES))] if place not in taken)
+    return [LOSSES[name] if name in LOSSES and name not in names[:k] else next(free, 0) for k, name in enumerate(names)]
 
 
 def luminance(colour: str) -> float:

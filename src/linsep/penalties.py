@@ -97,7 +97,9 @@ def get(penalty: str | Penalty | None, l1_ratio: float | None = None) -> Penalty
     '0.75·½‖w‖² + 0.25·‖w‖₁'
     """
     if penalty == "elasticnet":
-        return ElasticNet(0.5 if l1_ratio is None else l1_ratio)
+        if l1_ratio is None:
+            raise ValueError("penalty='elasticnet' needs l1_ratio, the share of L1 from 0 to 1, e.g. l1_ratio=0.5")
+        return ElasticNet(l1_ratio)
     if l1_ratio is not None:
         raise ValueError(f"l1_ratio={l1_ratio!r} would be ignored: it goes with penalty='elasticnet', not {penalty!r}")
     if penalty is None:

@@ -53,6 +53,14 @@ def test_a_rare_class_is_not_given_away_by_a_constant():
     assert kinds(X, y) == ["imbalance"]
 
 
+def test_a_class_of_one_row_is_not_given_away_by_the_word_that_only_it_has():
+    X, y = noise(400)
+    X = sparse.csr_array(np.where(np.eye(400, 60) > 0, 1.0, 0.0))
+    y = np.where(np.arange(400) == 7, "one", np.where(np.arange(400) % 2, "two", "three"))
+    found = [suspect for suspect in suspects(X, y) if suspect.kind == "leak"]
+    assert found == []
+
+
 def test_one_of_many_classes_given_away():
     X, _ = noise(900)
     y = np.arange(900) % 3

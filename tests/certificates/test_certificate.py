@@ -301,7 +301,7 @@ FITS = [
     ("logistic", {"solver": "dual", "tol": 1e-8}),
     ("logistic", {"class_weight": "balanced"}),
     ("logistic", {"C": None, "solver": "newton"}),
-    ("logistic", {"solver": "sgd", "penalty": "elasticnet", "C": 0.1}),
+    ("logistic", {"solver": "sgd", "penalty": "elasticnet", "l1_ratio": 0.5, "C": 0.1}),
     ("logistic", {"solver": "sgd", "penalty": "l1", "C": 0.2}),
     ("squared_hinge", {"C": 100.0}),
     ("squared_hinge", {"fit_intercept": False}),

@@ -45,21 +45,25 @@ def test_m21_demo_prints_to_standard_output_and_writes_its_report_where_it_runs(
 
 
 def test_demo_in_a_colour_terminal():
-    done = run("demo", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="40")
+    done = run("demo", "--noise", "0", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="40")
     assert "\x1b[38;2;" in done.stdout
     assert "▀▀" in done.stdout
     assert "[bold]" not in done.stdout
-    plain = run("demo", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color").stdout
+    plain = run("demo", "--noise", "0", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color").stdout
     assert "▓" in plain
 
 
 def test_demo_for_programs():
     done = run("demo", "--json", "--seed", "3", "--noise", "0")
     record = json.loads(done.stdout)
-    assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 8)
+    assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 28)
     models = ["perceptron (pocket)", "least squares", "logistic", "SVM", "hard margin"]
     assert [fit["model"] for fit in record["fits"]] == models
-    assert all(0 <= fit["gap"] <= 1e-4 for fit in record["fits"])
+    gaps = {fit["model"]: fit["gap"] for fit in record["fits"]}
+    assert gaps.pop("least squares") is None, (
+        "it goes through every training image: its objective is 0, but for rounding"
+    )
+    assert all(0 <= gap <= 1e-4 for gap in gaps.values())
     assert record["report"] == "report.html"
 
 
@@ -130,7 +134,7 @@ def test_a_damaged_file_is_named(tmp_path):
 
 
 def test_a_folder_of_other_data_is_noted_and_the_digits_are_used(tmp_path):
-    done = run("demo", LINSEP_DATA=tmp_path)
+    done = run("demo", "--noise", "0", LINSEP_DATA=tmp_path)
     assert done.returncode == 0
     assert "scikit-learn's digits" in done.stdout
     assert str(tmp_path) in done.stderr
@@ -146,7 +150,7 @@ def test_a_missing_extra_is_named_with_the_way_to_get_it(tmp_path, package):
 
 
 def test_a_terminal_without_block_characters_gets_question_marks():
-    done = run("demo", PYTHONIOENCODING="ascii")
+    done = run("demo", "--noise", "0", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "??" in done.stdout
 
@@ -158,9 +162,10 @@ def test_a_reader_that_leaves_early_causes_no_complaint():
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
-        for arguments in (["doctor"], ["demo"]):
+        for arguments in (["doctor"], ["demo", "--noise", "0"]):
             done = subprocess.run([COMMAND, *arguments], stdout=closed, stderr=subprocess.PIPE, timeout=300, env=digits)
-            assert done.stderr == b""
+            said = done.stderr.decode().splitlines()
+            assert [line for line in said if not line.endswith("…")] == [], "but for progress"
 
 
 def test_importing_linsep_leaves_the_command_line_alone():

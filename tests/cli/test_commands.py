@@ -32,6 +32,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from command import call, run, run_json, spawn
 from customers import customers
 from linsep.persistence import model_file
+from linsep.workflows.preparation import prepare
 
 OF_YES = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
@@ -164,8 +165,17 @@ def test_evaluation_is_scikit_learns(folder):
 def test_explain_ranks_coefficients_by_readable_name(folder):
     record = run_json("explain", folder / "model.json")
     rows = record["planes"][0]["coefficients"]
-    weights = [abs(row["weight"]) for row in rows]
-    assert weights == sorted(weights, reverse=True)
+    important = [row["importance"] for row in rows]
+    assert important == sorted(important, reverse=True)
+    encoded = prepare(folder / "train.csv", "bought", kinds={"kind": "ignored"})
+    spread = dict(zip(encoded.encoding.names, encoded.X.std(axis=0), strict=True))
+    assert important == pytest.approx([abs(row["weight"]) * spread[row["feature"]] for row in rows], rel=1e-3)
+    town = [name.startswith("town = ") for name in encoded.encoding.names]
+    added = encoded.X[:, town] @ model_file.read(folder / "model.json").model.coef_[0, town]
+    assert {row["column"]: row["importance"] for row in record["planes"][0]["columns"]}["town"] == pytest.approx(
+        added.std(), rel=1e-3
+    )
+    assert all(row["odds_ratio"] == pytest.approx(np.exp(row["coefficient"])) for row in rows)
     by_name = {row["feature"]: row["coefficient"] for row in rows}
     assert by_name["income"] > 0
     assert by_name["plan = plus"] < 0 < by_name["plan = basic"]

@@ -73,7 +73,7 @@ def test_rows_count_as_much_as_their_weight(folder, strangers):
     for column, words in (("shares", "no column 'shares'"), ("age", "cannot be the weight"), ("id", "")):
         err = call("evaluate", folder / "model.json", strangers, "--sample-weight", column).err.decode()
         assert words in err
-    assert "weights must be numbers" in run(
+    assert "needs a number in each row" in run(
         "evaluate", folder / "model.json", strangers, "--sample-weight", "last, first", code=2
     )
 
@@ -99,3 +99,33 @@ def test_many_classes_have_a_short_table(tmp_path):
     record = run_json("evaluate", tmp_path / "m.json", tmp_path / "many.csv")
     assert len(record["confusion"]) == 25
     assert len(record["worst_confusions"]) == 10
+
+
+# -- words ----------------------------------------------------------------------------------------------------------
+
+
+def test_no_parameter_of_the_library_is_named_to_who_typed_a_command(folder, tmp_path):
+    same = "--target", "bought", "--ignore", "kind"
+    asked = [
+        ["fit", folder / "train.csv", *same, "--loss", "perceptron"],
+        ["fit", folder / "train.csv", *same, "--loss", "hinge", "--C", "inf"],
+        ["compare", folder / "train.csv", *same],
+        ["verify", folder / "model.json", folder / "test.csv"],
+        [
+            "report",
+            folder / "model.json",
+            folder / "test.csv",
+            "--train",
+            folder / "test.csv",
+            "-o",
+            tmp_path / "r.html",
+        ],
+        ["evaluate", folder / "three.json", folder / "test.csv"],
+        ["predict", folder / "model.json", folder / "three.json"],
+    ]
+    for words in asked:
+        done = call(*words)
+        said = f"{done.out.decode()}\n{done.err.decode()}".replace("checked: ", "\nchecked: ")
+        said = "\n".join(line for line in said.splitlines() if not line.startswith(("Not checked", "proven")))
+        for word in ("chosen by keep", "max_iter", "finite C", "of X", "tol=", "penalty=", "double", "solver="):
+            assert word not in said.replace("within tol=0.0001 that the model names", ""), (words[0], word, said)

@@ -15,10 +15,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from linsep.data.encoding import MatrixEncoding, TableEncoding, from_dict, infer
+from linsep.data.encoding import MatrixEncoding, TableEncoding, TableStatistics, from_dict, infer
 from linsep.data.encoding.fitting import mean_and_squares, scale_of
 from linsep.data.sources import DataError
-from linsep.data.statistics import TableStatistics
 
 
 def people(n=400, seed=0):
@@ -150,7 +149,11 @@ def test_dates_become_days_months_and_weekdays():
         (pa.array(range(30)), "ignored", "numbers the rows"),
         (pa.array([7] * 30), "ignored", "one value only"),
         (pa.array([None] * 30, pa.string()), "ignored", "no values"),
-        (pa.array([f"k{i}" for i in range(30)]), "ignored", "identifies the rows"),
+        (
+            pa.array([f"k{i}" for i in range(30)]),
+            "ignored",
+            "differs in nearly every row; if it is a number",
+        ),
         (pa.array([1.5, 2.5, None] * 10), "number", ""),
         (pa.array([1, 2, 3] * 10), "number", ""),
         (pa.array([True, False] * 15), "category", ""),
@@ -171,10 +174,10 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_noted_and_a_column_of_n
     encoding = TableEncoding.fit(table)
     assert [column.kind for column in encoding.columns] == ["number", "ignored", "number"]
     assert "above 2^53 are rounded" in encoding.columns[0].note
-    statistics = TableStatistics("file", table.schema, {}, room=10**6)
+    statistics = TableStatistics(table.schema, {})
     for first in (0, 11):
         statistics.add(table[first : first + 11 + 8 * (first > 0)])
-    assert statistics.encoding().columns == encoding.columns
+    assert statistics.columns == encoding.columns
 
 
 def test_what_is_said_overrides_what_is_seen():
@@ -190,7 +193,7 @@ def test_errors_say_what_to_do():
         encoding.transform(table.select(["a"]), "f.csv")
     with pytest.raises(DataError, match=r"column 'a': a value is not a number"):
         encoding.transform(pa.table({"a": ["q", "1"], "b": ["x", "y"]}), "f.csv")
-    with pytest.raises(DataError, match="no column 'c'; there are a, b"):
+    with pytest.raises(DataError, match="no column 'c'; it has a, b"):
         TableEncoding.fit(table, kinds={"c": "text"})
     with pytest.raises(DataError, match="no column is left"):
         TableEncoding.fit(pa.table({"a": [1, 1]}))

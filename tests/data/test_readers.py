@@ -350,11 +350,6 @@ LONG = "a,b,c\n" + "1,2,3\n" * 2000
         ),
         ("cut.csv", (LONG + "1,2").encode(), "cut.csv line 2002: 2 fields, .*ends? in the middle of a record"),
         ("wrong.csv", b"a,b\n1,caf\xe9\n2,x\n", "wrong.csv line 2, column 'b'.*not UTF-8.*--encoding latin-1"),
-        (
-            "late.csv",
-            (LONG + "1,oops,3\n").encode(),
-            "late.csv line 2002, column 'b': 'oops' is not a number, but 2,000 of 2,001 values are.*--missing",
-        ),
         ("twice.csv", b"a,a\n1,2\n", "line 1: two columns are called 'a'; rename one"),
         ("empty.csv", b"", "empty"),
         ("header.csv", b"a,b\n", "no rows below the header"),
@@ -382,7 +377,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_a_stream_names_the_line_of_a_wrong_type(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n1,x\n")
-    with pytest.raises(DataError, match=r"column 'b'.*'x'.*number is expected"):
+    with pytest.raises(DataError, match=r"line 3, column 'b': 'x' is not a number"):
         list(stream(tmp_path / "a.csv", types={"a": pa.float64(), "b": pa.float64()}))
 
 

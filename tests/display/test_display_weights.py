@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron
+from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, palette
 from linsep.display import (
     MarginHistogramDisplay,
     MistakesDisplay,
@@ -211,7 +211,12 @@ def test_m17_very_correct_points_hurt_least_squares_and_not_logistic_regression(
         w = np.linalg.lstsq(np.column_stack([rows, np.ones(len(rows))]), 2.0 * y - 1, rcond=None)[0]
         ends = display.lines_[panel]["least squares"].get_xydata()
         np.testing.assert_allclose(ends @ w[:2] + w[2], 0, atol=1e-9)
-    assert display.ax_.ravel()[1].get_title() == "with 12 extra points"
+    said = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert said[:3] == ["0", "1", "12 extra points"]
+    assert said[3:5] == [f"least squares {words}: {k} mistakes" for words, k in (("without", before), ("with", after))]
+    colours = {name: {lines[name].get_color() for lines in display.lines_} for name in display.turned}
+    places = {"least squares": palette.LOSSES["square"], "logistic": palette.LOSSES["logistic"]}
+    assert colours == {name: {palette.LIGHT.series[place]} for name, place in places.items()}
 
 
 def test_m14_one_outlier_turns_the_hard_margin():

@@ -398,7 +398,8 @@ def test_without_an_optimum_that_is_told(X, y, words):
     model, (warning,) = fitted(LogisticRegression(C=np.inf), X, y)
     assert not model.converged_
     assert words in warning
-    assert not model.certificate_.proven
+    # Of quasi-separable classes the infimum is above zero, and can be come near to.
+    assert model.certificate_.proven == ("quasi" in words)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -448,7 +449,7 @@ def streamed(tmp_path, X, y, **settings):
 def test_streamed_fits_are_proven_by_passes_over_the_rows(tmp_path, classes, balanced):
     rng = np.random.default_rng(classes)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, classes, 500)
-    found = streamed(tmp_path, np.c_[X, 4 * X[:, 0]], y, balanced=balanced)
+    found = streamed(tmp_path, np.c_[X, 4 * X[:, 0]], y, class_weight=("balanced",) if balanced else ())
     assert found.model.converged_
     assert found.model.certificate_.proven
     assert not found.facts.notes

@@ -100,7 +100,9 @@ def test_frames_are_the_recorded_history(overlapping):
     assert len(film.records) == len(history) > 100
     for column in ("step", "passes", "objective", "best", "zero_one", "step_size", "updates"):
         np.testing.assert_allclose(floats(frames[column]), history[column], rtol=1e-5)
-    np.testing.assert_array_equal([record.example for record in film.records], history["example"])
+    np.testing.assert_array_equal(
+        [np.nan if record.example is None else record.example for record in film.records], history["example"]
+    )
     np.testing.assert_array_equal([record.iterate for record in film.records], history.iterates)
 
 
@@ -185,7 +187,7 @@ def test_any_solver_can_be_replayed_to_the_plane_it_reports(overlapping, name):
     assert name == "proximal_newton" or not film.planes[0].any(), "it begins at w = 0, unless the solver does not"
     best = film.best_plane(len(film.records) - 1)
     np.testing.assert_allclose(best, film.scene.coefficients(w, b), rtol=1e-9, atol=1e-12)
-    assert all(record.example == -1 for record in film.records)
+    assert all(record.example is None for record in film.records)
 
 
 def test_the_hard_margin_ends_with_its_margin(separable):
@@ -270,7 +272,7 @@ def test_an_example_that_is_not_drawn_is_still_shown_when_it_causes_an_update(lo
     points, drawn = data["points"], data["points"]["drawn"]
     assert drawn == 1500
     rows = [points["row"][cause] for cause in data["frames"]["cause"] if cause >= 0]
-    assert rows == [record.example for record in long_film.records if record.example >= 0]
+    assert rows == [record.example for record in long_film.records if record.example is not None]
     assert max(data["frames"]["cause"]) >= drawn
     assert len(points["u"]) == len(points["row"]) == len(set(points["row"]))
 

@@ -59,7 +59,7 @@ def test_m5_what_is_counted_as_a_mistake_is_told_apart_from_the_accuracy(browser
     film = replay(Perceptron(order="cyclic"), X, y, tmp_path / "film.html")
     assert (film.on_plane[0], film.right[0], film.records[0].zero_one) == (40, (y == "yes").sum(), 1.0)
     for k, (w, b) in enumerate((plane[:2], plane[2]) for plane in film.planes):
-        predicted = np.where(X @ w + b >= 0, "yes", "no")
+        predicted = np.where(X @ w + b > 0, "yes", "no")
         assert film.right[k] == (predicted == y).sum()
         if not film.on_plane[k]:
             assert film.records[k].zero_one == pytest.approx(1 - film.right[k] / 40)

@@ -28,7 +28,7 @@ from linsep.history import History
 from linsep.report import compute, render
 from linsep.report.content import in_words
 from linsep.report.markup import text
-from linsep.report.svg import Axis, bars, image, lines, ticks
+from linsep.report.svg import Axis, bars, image, lines, stepped, ticks
 
 HOSTILE = ["<script>alert(1)</script>", "</style><b>", "\"quoted\" & 'so'", "👩‍🔬 emoji", "x" * 10_000, "\ud800\x00"]
 
@@ -102,7 +102,10 @@ def test_another_threshold_is_the_one_in_use(tumours, logistic):
     said = logistic.classes_[(logistic.decision_function(X) >= 1.5).astype(int)]
     assert found.n_mistakes == (said != y).sum()
     assert found.curve.at_chosen["accuracy"] == pytest.approx(metrics.accuracy_score(y, said))
-    assert "at least 1.5" in render(found)
+    assert "the score is at least 1.5" in render(found)
+    used = [at for at, _ in found.curve.table]
+    assert 1.5 in used
+    assert f"{1 / (1 + np.exp(-1.5)):.4g}\nin use" in render(found)
 
 
 def test_calibration_is_scikit_learns(tumours, logistic, content):
@@ -122,18 +125,25 @@ def test_m3_margins_and_the_worst_mistakes_are_distances(tumours, logistic, cont
     assert [one.row for one in content.mistakes] == [i + 1 for i in ranked[:10]]
     assert content.n_mistakes == len(wrong)
     np.testing.assert_allclose([one.distance for one in content.mistakes], distance[ranked[:10]])
-    worst = content.mistakes[0]
-    assert dict(worst.cells)["mean radius"] == f"{X['mean radius'].iloc[ranked[0]]:.6g}"
+    worst, frame = content.mistakes[0], tumours[0]
+    push = np.where(worst.said == "malignant", 1, -1) * logistic.coef_[0] * (X.iloc[ranked[0]] - frame.mean())
+    first, value = worst.cells[0]
+    assert first == np.abs(push).idxmax()
+    assert value == f"{X[first].iloc[ranked[0]]:.6g}"
+    assert worst.pushes[first] == pytest.approx(push[first])
     left_of_0 = content.margins.edges[:-1] < -1e-12
     assert sum(count.sum() for count in content.margins.counts.values()) == len(y)
     assert sum(count[left_of_0].sum() for count in content.margins.counts.values()) == (distance < 0).sum()
 
 
-def test_m22_the_heaviest_weight_comes_first_with_its_direction(logistic, content):
+def test_m22_the_most_important_weight_comes_first_with_its_direction(tumours, logistic, content):
     (plane,) = content.weights
-    heaviest = np.argsort(-np.abs(logistic.coef_[0]))[:20]
+    important = np.abs(logistic.coef_[0]) * tumours[0].std(ddof=0).to_numpy()
+    heaviest = np.argsort(-important)[:20]
     assert plane.names == logistic.feature_names_in_[heaviest].tolist()
     np.testing.assert_array_equal(plane.weights, logistic.coef_[0, heaviest])
+    np.testing.assert_allclose(plane.importance, important[heaviest])
+    np.testing.assert_allclose(plane.odds_ratios, np.exp(plane.weights))
     assert (plane.towards, plane.away, plane.left_out) == ("malignant", "benign", 10)
 
 
@@ -251,7 +261,7 @@ def test_what_is_not_proven_or_decided_is_said(overlapping):
     assert not found.is_decided
     page = visible(render(found))
     assert "not proven" in page
-    assert "not decided within" in page
+    assert "Not decided within" in page
     assert "exact arithmetic" not in page
 
 
@@ -332,7 +342,55 @@ def test_ticks_are_few_round_and_inside(low, length):
 def test_a_line_is_drawn_where_its_numbers_are():
     drawn = lines(Axis("x", 0, 10), Axis("y", 0, 1), {"a": ([0, 5, 10], [0, np.nan, 1])}, title="t")
     (path,) = re.findall(r'<path class="line s0" d="([^"]*)"', drawn)
-    assert path == "M52.0 190.0 M310.0 22.0"
+    assert path == "M0.0 190.0 M1000.0 0.0"
+
+
+def test_the_threshold_chart_is_a_staircase_of_what_the_data_have():
+    """At 0.9 every second of the highest scores is right: no line leads from below up to the only one at the end."""
+    score = np.array([-2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
+    model = LogisticRegression(C=1e9).fit([[-1.0], [1.0], [-0.9], [0.9]], [0, 1, 1, 0])
+    model.coef_, model.intercept_ = np.array([[1.0]]), np.array([0.0])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    found = compute(model, score[:, None], y, training=([[-1.0], [1.0], [-0.9], [0.9]], [0, 1, 1, 0]))
+    corners = stepped(1 / (1 + np.exp(-found.curve.threshold)), found.curve.measures["precision"])
+    for p in np.linspace(0.13, 0.94, 200):  # between two thresholds the precision is that of the rows above
+        k = np.searchsorted(corners[0], p)
+        said = 1 / (1 + np.exp(-score)) >= p
+        assert corners[1][k] == corners[1][k - 1] == pytest.approx(y[said].mean())
+    page = render(found)
+    path = re.findall(r'<path class="line s1" d="([^"]*)"', page)[0]
+    xs, ys = np.array([word.strip("ML") for word in path.split()], dtype=float).reshape(-1, 2).T
+    assert ((np.diff(xs) == 0) | (np.diff(ys) == 0)).all(), "only along or up and down"
+
+
+def test_a_long_line_keeps_its_ends_and_extremes():
+    x, y = np.linspace(0, 1, 50_000), np.random.default_rng(0).random(50_000)
+    y[[777, 30_000]] = 0.0, 1.0
+    drawn = lines(Axis("x", 0, 1), Axis("y", 0, 1), {"a": (x, y)}, title="t")
+    (path,) = re.findall(r'<path class="line s0" d="([^"]*)"', drawn)
+    points = np.array([word.strip("ML") for word in path.split()], dtype=float).reshape(-1, 2)
+    assert len(points) <= 2500
+    assert (points[0, 0], points[-1, 0]) == (0, 1000)
+    assert (points[:, 1].min(), points[:, 1].max()) == (0, 190)
+
+
+def test_roc_and_precision_recall_are_scikit_learns(tumours, logistic, content):
+    _, X, _, y = tumours
+    positive, score = y == logistic.classes_[1], logistic.decision_function(X)
+    alarms, found, _ = metrics.roc_curve(positive, score, drop_intermediate=False)
+    np.testing.assert_allclose(content.curve.false_alarms[::-1], alarms[1:])
+    np.testing.assert_allclose(content.curve.measures["recall"][::-1], found[1:])
+    assert f"average precision is {metrics.average_precision_score(positive, score):.4f}" in visible(render(content))
+
+
+def test_more_classes_than_a_table_holds_are_told_by_their_worst_confusions():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 12, 400)
+    X = np.eye(12)[y] + 0.5 * rng.standard_normal((400, 12))
+    page = visible(render(compute(LogisticRegression().fit(X, y), X, y, time_limit=0.1)))
+    assert "The most frequent confusions" in page
+    assert "all 12 classes" in page
+    assert "rows that are …" not in page
 
 
 def test_a_logarithmic_axis_places_powers_evenly():
@@ -343,11 +401,11 @@ def test_a_logarithmic_axis_places_powers_evenly():
 
 def test_bars_point_to_the_side_of_their_sign():
     drawn = bars(["up", "down"], [2.0, -1.0], title="t")
-    found = re.findall(r'<rect class="(\w+)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    found = re.findall(r'<rect class="(\w+)" x="([\d.]+)%" y="[\d.]+" width="([\d.]+)%"', drawn)
     assert [kind for kind, _, _ in found] == ["positive", "negative"]
     (_, x_up, w_up), (_, x_down, w_down) = found
-    assert float(x_up) == pytest.approx(float(x_down) + float(w_down)) == 160
-    assert float(w_up) == pytest.approx(2 * float(w_down))
+    assert float(x_up) == pytest.approx(float(x_down) + float(w_down), abs=0.01) == 50
+    assert float(w_up) == pytest.approx(2 * float(w_down), abs=0.01)
 
 
 @given(hnp.arrays(np.float64, (5, 7), elements=st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])))
@@ -359,6 +417,15 @@ def test_every_pixel_of_an_image_is_drawn_once(pixels):
         for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v", path):
             found[int(y), int(x) : int(x) + int(width)] += float(opacity) * (1 if name == "positive" else -1)
     np.testing.assert_array_equal(found, pixels)
+
+
+#: Names of axes that lie over a number beside an axis.
+OVERPRINTED = """[...document.querySelectorAll('.chart')].flatMap(chart => {
+    const box = one => one.getBoundingClientRect(), ticks = [...chart.querySelectorAll('.tick')].map(box);
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return [...chart.querySelectorAll('.label')].filter(name => ticks.some(tick => over(box(name), tick)))
+        .map(name => name.textContent);
+})"""
 
 
 # -- in a browser -----------------------------------------------------------------------------------------------------
@@ -379,13 +446,21 @@ def test_it_fits_any_screen_without_complaint(browser, pages, name, width):
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         assert page.overflow() <= 0
         assert page.problems == []
+        assert page.evaluate(OVERPRINTED) == []
+        if name == "plain":
+            assert page.evaluate(
+                "[...document.querySelectorAll('.wide')].every(w => w.scrollWidth <= w.clientWidth + 1)"
+            )
+        wide = page.evaluate("[...document.querySelectorAll('.chart svg[role=img]')].map(s => s.clientWidth)")
+        card = page.evaluate("document.querySelector('section').clientWidth")
+        assert name == "hostile" or max(wide) > card - 110, "a chart uses the width of its card"
         assert page.evaluate("document.querySelectorAll('script, b, iframe, img').length") == 0
         assert page.evaluate(
             "[...document.querySelectorAll('main svg[role=img]')].every(s => s.getAttribute('aria-label'))"
         )
         heads = page.evaluate("[...document.querySelectorAll('h2')].map(h => h.innerText)")
     assert heads[0] == "What was fitted"
-    assert len(heads) == 11
+    assert len(heads) == 12
 
 
 def test_light_dark_and_print_are_readable(browser, pages):

@@ -185,8 +185,8 @@ def test_where_no_plane_separates_the_soft_margin_can_stand_in(overlapping):
     X, y = overlapping
     with pytest.warns(ConvergenceWarning, match="not linearly separable.*of soft margin"):
         model = HardMarginSVC(on_overlap="soft").fit(X, y)
-    assert not model.converged_
-    assert not model.certificate_.proven
+    assert model.converged_  # to the optimum of the soft margin
+    assert model.certificate_.proven
     assert model.margin_ < 0
     assert model.score(X, y) > 0.7
     with pytest.raises(ValueError, match="on_overlap='ignore'"):

@@ -9,7 +9,7 @@ from linsep import LinearSVC, LogisticRegression
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic, SquaredHinge
 from linsep.objective.problem import Problem
-from linsep.penalties import L1, L2
+from linsep.penalties import L2
 from linsep.solvers import InteriorPoint, Multipliers, Newton
 from linsep.solvers.newton.interior_point import best_intercept
 
@@ -91,8 +91,6 @@ def test_what_it_cannot_do_it_says():
     X, y = data("overlapping")
     with pytest.raises(ValueError, match="hinge or squared hinge"):
         InteriorPoint().solve(Problem(Rows(X), y, Logistic(), C=1.0))
-    with pytest.raises(ValueError, match="alone"):
-        InteriorPoint().solve(Problem(Rows(X), y, Hinge(), L1(), 1.0))
     with pytest.raises(ValueError, match="hinge or squared hinge"):
         LogisticRegression(solver="interior_point").fit(X, y)
 

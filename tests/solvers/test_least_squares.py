@@ -195,7 +195,7 @@ def test_m17_the_classifier_thresholds_the_solution_of_the_normal_equations():
     w = np.linalg.solve(augmented.T @ augmented, augmented.T @ target)
     model = LeastSquaresClassifier().fit(X, y)
     np.testing.assert_allclose([*model.coef_[0], *model.intercept_], w, rtol=1e-9)
-    assert model.predict(X).tolist() == np.where(augmented @ w >= 0, "yes", "no").tolist()
+    assert model.predict(X).tolist() == np.where(augmented @ w > 0, "yes", "no").tolist()
 
 
 def test_m17_the_square_loss_of_a_very_correct_point_is_as_large_as_that_of_a_very_wrong_one():

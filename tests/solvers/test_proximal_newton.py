@@ -214,7 +214,7 @@ def test_a_column_of_zeros_and_data_of_zeros():
 def test_weights_are_repeated_rows(loss, penalty):
     X, y = make_classification(80, 5, random_state=0)
     weight = np.random.default_rng(0).integers(0, 4, 80)
-    settings = dict(penalty=penalty, tol=1e-10, C=0.2)
+    settings = dict(penalty=penalty, l1_ratio=0.5, tol=1e-10, C=0.2)
     weighted = LinearClassifier(loss, **settings).fit(X, y, sample_weight=weight)
     repeated = LinearClassifier(loss, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
@@ -347,4 +347,4 @@ def test_what_it_cannot_do_it_says(loss, penalty, words):
 def test_it_is_the_automatic_choice_for_smooth_losses_with_l1(loss):
     assert automatic(problem(loss))[0] == "proximal_newton"
     assert automatic(problem(loss, penalty=ElasticNet(0.1)))[0] == "proximal_newton"
-    assert automatic(problem("hinge"))[0] == "sgd"
+    assert automatic(problem("hinge"))[0] == "interior_point"

@@ -295,7 +295,7 @@ def test_m10_the_perceptron_ends_without_mistakes_on_separable_data(separable, o
 def test_m10_the_worst_violator_is_the_one_that_is_taken(separable):
     X, y = separable
     history = Perceptron(order="worst").fit(X, y).history_
-    iterates, taken = history.iterates, history["example"].astype(int)
+    iterates, taken = history.iterates, np.nan_to_num(history["example"], nan=-1).astype(int)
     for before, after, i in zip(iterates, iterates[1:], taken[1:], strict=False):
         z = y * (X @ before[:-1] + before[-1])
         assert z[i] == z.min() <= 0
@@ -305,7 +305,7 @@ def test_m10_the_worst_violator_is_the_one_that_is_taken(separable):
 def test_m10_every_recorded_update_is_one_example_added(separable):
     X, y = separable
     history = Perceptron(record="update", random_state=0).fit(X, y).history_
-    moves, causes = np.diff(history.iterates, axis=0), history["example"][1:].astype(int)
+    moves, causes = np.diff(history.iterates, axis=0), np.nan_to_num(history["example"][1:], nan=-1).astype(int)
     expected = y[causes, None] * np.column_stack([X[causes], np.ones(len(causes))])
     expected[causes < 0] = 0  # the end of a pass
     np.testing.assert_array_equal(moves, expected)
@@ -352,7 +352,7 @@ def test_m10_the_voted_perceptron_counts_a_vote_for_every_step_a_plane_survived(
     votes = np.where(new @ planes[:, :-1].T + planes[:, -1] >= 0, 1, -1).mean(axis=1)
     model = Perceptron(order="cyclic", keep="vote", max_iter=4, fit_intercept=intercept).fit(to(X), y)
     np.testing.assert_allclose(model.decision_function(to(new)), votes, atol=1e-12)
-    np.testing.assert_array_equal(model.predict(to(new)), np.where(votes >= 0, 1, -1))
+    np.testing.assert_array_equal(model.predict(to(new)), np.where(votes > 0, 1, -1))
 
 
 @pytest.mark.parametrize("sizes", [[], [1, 2, 3], list(range(1, 40))], ids=["whole", "batches", "one by one"])
@@ -421,3 +421,50 @@ def test_m11_mistakes_stay_below_novikoffs_bound(seed, n, d):
     assert model.mistake_bound_ == pytest.approx((radius / margin) ** 2)
     assert model.mistakes_ <= model.best_mistake_bound_ <= 1.03 * model.mistake_bound_
     assert model.best_mistake_bound_ == pytest.approx((radius / model.best_margin_) ** 2)
+
+
+# --- looking does not change the answer
+
+
+@pytest.mark.parametrize("keep", ["best", "last", "average", "vote"])
+@pytest.mark.parametrize("order", ["random", "cyclic"])
+def test_the_perceptron_reports_the_same_plane_however_much_is_recorded(order, keep):
+    xor, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [-1, 1, 1, -1]
+    for seed in range(5):
+        models = [
+            Perceptron(order=order, keep=keep, record=record, max_iter=7, prove=False, random_state=seed)
+            for record in ("pass", "update")
+        ]
+        with pytest.warns(ConvergenceWarning):
+            by_pass, by_update = (model.fit(xor, y) for model in models)
+        np.testing.assert_array_equal(by_pass.coef_, by_update.coef_)
+        np.testing.assert_array_equal(by_pass.intercept_, by_update.intercept_)
+        assert (by_pass.n_iter_, by_pass.t_, by_pass.mistakes_) == (
+            by_update.n_iter_,
+            by_update.t_,
+            by_update.mistakes_,
+        )
+        assert len(by_update.history_) > len(by_pass.history_)
+
+
+@pytest.mark.parametrize("stopping", ["no_progress", "parameter_change", "zero_one_unchanged"])
+def test_stochastic_descent_reports_the_same_plane_however_much_is_recorded(separable, stopping):
+    X, y = separable
+    asked = dict(loss="logistic", stopping=stopping, max_iter=30, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        by_pass, by_update = (SGDClassifier(record=record, **asked).fit(X, y) for record in ("pass", "update"))
+    np.testing.assert_allclose(by_pass.coef_, by_update.coef_, rtol=1e-12)
+    assert by_pass.n_iter_ == by_update.n_iter_
+
+
+def test_a_mistake_is_z_at_most_zero_and_an_error_a_wrong_label(separable):
+    """At w = 0 every row lies on the plane: the perceptron's rule counts all of them, predict gives all one label."""
+    X, y = separable
+    history = Perceptron(record="update", random_state=0).fit(X, y).history_
+    for record in history.records:
+        g = X @ record.iterate[:-1] + record.iterate[-1]
+        assert record.zero_one == pytest.approx(np.mean(y * g <= 0), abs=1e-15)
+        assert record.error == pytest.approx(np.mean(np.where(g > 0, 1, -1) != y), abs=1e-15)
+    assert history["zero_one"][0] == 1
+    assert history["error"][0] == pytest.approx(np.mean(y > 0))

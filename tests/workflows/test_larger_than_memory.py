@@ -80,11 +80,12 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
 def test_the_answer_is_that_of_the_fit_in_memory(folder, small_blocks, file, loss):
     target = {"two.svm": None, "three.parquet": "kind"}.get(file, "bought")
-    settings = dict(loss=loss, C=0.5, balanced=file == "two.csv")
-    found = fit_in_parts(Request(str(folder / file), target, 10**10, **settings))
+    words = ("balanced",) if file == "two.csv" else ()
+    found = fit_in_parts(Request(str(folder / file), target, 10**10, loss=loss, C=0.5, class_weight=words))
     found.folder.remove()
     examples = prepare(folder / file, target)
-    best = estimator(loss, C=0.5, tol=1e-6, balanced=file == "two.csv").fit(examples.X, examples.y).certificate_.primal
+    by_class = "balanced" if words else None
+    best = estimator(loss, C=0.5, tol=1e-6, class_weight=by_class).fit(examples.X, examples.y).certificate_.primal
     certificate = found.model.certificate_
     assert best * (1 - 1e-6) <= certificate.primal <= best * (1 + 1e-4)
     assert certificate.proven

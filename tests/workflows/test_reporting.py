@@ -18,8 +18,10 @@ from linsep.data.encoding import from_dict
 from linsep.data.sources import DataError
 from linsep.persistence.model_file import read
 from linsep.report import render
+from linsep.workflows.explaining import explanation_record, explanation_text
 from linsep.workflows.preparation import prepare
 from linsep.workflows.reporting import report_model, report_record, report_text
+from linsep.workflows.training import kept_encoding
 
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
 
@@ -42,7 +44,7 @@ def files(tmp_path_factory):
     examples = prepare(folder / "train.csv", "label")
     model = LogisticRegression().fit(examples.X, examples.y)
     data = (examples.X, examples.y)
-    save(model, folder / "model.json", data=data, encoding=examples.encoding.to_dict())
+    save(model, folder / "model.json", data=data, encoding=kept_encoding(examples, model))
     return folder
 
 
@@ -58,7 +60,10 @@ def test_rows_are_those_of_the_file(files, content):
     assert content.mistakes
     for mistake in content.mistakes:
         row, cells = rows[mistake.row - 1], dict(mistake.cells)
-        assert list(cells) == ["height", "town", "id", "label"], "what the model uses comes first"
+        assert set(cells) == {"height", "town", "id", "label"}
+        ranked = sorted(mistake.pushes, key=lambda name: -abs(mistake.pushes[name]))
+        assert list(cells)[: len(ranked)] == ranked, "what matters the most for the row comes first"
+        assert set(ranked) <= {"height", "town"}
         assert (cells["id"], cells["town"], mistake.truth) == (row["id"], row["town"], row["label"])
     assert "not counted in row numbers" in content.notes[0]
     assert "&lt;b&gt;Ede&lt;/b&gt;" in render(content)
@@ -76,6 +81,17 @@ def test_weights_are_told_per_unit_of_the_column_too(files, content):
     rows = pa.table({"height": heights, "town": ["Ulm", "Ulm"]})
     expected = found.model.decision_function(from_dict(found.encoding).transform(rows))
     np.testing.assert_allclose(score, expected)
+
+
+def test_importance_is_the_same_in_report_and_explanation(files, content):
+    found = read(files / "model.json")
+    told = explanation_record(found)["planes"][0]
+    (plane,) = content.weights
+    assert plane.names == [row["feature"] for row in told["coefficients"]]
+    np.testing.assert_array_equal(plane.importance, [row["importance"] for row in told["coefficients"]])
+    assert plane.columns == [(row["column"], row["importance"]) for row in told["columns"]]
+    assert "standard deviation of what it adds to the score" in render(content)
+    assert "standard deviation of what it adds to the score" in explanation_text(found)
 
 
 def test_what_is_known_of_the_rows_is_said(files, content):

@@ -48,7 +48,7 @@ void bind_measure(const Handle &X, Table<const double> y, Optional weight, const
         require(width == 1 || (width > 0 && width % lane == 0), "one plane, or a multiple of four");
         require(y.shape(0) == rows.n && y.shape(1) == width && W.shape(0) == rows.d && b.shape(0) == width &&
                     (!weight || weight->shape(0) == rows.n) && G.shape(0) == rows.d && G.shape(1) == width &&
-                    out.shape(0) == 6 && out.shape(1) == width,
+                    out.shape(0) == 7 && out.shape(1) == width,
                 "shapes do not match");
         with_loss(loss, [&](auto chosen) {
             nb::gil_scoped_release release;

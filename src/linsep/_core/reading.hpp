@@ -25,12 +25,12 @@ struct Scores {
     void operator()(std::size_t i, const double *g, std::size_t count) const { std::copy_n(g, count, out + i * count); }
 };
 
-// One entry of `table`: the second where g ≥ 0, else the first; of more planes than one, that of the highest.
+// One entry of `table`: the second where g > 0, else the first; of more planes than one, that of the highest.
 struct Labels {
     const std::int64_t *table;
     std::int64_t *out;
     void operator()(std::size_t i, const double *g, std::size_t count) const {
-        out[i] = table[count == 1 ? static_cast<std::size_t>(g[0] >= 0) : std::max_element(g, g + count) - g];
+        out[i] = table[count == 1 ? static_cast<std::size_t>(g[0] > 0) : std::max_element(g, g + count) - g];
     }
 };
 

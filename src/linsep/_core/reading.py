@@ -25,7 +25,7 @@ def scores(X: Any, W: FloatArray, b: FloatArray) -> tuple[FloatArray, bool]:
 
 
 def labels(X: Any, W: FloatArray, b: FloatArray, classes: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Return ``classes[1]`` where g ≥ 0, else ``classes[0]``; of several planes the highest one's; and as `scores`.
+    """Return ``classes[1]`` where g > 0, else ``classes[0]``; of several planes the highest one's; and as `scores`.
 
     >>> labels(np.array([[1.0], [-1.0]]), np.array([[3.0]]), np.array([0.0]), np.array(["no", "yes"]))
     (array(['yes', 'no'], dtype='<U3'), True)

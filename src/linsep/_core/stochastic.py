@@ -60,8 +60,8 @@ class StochasticRows(StoredRows):
         l1: float,
         room: FloatArray | None = None,
     ) -> FloatArray:
-        """Return six numbers for each plane, in the columns of W: see `reference.measure`; `room` is as large as W."""
-        out, room = np.empty((6, W.shape[1])), np.empty_like(W) if room is None else room
+        """Return seven numbers for each plane, a column of W: see `reference.measure`; `room` is as large as W."""
+        out, room = np.empty((7, W.shape[1])), np.empty_like(W) if room is None else room
         loops, rows, chosen = self._loop(loss)
         loops.measure(rows, y, weight, chosen, W, b, total, l2, l1, room, out)
         return out

@@ -86,6 +86,17 @@ class Comparison(Sequence[Row]):
                 return row
         raise KeyError(f"no loss {which!r} was compared, only {', '.join(row.loss for row in self.rows)}")
 
+    def judged(self, separable: bool) -> Comparison:
+        """Return the same with what a proof says: whether a plane without mistakes exists settles 0 errors, and 1.
+
+        Examples
+        --------
+        >>> table = compare([[0.0], [1.0], [2.0], [3.0], [9.0]], [0, 0, 1, 0, 1], losses=["hinge", "zero_one"])
+        >>> table["zero_one"].errors, table["zero_one"].proven, table.judged(separable=False)["zero_one"].proven
+        (1, False, True)
+        """
+        return Comparison([_judged(row, separable) for row in self.rows], self.models, self.n, self.n_test)
+
     def to_frame(self) -> Any:
         """Return the rows as a table of pandas, or of polars or pyarrow if that is what is installed."""
         columns = {field.name: [getattr(row, field.name) for row in self.rows] for field in fields(Row)}
@@ -134,6 +145,24 @@ class Comparison(Sequence[Row]):
         ]
         shown = [column for column in columns if self.n_test or column[0] != "test errors"]
         return [head for head, _ in shown], [[cell(row) for _, cell in shown] for row in self.rows]
+
+
+def _judged(row: Row, separable: bool) -> Row:
+    """Return a row in the light of a proof that a plane without mistakes exists, or that none does."""
+    if row.errors is None:
+        return row
+    if row.errors == 0 and not separable:
+        note = "its 0 errors are due to rounding: no plane separates the numbers of the file"
+        worse: dict[str, Any] = dict(relative_gap=1.0, proven=False) if row.loss == known_losses.ZeroOne.name else {}
+        return replace(row, note="; ".join(filter(None, [row.note, note])), **worse)
+    if row.loss != known_losses.ZeroOne.name:
+        return row
+    if separable and row.errors:
+        note = "a plane without mistakes exists (linsep separable shows it), which no loss found with this C"
+        return replace(row, note=note)
+    if row.errors == 1:
+        return replace(row, relative_gap=0.0, proven=True)
+    return row
 
 
 def _number(value: float, form: str) -> str:

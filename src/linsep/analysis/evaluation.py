@@ -191,7 +191,14 @@ class _Table:
         if len(self.sums) == 2:
             of_second = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
             return found | {name: _defined(*values[:, 1]) for name, values in of_second.items()}
-        return found | {"macro_precision": _mean(self.precision, self.guesses > 0), "macro_f1": self._macro_f1()}
+        # As scikit-learn has it: the precision of a class that is never said counts as 0.
+        precision = np.where(self.guesses > 0, self.precision, 0.0)
+        return found | {"macro_precision": _mean(precision, self._occur), "macro_f1": self._macro_f1()}
+
+    @property
+    def _occur(self) -> BoolArray:
+        """Whether each class occurs, as a label or as a prediction."""
+        return np.asarray(self.truths + self.guesses > 0)
 
     def _macro_f1(self) -> Measure | None:
         """Return the mean of F1 over the classes that occur.
@@ -199,7 +206,7 @@ class _Table:
         A row that is wrong counts against two classes, which are not independent for that: the variance is that of the
         linearised mean, and the interval at least as wide as if they were.
         """
-        some = self.truths > 0
+        some = self._occur
         independent = _mean(self.f1, some)
         if independent is None:
             return None

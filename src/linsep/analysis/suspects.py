@@ -23,6 +23,8 @@ GLANCE = 4000
 MEASURED = 20_000
 #: A column that tells a class from the others with at most this balanced error alone may be the answer itself.
 GIVES_AWAY = 0.005
+#: Of a class with fewer rows than this any of many columns may be the mark by chance.
+FEW = 5
 #: A column that carries more than this share of all the weight.
 DOMINATES = 0.8
 #: Columns with a higher correlation than this say the same thing.
@@ -59,6 +61,7 @@ def suspects(
     sources: Sequence[str] | None = None,
     coef: ArrayLike | None = None,
     file_rows: FileRows | None = None,
+    numbers: IntArray | None = None,
 ) -> list[Suspect]:
     """Return what a person should look at before trusting a fit to these data.
 
@@ -75,6 +78,8 @@ def suspects(
     file_rows : callable, optional
         Where X was made of other columns: what these say in some rows, to tell rows that are equal in the file from
         those that only become so in X.
+    numbers : array of shape (n,), optional
+        What the rows are numbered, from 0, where they are some of those of a file.
 
     Examples
     --------
@@ -92,7 +97,7 @@ def suspects(
         *_leaks(X, codes, classes, names, sources),
         *([] if coef is None else dominating(some, coef, names)),
         *_collinear(X, names, sources),
-        *_contradictions(X, codes, _largest(some), file_rows),
+        *_contradictions(X, codes, _largest(some), file_rows, numbers),
         *_imbalance(codes, classes),
     ]
 
@@ -109,7 +114,7 @@ def _leaks(
     named: set[str] = set()
     for k, label in enumerate(classes if len(classes) > 2 else classes[1:], start=int(len(classes) == 2)):
         is_k = codes == k
-        if not is_k[glance].any() or is_k[glance].all():
+        if min(is_k.sum(), (~is_k).sum()) < FEW or is_k[glance].all():
             continue
         # A sample's error scatters about the true one: what fails here by ten times the limit fails in full.
         errors = _balanced_errors(glanced, is_k[glance])
@@ -265,7 +270,9 @@ def _correlations(X: FloatArray) -> FloatArray:
 # -- rows and classes -------------------------------------------------------------------------------------------------
 
 
-def _contradictions(X: Any, codes: IntArray, scale: FloatArray, file_rows: FileRows | None) -> Iterator[Suspect]:
+def _contradictions(
+    X: Any, codes: IntArray, scale: FloatArray, file_rows: FileRows | None, numbers: IntArray | None
+) -> Iterator[Suspect]:
     """Yield that equal rows have different labels: no classifier can be right on all of them.
 
     Rows that differ in the file and are equal in X only are another thing: more columns could tell them apart.
@@ -277,21 +284,26 @@ def _contradictions(X: Any, codes: IntArray, scale: FloatArray, file_rows: FileR
     in_file = np.unique(np.column_stack([group, *columns.values()]), axis=0, return_inverse=True)[1].reshape(-1)
     truly = _is_mixed(in_file, codes[rows])
     if truly.any():
-        first, other = _a_pair(rows, in_file, codes, truly)
         message = (
-            f"{truly.sum():,} rows are equal to one with another label (rows {first + 1:,} and {other + 1:,}, counted "
-            "from 1): no classifier is right on all of them"
+            f"{truly.sum():,} rows are equal to one with another label "
+            f"({_named(_a_pair(rows, in_file, codes, truly), numbers)}): no classifier is right on all of them"
         )
         yield Suspect("contradiction", message)
     if not truly.all():
-        first, other = _a_pair(rows, group, codes, ~truly)
-        at = [int(np.flatnonzero(rows == i)[0]) for i in (first, other)]
+        pair = _a_pair(rows, group, codes, ~truly)
+        at = [int(np.flatnonzero(rows == i)[0]) for i in pair]
         differing = [repr(name) for name, values in columns.items() if values[at[0]] != values[at[1]]]
         message = (
-            f"{(~truly).sum():,} rows differ from one with another label only in what the encoding leaves out (rows "
-            f"{first + 1:,} and {other + 1:,}, counted from 1, in {phrase(differing, 4)}): to this model they are equal"
+            f"{(~truly).sum():,} rows differ from one with another label only in what the encoding leaves out "
+            f"({_named(pair, numbers)}, in {phrase(differing, 4)}): to this model they are equal"
         )
         yield Suspect("encoded alike", message)
+
+
+def _named(pair: tuple[int, int], numbers: IntArray | None) -> str:
+    """Return two rows as a person counts them."""
+    first, other = pair if numbers is None else (int(numbers[i]) for i in pair)
+    return f"rows {first + 1:,} and {other + 1:,}, counted from 1"
 
 
 def _is_mixed(group: IntArray, codes: IntArray) -> BoolArray:
@@ -345,8 +357,9 @@ def _imbalance(codes: IntArray, classes: NDArray[Any]) -> Iterator[Suspect]:
     rarest = int(np.argmin(counts))
     # With many classes, each has a small share.
     if counts[rarest] / len(codes) < RARE * min(1.0, 2 / len(classes)):
+        are = "is" if counts[rarest] == 1 else "are"
         message = (
-            f"only {counts[rarest]:,} of {len(codes):,} rows are {classes[rarest]}: accuracy says little about it; "
+            f"only {counts[rarest]:,} of {len(codes):,} rows {are} {classes[rarest]}: accuracy says little about it; "
             "look at balanced accuracy, and consider balanced class weights"
         )
         yield Suspect("imbalance", message)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._core import is_sparse, threads
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix
 from ..objective.statement import plain
 from .training_data import read_data
@@ -37,7 +37,7 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     --------
     >>> one, other = data_hash([[0.0, 1.0]], ["a"]), data_hash(sparse.csr_matrix([[0.0, 1.0]]), ["a"])
     >>> one == other, differs(one, data_hash([[0.0, 2.0]], ["a"]))
-    (True, 'the rows of X are not those of the fit: their hash differs')
+    (True, 'the rows are not those of the fit: their hash differs')
     """
     X, labels, s = read_data(X, y, sample_weight)
     return {
@@ -45,7 +45,7 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
         "columns": int(X.shape[1]),
         "X": _hash_of_rows(X),
         "y": _hash_of_labels(labels),
-        "sample_weight": None if s is None or (s == 1.0).all() else _sha256(s.astype("<f8").tobytes()),
+        "sample_weight": None if s is None else hash_of_weights([s]),
     }
 
 
@@ -54,10 +54,19 @@ def differs(said: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     if (said["rows"], said["columns"]) != (found["rows"], found["columns"]):
         had = f"the fit had {said['rows']} of {said['columns']}"
         return f"the data have {found['rows']} rows of {found['columns']} columns, {had}"
-    for name, words in (("X", "rows of X"), ("y", "labels"), ("sample_weight", "weights of the examples")):
+    for name, words in (("X", "rows"), ("y", "labels"), ("sample_weight", "weights of the examples")):
         if said[name] != found[name]:
             return f"the {words} are not those of the fit: their hash differs"
     return ""
+
+
+def hash_of_weights(weights: Iterable[FloatArray]) -> str | None:
+    """Return the hash of weights, some at a time; None where all are one."""
+    found, plain_ones = hashlib.sha256(), True
+    for part in weights:
+        found.update(np.ascontiguousarray(part, dtype="<f8").data)
+        plain_ones = plain_ones and bool((part == 1.0).all())
+    return None if plain_ones else found.hexdigest()
 
 
 def _sha256(content: bytes) -> str:

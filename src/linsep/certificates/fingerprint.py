@@ -65,7 +65,7 @@ class Fingerprint:
         error = 4 * gamma(self.n + self.d + 8)
         slack = error * sum(self.squares)
         if any(abs(one - two) > slack for one, two in zip(self.squares, other.squares, strict=True)):
-            return "the rows of X (or their labels) are not those of the fit"
+            return "the rows (or their labels) are not those of the fit"
         if abs(self.weight - other.weight) > error * self.weight:
             return "the weights of the examples are not those of the fit"
         return ""

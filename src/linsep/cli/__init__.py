@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .speech import note, print_json
+from .speech import for_commands, note, print_json
 from .startup import defer, leave_out
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = ["main", "run"]
 
 #: Packages that only some commands need, and the extra that brings them.
 EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
+EXTRAS["python_calamine"] = "excel"
 #: An exit code above this stands for a signal, as in shells.
 SIGNALLED = 128
 
@@ -64,7 +65,7 @@ def main() -> int:
     """Run the command in ``sys.argv`` and return the exit code."""
     debug, for_programs = "--debug" in sys.argv, "--json" in sys.argv
     _prepare_streams()
-    warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {message}")
+    warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {for_commands(message)}")
     try:
         words = [word for word in sys.argv[1:] if word != "--debug"]
         code = _app()(words, print_error=False, exit_on_error=False)

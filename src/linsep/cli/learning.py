@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from .options import (
@@ -24,7 +26,55 @@ from .options import (
     Training,
     ready,
 )
-from .speech import Waiting, note, show
+from .speech import Waiting, for_commands, note, show
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Counting:
+    """How much rows and classes count, and from which level coefficients are counted.
+
+    Parameters
+    ----------
+    weights
+        The column that says how often each row was seen, in whole numbers: the same as so many rows.
+    sample_weight
+        The column that says how much each row counts, in any numbers from 0.
+    successes
+        Instead of a target: the column with the number of successes among the trials that a row stands for.
+    trials
+        The column with the number of these trials.
+    class_weight
+        How much the rows of each class count: yes=5,no=1, or one such pair each time; balanced as --balanced.
+    balanced
+        Count all classes the same, however many examples they have.
+    reference
+        column=level: coefficients of the column's other levels are told relative to this one, which changes no
+        prediction; without a penalty the first level of each category, if nothing is said.
+    """
+
+    weights: str | None = None
+    sample_weight: str | None = None
+    successes: str | None = None
+    trials: str | None = None
+    class_weight: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    balanced: bool = False
+    reference: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+
+    def by_class(self) -> tuple[str, ...]:
+        """Return what is said of the classes."""
+        if self.balanced and self.class_weight:
+            raise ValueError("--balanced would be ignored: --class-weight says how much classes count")
+        return ("balanced",) if self.balanced else self.class_weight
+
+    def weighing(self) -> Any:
+        """Return which columns say how much rows count."""
+        from ..workflows.weighing import Weighing
+
+        return Weighing(self.weights, self.sample_weight, self.successes, self.trials)
+
+
+COUNTING = Counting()
 
 
 def fit(
@@ -36,8 +86,9 @@ def fit(
     C: Annotated[str, Parameter(name="--C")] = "1",
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
-    balanced: bool = False,
+    counting: Counting = COUNTING,
     seed: Seed = 0,
+    test_share: float | None = None,
     max_memory: str | None = None,
     scratch: Path | None = None,
     resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
@@ -59,8 +110,9 @@ def fit(
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
-    balanced
-        Count all classes the same, however many examples they have.
+    test_share
+        Share of the rows to hold out, such as 0.2, drawn from each class by the seed. The model is measured on them,
+        and remembers which they are: evaluate and report take them from the same file.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
@@ -68,13 +120,18 @@ def fit(
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
-    from ..workflows import training
+    from ..workflows import holding_out, training
     from ..workflows.preparation import prepare
 
     ready(output, data)
     chosen = training.parse_C(C)
     if max_memory is not None:
-        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        if test_share is not None:
+            raise ValueError(
+                "--test-share takes its data into memory: leave out --max-memory, or split the file before"
+            )
+        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
+        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
         asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
         return _fit_in_parts(data, target, chosen, max_memory, asked, json)
     if scratch is not None or not resume:
@@ -83,11 +140,18 @@ def fit(
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
         scaled = training.is_scaled(loss, chosen, asked["degree"])
-        examples = prepare(data, target, keep_frame=chosen is None, scaled=scaled, **asked)
+        weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
+        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
+        held, kept = None, dict[str, Any]()
+        if test_share is not None:
+            examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=scaled)
+            kept[holding_out.SECTION] = split.to_dict()
+        by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
         from ..workflows import summaries
+        from ..workflows.reference import Reference
 
-        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, balanced=balanced, seed=seed)
+        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
@@ -97,21 +161,31 @@ def fit(
             hashed = None if output is None else pool.submit(training.hashed, examples)
             suspicious = pool.submit(training.doubts, examples)
             model = training.estimator(loss, C=chosen, **settings)
-            interrupted = training.fit_or_stop(model, examples)
+            reference = Reference.chosen(counting.reference, examples.encoding, penalised=bool(np.isfinite(chosen)))
+            interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
+            reference = reference.with_estimates(examples, model)
             waiting.on("looking for what is suspicious")
             doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
         if output is not None and hashed is not None:
-            save(model, output, data=hashed.result(), encoding=examples.encoding.to_dict())
+            encoding = training.kept_encoding(examples, model, reference) | kept
+            save(model, output, data=hashed.result(), encoding=encoding)
     for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(summaries.Facts.of(examples, model, doubts), model, scores, output, json)
+    return _print_fit(summaries.Facts.of(examples, model, doubts, reference), model, scores, output, json, held)
 
 
-def _print_fit(facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool) -> int:
-    from ..workflows import summaries
+def _print_fit(
+    facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool, held: Any = None
+) -> int:
+    from ..analysis.evaluation import evaluate
+    from ..workflows import evaluating, summaries
 
-    record = summaries.fit_record(facts, model, scores, output)
-    show(record, summaries.fit_text(facts, model, scores, output), json)
+    record, text = summaries.fit_record(facts, model, scores, output), summaries.fit_text(facts, model, scores, output)
+    if held is not None:
+        measured = evaluate(model, held.X, held.y)
+        record["test"] = evaluating.evaluation_record(measured)
+        text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
+    show(record, text, json)
     return 0 if record["proven"] else 1
 
 
@@ -129,7 +203,8 @@ def _fit_in_parts(
     with Waiting() as waiting:
         found = streaming.fit_in_parts(request, waiting.share)
         if output is not None:
-            save(found.model, output, data=found.data, encoding=found.facts.encoding.to_dict())
+            with found.folder.kept_to_go_on():
+                save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in found.facts.notes:
         note(remark)
     if found.interrupted and found.folder.lasting:
@@ -167,16 +242,17 @@ def separable(
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, scaled=False, **columns.asked(reading))
+        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         check_two(examples)
         waiting.on("looking for a plane, and for a proof that there is none")
-        found = separability(examples.X, examples.y, time_limit=time_limit)
+        X = examples.own_numbers()
+        found = separability(X, examples.y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
         text = told(found, examples.encoding.names, len(examples.y))
         if estimates:
             waiting.on("following the likelihood to its supremum")
             names = examples.encoding.names
-            limit = maximum_likelihood(examples.X, examples.y, feature_names=names, time_limit=time_limit)
+            limit = maximum_likelihood(X, examples.y, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
             record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
     show(record, text, json, notes=examples.notes)
@@ -197,6 +273,8 @@ def compare(
 ) -> int:
     """Fit every loss to the same file, and set side by side what each reaches.
 
+    Of two classes, the row of zero_one says what `linsep separable` proves, where that takes no longer than 10 seconds.
+
     Parameters
     ----------
     test
@@ -205,17 +283,23 @@ def compare(
         How much the losses count against the penalty.
     """
     from ..analysis.comparison import compare as side_by_side
+    from ..workflows.comparing import verdict_on, verdict_text
     from ..workflows.preparation import encoded, prepare
     from ..workflows.summaries import finite
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = prepare(data, target, **columns.asked(reading))
+        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
         waiting.on("fitting every loss")
         further = {} if others is None else dict(X_test=others.X, y_test=others.y)
         table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
-    show({"rows": finite(table.to_dict())}, table, json, notes=examples.notes)
+        waiting.on("looking for a plane, and for a proof that there is none")
+        verdict = verdict_on(examples)
+        table = table if verdict is None else table.judged(verdict.separable)
+    rows = [row | {"note": for_commands(row["note"])} for row in table.to_dict()]
+    record = {"rows": finite(rows), "verdict": None if verdict is None else verdict.verdict}
+    show(record, for_commands(f"{table}{verdict_text(verdict)}"), json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 

@@ -73,22 +73,25 @@ def evaluate(
     from ..data.encoding import from_dict
     from ..workflows.evaluating import evaluation_record, evaluation_text, weights_of
     from ..workflows.gaps import Gaps
+    from ..workflows.holding_out import unseen_rows, weighing_of
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
 
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), keep_frame=True)
+        asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+        examples, known = unseen_rows(found, examples)
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
         waiting.on("measuring")
-        asked: dict[str, Any] = dict(threshold=found.threshold, sample_weight=weight)
+        asked = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
-    show(record, evaluation_text(measured), json, notes=[*examples.notes, *gaps.notes()])
+    show(record, evaluation_text(measured), json, notes=[*examples.notes, *known, *gaps.notes()])
     return 0
 
 
@@ -121,30 +124,36 @@ def verify(
     """
     from ..data.encoding import from_dict
     from ..persistence.verification import verify as check
-    from ..workflows import checking_streams, second_opinion, summaries
+    from ..workflows import checking_streams, holding_out, second_opinion, summaries
     from ..workflows.labels import check_labels
     from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
 
     if rows is not None:
         ready(rows, model, data)
     found = _read(model)
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
-        if not (independent or rows) and checking_streams.is_long(found.model, data):
+        in_parts = not (independent or rows or holding_out.split_of(found))
+        if in_parts and checking_streams.is_long(found.model, data):
             hints = reading.hints()
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
             outcome = checking_streams.of_encoded_rows(outcome)
         else:
-            examples = encoded(data, from_dict(found.encoding), target, reading.hints())
+            weighing = Weighing.of_model(found.encoding)
+            examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
             waiting.on("verifying")
             check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
-            outcome = checking_streams.of_encoded_rows(check(model, examples.X, examples.y))
+            everything, examples = examples, holding_out.rows_of_fit(found, examples)
+            rows_of_fit = examples.X, examples.y, examples.weight
+            outcome = checking_streams.of_encoded_rows(check(model, *rows_of_fit))
             outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
+            outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
             if rows is not None:
-                second_opinion.write_rows(rows, examples.X, examples.y, examples.encoding.target)
+                second_opinion.write_rows(rows, *rows_of_fit, examples.encoding.target)
             if independent:
                 waiting.on("verifying independently")
-                both = second_opinion.check_independently(model, examples.X, examples.y, outcome)
+                both = second_opinion.check_independently(model, *rows_of_fit, outcome)
     record = summaries.verification_record(outcome) | (both.record() if independent else {})
     show(record, both if independent else outcome, json)
     if independent:

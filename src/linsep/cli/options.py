@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
@@ -17,11 +17,14 @@ Output = Annotated[Path, Parameter(alias="-o")]
 #: What many commands take, with the same words of help.
 Training = Annotated[str, Parameter(allow_leading_hyphen=True, help="A file, as for `linsep fit`.")]
 Target = Annotated[
-    str | None, Parameter(help="The column to predict, by name or by number (1 the first, -1 the last).")
+    str | None, Parameter(alias="-t", help="The column to predict, by name or by number (1 the first, -1 the last).")
 ]
 Labels = Annotated[
-    str | None, Parameter(help="The column with the labels; without it the one that the model was trained on.")
+    str | None,
+    Parameter(alias="-t", help="The column with the labels; without it the one that the model was trained on."),
 ]
+#: Several words after one option, up to the next.
+Several = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
 Model = Annotated[Path, Parameter(help="A model that `linsep fit` wrote.")]
 Tolerance = Annotated[float, Parameter(help="The relative duality gap to reach.")]
 Seed = Annotated[int, Parameter(help="Of everything random.", validator=validators.Number(gte=0, lt=2**32))]
@@ -50,20 +53,30 @@ class Reading:
     encoding
         Of the text: utf-8, latin-1, cp1252, …
     missing
-        Further words that stand for a missing value.
+        Further words that stand for a missing value, one or several.
+    decimal
+        What sets decimals apart: a point or a comma.
+    sheet
+        Of a workbook, by name or by number; without it the first.
+    max_columns
+        How many columns a table may have.
     """
 
     delimiter: str | None = None
     header: Annotated[bool | None, Parameter(negative="--no-header")] = None
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
+    missing: Several = ()
+    decimal: Literal[".", ","] | None = None
+    sheet: str | None = None
+    max_columns: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 50_000
 
-    def hints(self, as_text: frozenset[str] = frozenset()) -> Any:
-        """Return what a reader is told of the file; the columns `as_text` are no numbers, whatever they look like."""
+    def hints(self) -> Any:
+        """Return what a reader is told of the file."""
         from ..data.readers import Hints
 
         delimiter = {"tab": "\t", "\\t": "\t", "space": " "}.get(self.delimiter or "", self.delimiter)
-        return Hints(delimiter, self.header, self.encoding, self.missing, as_text)
+        said = (self.header, self.encoding, self.missing, self.decimal, self.sheet, self.max_columns)
+        return Hints(delimiter, *said)
 
 
 @Parameter(name="*")
@@ -74,11 +87,15 @@ class Columns:
     Parameters
     ----------
     numeric
-        Columns that are numbers.
+        Columns that are numbers, one or several: --numeric age income.
     category
-        Columns that are categories.
+        Columns that are categories, also where they are written as numbers.
     date
         Columns that are dates.
+    day_first
+        Columns of dates such as 03/04/2021 that begin with the day.
+    month_first
+        Columns of dates such as 03/04/2021 that begin with the month.
     text
         Columns that are text.
     ignore
@@ -87,28 +104,28 @@ class Columns:
         2 adds squares and products of the numbers, 3 cubes, and so on.
     """
 
-    numeric: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    numeric: Several = ()
+    category: Several = ()
+    date: Several = ()
+    day_first: Several = ()
+    month_first: Several = ()
+    text: Several = ()
+    ignore: Several = ()
     degree: int = 1
 
     def kinds(self) -> dict[str, str]:
-        """Return what the user says that columns are; lists may be separated by commas too."""
+        """Return what the user says that columns are, by the words that name them."""
         said: dict[str, str] = {}
         asked = dict(number=self.numeric, category=self.category, date=self.date, text=self.text, ignored=self.ignore)
-        for kind, names in asked.items():
-            for name in (part.strip() for word in names for part in word.split(",")):
-                if said.setdefault(name, kind) != kind:
-                    raise ValueError(f"column {name!r} cannot be {said[name]} and {kind} at once")
+        for kind, words in (asked | {"date dmy": self.day_first, "date mdy": self.month_first}).items():
+            for word in words:
+                if said.setdefault(word, kind) != kind:
+                    raise ValueError(f"column {word!r} cannot be {said[word]} and {kind} at once")
         return said
 
     def asked(self, reading: Reading) -> dict[str, Any]:
         """Return how a file is to be read and encoded, as `prepare` takes it."""
-        kinds = self.kinds()
-        as_text = frozenset(name for name, kind in kinds.items() if kind != "number")
-        return dict(hints=reading.hints(as_text), kinds=kinds, degree=self.degree)
+        return dict(hints=reading.hints(), kinds=self.kinds(), degree=self.degree)
 
 
 READING, COLUMNS = Reading(), Columns()

@@ -32,7 +32,8 @@ def demo(
     noise
         Standard deviation of the noise on the training images, whose pixels go from 0 to 1; 0 for none.
     data
-        Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's own digits.
+        Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's digits, enlarged
+        to 28 × 28 pixels.
     output
         Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
     """

@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 import json as json_format
+import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
+
+#: What the library says in terms of its parameters, and what that is for somebody who typed a command.
+PHRASES = (
+    (
+        r"(are not linearly separable): .*?\. The plane reported is chosen by keep",
+        r"\1 (`linsep separable` shows why). "
+        "The plane with the fewest mistakes is reported",
+    ),
+    (
+        r"The plane reported is chosen by keep; raise max_iter if",
+        "The plane with the fewest mistakes is reported; try more passes if",
+    ),
+    (r"; raise max_iter, scale the features, or choose another stopping rule", ""),
+    (r"\blinsep\.estimates has the limit", "`linsep separable --estimates` has the limit"),
+    (r"\b(?:use|give) a finite C\b", "give a finite --C"),
+    (r"\bpenalty='l2'", "--l1-ratio 0"),
+    (r"\bnot tol=", "not the --tol "),
+)
+
+
+def for_commands(message: object) -> str:
+    """Return what the library says in the words of the commands.
+
+    Examples
+    --------
+    >>> for_commands("nothing more can be proven; use a finite C")
+    'nothing more can be proven; give a finite --C'
+    """
+    text = str(message)
+    for pattern, words in PHRASES:
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def print_json(record: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +17,20 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from .csv_stretches import read_stretches
-from .sources import DataError, Source, blame
+from .sources import HEAD, DataError, Source, blame
 
 DELIMITERS = (",", "\t", ";", "|")
 #: What stands for a missing value besides an empty field.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
-NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$"
-#: A column of text of which more than this share are numbers is a column of numbers with something wrong in it.
-MOSTLY_NUMBERS = 0.98
-#: Below this many rows a share says little.
-ENOUGH_ROWS = 50
+#: A number as pyarrow reads it, by what sets its decimals apart.
+NUMBER = {mark: rf"\s*[+-]?(?:[0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?\s*" for mark in ".,"}
+#: What can only be a number with a decimal comma, or but for its three decimals; and one with a decimal point.
+COMMA = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+),[0-9]+\s*[€$£%]?")
+POINT = re.compile(r"[$£€]?\s*[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+)\.[0-9]+\s*[€%]?")
+#: What may be thousands as well.
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})")
+#: A number that begins with a zero, as codes do.
+ZERO = re.compile(r"0[0-9]+")
 BLOCK = 8 << 20
 #: A file of up to this many bytes is small, and its rows come so many at a time.
 WHOLE, ROWS = 128 << 20, 1 << 16
@@ -49,6 +54,8 @@ class Dialect:
     encoding : str
     missing : tuple of str
         What stands for a missing value.
+    decimal : str
+        What sets decimals apart.
     """
 
     delimiter: str = ","
@@ -57,6 +64,7 @@ class Dialect:
     spaces: bool = False
     encoding: str = "utf-8"
     missing: tuple[str, ...] = MISSING
+    decimal: str = "."
 
 
 def sniff(
@@ -66,6 +74,7 @@ def sniff(
     header: bool | None = None,
     encoding: str = "utf-8",
     missing: tuple[str, ...] = (),
+    decimal: str | None = None,
 ) -> Dialect:
     r"""Return the dialect that the first bytes show; what is given is not guessed.
 
@@ -76,6 +85,8 @@ def sniff(
     (';', True)
     >>> sniff(b"5.1,3.5,setosa\n4.9,3.0,setosa\n").header
     False
+    >>> sniff(b"price;town\n7,5;Ede\n12,25;Ulm\n").decimal
+    ','
     """
     encoding = _marked(head) or encoding
     text = _decoded(head, encoding)
@@ -86,9 +97,23 @@ def sniff(
     quoted = _is_quoted(text, delimiter)
     rows = _rows(text, delimiter, quoted)
     spaces = bool(re.search(re.escape(delimiter) + " ", text)) and _all_spaced(rows)
+    rows = [[cell.strip() for cell in row] for row in rows]
+    decimal = _decimal(rows, delimiter) if decimal is None else decimal
     if header is None:
-        header = _has_header([[cell.strip() for cell in row] for row in rows])
-    return Dialect(delimiter, header, quoted, spaces, encoding, (*MISSING, *missing))
+        header = has_header(rows, decimal)
+    return Dialect(delimiter, header, quoted, spaces, encoding, (*MISSING, *missing), decimal)
+
+
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
+    """Return what sets decimals apart; where commas separate the values, a column's own values tell."""
+    cells = [cell for row in rows for cell in row] if delimiter != "," else []
+    by_comma = sum(COMMA.fullmatch(cell) is not None for cell in cells if delimiter == ";" or not _is_thousand(cell))
+    by_point = sum(POINT.fullmatch(cell) is not None for cell in cells if not _is_thousand(cell))
+    return "," if by_comma > by_point else "."
+
+
+def _is_thousand(cell: str) -> bool:
+    return THOUSANDS.fullmatch(cell) is not None
 
 
 def _marked(head: bytes) -> str | None:
@@ -150,19 +175,19 @@ def _all_spaced(rows: list[list[str]]) -> bool:
     return bool(cells) and all(cell.startswith(" ") for cell in cells)
 
 
-def _is_number(cell: str) -> bool:
-    return re.match(NUMBER, cell) is not None
+def _is_number(cell: str, decimal: str) -> bool:
+    return re.fullmatch(NUMBER[decimal], cell) is not None
 
 
-def _has_header(rows: list[list[str]]) -> bool:
+def has_header(rows: list[list[str]], decimal: str = ".") -> bool:
     """Whether the first row names columns: no numbers, no repeats, and unlike what stands below it."""
     if len(rows) < 2:
-        return bool(rows) and not any(_is_number(cell) for cell in rows[0])
+        return bool(rows) and not any(_is_number(cell, decimal) for cell in rows[0])
     first, below = rows[0], rows[1:]
-    if any(_is_number(cell) for cell in first):
+    if any(_is_number(cell, decimal) for cell in first):
         return False
     columns = [[row[j] for row in below if j < len(row) and row[j]] for j in range(len(first))]
-    if any(cells and all(_is_number(cell) for cell in cells) for cells in columns):
+    if any(cells and all(_is_number(cell, decimal) for cell in cells) for cells in columns):
         return True
     return (
         len(set(first)) == len(first)
@@ -174,12 +199,74 @@ def _has_header(rows: list[list[str]]) -> bool:
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def _options(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None, lines_in_values: bool) -> Any:
-    width = len(next(iter(_rows(_decoded(source.head, dialect.encoding), dialect.delimiter, dialect.quoted, 1)), []))
-    names = None if dialect.header else [f"column_{j + 1}" for j in range(width)]
+@dataclass(frozen=True)
+class Header:
+    """The columns of a file, by its first line and the rows below it.
+
+    Attributes
+    ----------
+    file : str
+    names : list of str
+    codes : frozenset of str
+        Those of whole numbers some of which begin with a zero, which a number does not keep.
+    """
+
+    file: str
+    names: list[str]
+    codes: frozenset[str] = frozenset()
+
+
+def header_of(source: Source, dialect: Dialect, most: int) -> Header:
+    """Return the columns of a file; raise where there are more than `most`, before anything is done with each."""
+    first = next(iter(_rows(_first_line(source, dialect), dialect.delimiter, dialect.quoted, 1)), [])
+    check_width(source.name, len(first), most)
+    names = [name.strip() if dialect.spaces else name for name in first]
+    names = names if dialect.header else [f"column_{j + 1}" for j in range(len(first))]
+    text = _decoded(source.head, dialect.encoding)
+    if re.search(rf"(?:^|[\n{re.escape(dialect.delimiter)} \"])0[0-9]", text) is None:
+        return Header(source.name, names)
+    rows = _rows(text, dialect.delimiter, dialect.quoted, limit=10**6)[dialect.header :]
+    columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
+    codes = frozenset(name for name, cells in zip(names, columns, strict=False) if _are_codes(cells))
+    return Header(source.name, names, codes)
+
+
+def _first_line(source: Source, dialect: Dialect) -> str:
+    """Return the text up to the end of the first line at least, of which the first bytes may be a part only."""
+    head = source.head
+    if b"\n" not in head and len(head) == HEAD and source.path is not None:
+        with source.open(mapped=False) as stream:
+            head = b""
+            while b"\n" not in head and (more := stream.read(4 * HEAD)):
+                head += more
+    return _decoded(head, dialect.encoding)
+
+
+def _are_codes(cells: Sequence[str]) -> bool:
+    """Whether all are whole numbers, and some begin with a zero."""
+    given = [cell.strip() for cell in cells]
+    return any(map(ZERO.fullmatch, given)) and all(cell.isdecimal() or cell in MISSING for cell in given)
+
+
+def check_width(name: str, width: int, most: int) -> None:
+    """Raise where a table has more columns than that, each of which takes a look of its own."""
+    if width > most:
+        raise DataError(
+            f"{name}: {width:,} columns, and each is looked at, which takes long beyond {most:,}; write LIBSVM text or "
+            f"NPZ (numpy.savez(path, X=…, y=…)), which are taken as they are, or say --max-columns {width}"
+        )
+
+
+def _options(
+    source: Source, dialect: Dialect, names: list[str], types: Mapping[str, pa.DataType] | None, lines_in_values: bool
+) -> Any:
     missing = [*dialect.missing, *(f" {word}" for word in dialect.missing)] if dialect.spaces else list(dialect.missing)
+    block = max(BLOCK, 4 * len(_first_line(source, dialect)) if b"\n" not in source.head else 0)
+    said = {f" {name}": kind for name, kind in (types or {}).items()} if dialect.spaces else {}
     return dict(
-        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=dialect.encoding, column_names=names),
+        read_options=arrow_csv.ReadOptions(
+            block_size=block, encoding=dialect.encoding, column_names=None if dialect.header else names
+        ),
         parse_options=arrow_csv.ParseOptions(
             delimiter=dialect.delimiter,
             quote_char='"' if dialect.quoted else False,
@@ -189,7 +276,8 @@ def _options(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
             null_values=missing,
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
-            column_types=types or None,
+            column_types={**said, **(types or {})} or None,
+            decimal_point=dialect.decimal,
             # what a boolean is called stays visible: it becomes a level
             true_values=[],
             false_values=[],
@@ -197,29 +285,33 @@ def _options(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] 
     )
 
 
-def read_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+def read_csv(
+    source: Source, dialect: Dialect, names: list[str], types: Mapping[str, pa.DataType] | None = None
+) -> pa.Table:
     """Return the whole file; types that are not given are inferred from all rows.
 
     Raises
     ------
     DataError
-        For no rows, ragged rows, bytes that are not text, columns of numbers with something else among them.
+        For no rows, ragged rows, bytes that are not text.
     """
-    table = _read_whole(source, dialect, types)
+    table = _read_whole(source, dialect, names, types)
     if not table.num_rows:
         raise DataError(_no_rows(source))
     return table
 
 
-def _read_whole(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType] | None) -> pa.Table:
-    content, options = source.buffer(), _options(source, dialect, types, b'"' in source.head)
+def _read_whole(
+    source: Source, dialect: Dialect, names: list[str], types: Mapping[str, pa.DataType] | None
+) -> pa.Table:
+    content, options = source.buffer(), _options(source, dialect, names, types, b'"' in source.head)
     try:
         is_utf8 = dialect.encoding.lower() in ("utf-8", "utf8")
         table = read_stretches(content, options, quoted=dialect.quoted) if is_utf8 else None
         if table is None:
             # Where the first quote comes late, a line may end within quotes all the same.
             if b'"' not in source.head and re.search(rb'"', memoryview(content)):
-                options = _options(source, dialect, types, True)
+                options = _options(source, dialect, names, types, True)
             table = arrow_csv.read_csv(pa.BufferReader(content), **options)
         return _tidy(source, dialect, table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -230,16 +322,18 @@ def _no_rows(source: Source) -> str:
     return f"{source.name}: no rows below the header; if the first line is data, say --no-header"
 
 
-def stream_csv(source: Source, dialect: Dialect, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
+def stream_csv(
+    source: Source, dialect: Dialect, names: list[str], types: Mapping[str, pa.DataType]
+) -> Iterator[pa.Table]:
     """Yield the file a block at a time, with the types that are given; a small one is read at once, by all threads."""
     if source.path is not None and source.compression is None and (source.size or 0) <= WHOLE:
-        table = _read_whole(source, dialect, types)
+        table = _read_whole(source, dialect, names, types)
         yield from (table.slice(first, ROWS) for first in range(0, table.num_rows, ROWS))
         return
     row = 0
     with blame(source.name), source.open(mapped=False) as stream:
         try:
-            options = _options(source, dialect, types, True)  # the quotes to come nobody knows
+            options = _options(source, dialect, names, types, True)  # the quotes to come nobody knows
             for batch in arrow_csv.open_csv(stream, **options):
                 table = _tidy(source, dialect, pa.Table.from_batches([batch]), row)
                 row += table.num_rows
@@ -272,8 +366,12 @@ def check_names(where: str, names: Sequence[str]) -> None:
         raise DataError(f"{where}: two columns are called {repeated[0]!r}; rename one of them")
 
 
-def _line(dialect: Dialect, row: int) -> int:
-    return row + 1 + dialect.header
+def line_of(source: Source, dialect: Dialect, row: int) -> int | None:
+    """Return the line that a row begins on, from 1, or None where the file cannot be gone through once more.
+
+    A value in quotes may have several lines, and lines may be empty.
+    """
+    return _first_line_where(source, dialect, None, lambda k, fields: k == row)
 
 
 def _not_text(source: Source, dialect: Dialect, name: str, column: Any, before: int) -> str:
@@ -281,38 +379,10 @@ def _not_text(source: Source, dialect: Dialect, name: str, column: Any, before: 
         try:
             (value or b"").decode("utf-8")
         except UnicodeDecodeError:
-            where = f"{source.name} line {_line(dialect, before + row)}, column {name!r}"
+            line = line_of(source, dialect, before + row)
+            where = f"{source.name} {f'row {before + row + 1}' if line is None else f'line {line}'}, column {name!r}"
             return f"{where}: {value[:40]!r} is not UTF-8 text; say --encoding latin-1 (or what it is), or convert it"
     return f"{source.name}, column {name!r}: it holds bytes, not text"
-
-
-def check_numbers(source: Source, dialect: Dialect, table: pa.Table, ignored: set[str]) -> None:
-    """Raise for a column of numbers that has something else among them, perhaps a million rows down."""
-    for name in table.column_names:
-        column = table.column(name)
-        if name in ignored or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            continue
-        given = len(column) - column.null_count
-        looks = pc.match_substring_regex(column, NUMBER)
-        numbers = int(pc.sum(looks).as_py() or 0)
-        if not seem_numbers(numbers, given):
-            continue
-        row = pc.index(looks, value=False).as_py()
-        value = column[row].as_py()
-        raise no_number(f"{source.name} line {_line(dialect, row)}", name, value, numbers, given)
-
-
-def seem_numbers(numbers: int, given: int) -> bool:
-    """Whether so many numbers among the values of a column mean that the others are mistakes."""
-    return given >= ENOUGH_ROWS and MOSTLY_NUMBERS * given <= numbers < given
-
-
-def no_number(where: str, name: str, value: str, numbers: int, given: int) -> DataError:
-    """Return what to say of a value among numbers that is none."""
-    return DataError(
-        f"{where}, column {name!r}: {value[:40]!r} is not a number, but {numbers:,} of {given:,} values are; correct "
-        f"it, say --missing {value[:20]!r} if it means a missing value, or --category {name}"
-    )
 
 
 def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
@@ -320,7 +390,7 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
     if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
         advice = "say --encoding latin-1, or convert it"
         return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {advice}")
-    if content is not None and (ragged := _ragged(source, dialect, bytes(content))):
+    if ragged := _ragged(source, dialect, content):
         return DataError(ragged)
     if "Empty CSV" in str(error):
         return DataError(_no_rows(source))
@@ -329,34 +399,52 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
     if not found:
         return DataError(f"{source.name}: {message}")
     number, kind, what = found.groups()
-    row = re.search(r"Row #(\d+)", message)
-    line = int(row.group(1)) if row else _line_of_no_number(dialect, content, int(number)) if kind == "double" else None
+    value = re.search(r"invalid value '(.*)'", what)
+    line = _line_of_no_number(source, dialect, content, int(number)) if kind in NUMBERS else None
     where = f"{source.name}{f' line {line}' if line else ''}, column {_name(source, dialect, int(number))!r}"
-    expected = NUMBERS.get(kind, f"value of the type {kind}")
-    return DataError(f"{where}: {what}, where a {expected} is expected; correct it")
+    if kind not in NUMBERS or value is None:
+        return DataError(f"{where}: {what}, where a value of the type {kind} is expected; correct it")
+    return DataError(
+        f"{where}: {value[1][:40]!r} is not a {NUMBERS[kind]}; correct it, say --missing {value[1][:20]!r} if it "
+        f"stands for a missing value, or --decimal if decimals are not set apart by {dialect.decimal!r}"
+    )
 
 
-def _line_of_no_number(dialect: Dialect, content: Any, j: int) -> int | None:
+def _line_of_no_number(source: Source, dialect: Dialect, content: Any, j: int) -> int | None:
     """Return the first line on which column j, from 0, holds neither a number nor what stands for a missing one."""
-    if content is None:
-        return None
+
+    def is_none(_: int, fields: list[str]) -> bool:
+        value = fields[j].strip() if j < len(fields) else ""
+        return value not in dialect.missing and not _is_number(value, dialect.decimal)
+
+    return _first_line_where(source, dialect, content, is_none)
+
+
+def _first_line_where(
+    source: Source, dialect: Dialect, content: Any, is_it: Callable[[int, list[str]], bool]
+) -> int | None:
+    """Return the line on which the first row begins of which that is true, by its number from 0 and its fields."""
     before = 0
-    for k, (row, ends) in enumerate(_records(dialect, bytes(content))):
-        value = row[j].strip() if j < len(row) else ""
-        if k >= dialect.header and value not in dialect.missing and not _is_number(value):
-            return before + 1
-        before = ends
+    with suppress(csv.Error):
+        for k, (fields, ends) in enumerate(_records(source, dialect, content)):
+            if k >= dialect.header and is_it(k - dialect.header, fields):
+                return before + 1
+            before = ends
     return None
 
 
-def _records(dialect: Dialect, content: bytes) -> Iterator[tuple[list[str], int]]:
-    """Yield the fields of each record, and the number of the line it ends on."""
+def _records(source: Source, dialect: Dialect, content: Any = None) -> Iterator[tuple[list[str], int]]:
+    """Yield the fields of each record, and the number of the line it ends on; nothing where a pipe has run dry."""
+    if content is None and source.path is None:
+        return
     quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    text = io.StringIO(content.decode(dialect.encoding, "replace").removeprefix("\ufeff"), newline="")
-    reader = csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
-    for row in reader:
-        if row:
-            yield row, reader.line_num
+    stream = source.open() if content is None else pa.BufferReader(content)
+    encoding = "utf-8-sig" if dialect.encoding.lower() in ("utf-8", "utf8") else dialect.encoding
+    with io.TextIOWrapper(stream, encoding, "replace", newline="") as text:
+        reader = csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
+        for row in reader:
+            if row:
+                yield row, reader.line_num
 
 
 def _name(source: Source, dialect: Dialect, j: int) -> str:
@@ -365,15 +453,16 @@ def _name(source: Source, dialect: Dialect, j: int) -> str:
     return first[j] if dialect.header and j < len(first) else f"column_{j + 1}"
 
 
-def _ragged(source: Source, dialect: Dialect, content: bytes) -> str | None:
+def _ragged(source: Source, dialect: Dialect, content: Any) -> str | None:
     """Say which line has too few or too many fields."""
     expected, before = None, 0
     try:
-        for row, ends in _records(dialect, content):
+        records = _records(source, dialect, content)
+        for row, ends in records:
             if expected is None:
                 expected = len(row)
             elif len(row) != expected:
-                is_last = ends >= content.count(b"\n") and not content.endswith(b"\n")
+                is_last = next(records, None) is None and not _ends_with_a_line(source, content)
                 cut_off = "the file seems to end in the middle of a record; fetch it again"
                 advice = cut_off if is_last else "correct this line"
                 where = f"{source.name} line {before + 1}"
@@ -382,3 +471,8 @@ def _ragged(source: Source, dialect: Dialect, content: bytes) -> str | None:
     except csv.Error as error:
         return f"{source.name} line {before + 1}: {error}"
     return None
+
+
+def _ends_with_a_line(source: Source, content: Any) -> bool:
+    content = source.buffer() if content is None else content
+    return bytes(content[-1:]) == b"\n"

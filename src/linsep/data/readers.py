@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,12 +18,18 @@ from pyarrow import ipc, parquet
 from scipy import sparse
 
 from .._core import is_sparse
-from .._words import listed
-from .csv_text import Dialect, check_names, check_numbers, read_csv, sniff, stream_csv
+from .csv_text import Dialect, Header, check_names, check_width, header_of, line_of, read_csv, sniff, stream_csv
+from .excel import read_excel
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
+from .naming import column_called
 from .sources import BadValueError, DataError, Source, blame
 
 T = TypeVar("T")
+#: Types of columns by name, or what tells them by a file's header.
+Types = Mapping[str, pa.DataType] | Callable[[Header], Mapping[str, pa.DataType]]
+
+#: A table with more columns than this is refused, unless the user says otherwise: each is looked at.
+COLUMNS = 50_000
 
 #: Rows that a stream of Parquet or Arrow data yields at a time.
 ROWS = 100_000
@@ -43,20 +50,26 @@ class Hints:
     encoding : str
     missing : tuple of str
         Further words that stand for a missing value.
-    as_text : frozenset of str
-        Columns whose values are not checked for being numbers.
+    decimal : str, optional
+        What sets decimals apart.
+    sheet : str, optional
+        Of a workbook, by name or, from 1, by number.
+    max_columns : int
+        A table with more is refused.
     """
 
     delimiter: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()
-    as_text: frozenset[str] = field(default_factory=frozenset)
+    decimal: str | None = None
+    sheet: str | None = None
+    max_columns: int = COLUMNS
 
     def dialect(self, source: Source) -> Dialect:
         """Return the dialect of a file, guessed where it is not said."""
-        said = dict(delimiter=self.delimiter, header=self.header, encoding=self.encoding, missing=self.missing)
-        return sniff(source.head, **said)  # type: ignore[arg-type]
+        names = ("delimiter", "header", "encoding", "missing", "decimal")
+        return sniff(source.head, **{name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True)
@@ -70,22 +83,28 @@ class Table:
     frame : pyarrow.Table
     header : bool
         Whether the names come from the file.
-    line : int or None
-        The line of its first row, where the file is text.
     first : int
         How many rows of the file came before.
+    line_of : callable, optional
+        The line that a row of the file begins on, where the file is text.
+    untyped : bool
+        Whether a column is text because all is, as in CSV, and not because somebody chose so.
+    decimal : str or None
+        What sets decimals apart, where the file is text.
     """
 
     name: str
     frame: pa.Table
     header: bool = True
-    line: int | None = None
     first: int = 0
+    line_of: Callable[[int], int | None] | None = None
+    untyped: bool = False
+    decimal: str | None = None
 
     def where(self, row: int) -> str:
-        """Return the file and the place of a row in it, as a person counts."""
-        place = f"row {self.first + row + 1}" if self.line is None else f"line {self.line + row}"
-        return f"{self.name} {place}"
+        """Return the file and the place of a row in it, as a person counts: by lines of text, or by rows from 1."""
+        line = None if self.line_of is None else self.line_of(self.first + row)
+        return f"{self.name} {f'row {self.first + row + 1}' if line is None else f'line {line}'}"
 
     @contextmanager
     def blaming(self) -> Iterator[None]:
@@ -105,15 +124,7 @@ class Table:
 
     def column(self, name: str) -> str:
         """Return the column of that name or, from 1 or from −1 at the end, of that number."""
-        names = self.frame.column_names
-        if name in names:
-            return name
-        number = int(name) if name.lstrip("-").isdigit() else 0
-        if 1 <= number <= len(names):
-            return str(names[number - 1])
-        if -len(names) <= number <= -1:
-            return str(names[number])
-        raise DataError(f"{self.name}: no column {name!r}; it has {listed(names, 12)}")
+        return column_called(name, self.frame.column_names, self.name)
 
 
 @dataclass(frozen=True)
@@ -144,9 +155,9 @@ def read(
     hints: Hints | None = None,
     *,
     target: str | None = None,
-    types: Mapping[str, pa.DataType] | None = None,
+    types: Types | None = None,
 ) -> Table | Matrix:
-    r"""Read a file whole, or standard input for ``-``: CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ.
+    r"""Read a file whole, or standard input for ``-``: CSV, TSV, Parquet, Arrow, Feather, Excel, LIBSVM text or NPZ.
 
     Parameters
     ----------
@@ -155,8 +166,8 @@ def read(
     hints : Hints, optional
     target : str, optional
         The array with the labels, where it is an NPZ file that does not call it y.
-    types : mapping of str to pyarrow.DataType, optional
-        Of columns of a CSV file whose types shall not be inferred.
+    types : mapping of str to pyarrow.DataType, or callable, optional
+        Of columns of a CSV file whose types shall not be inferred; what is called takes the file's `Header`.
 
     Returns
     -------
@@ -179,18 +190,44 @@ def read(
         if source.format == "npz":
             return _read_npz(source, target)
         if source.format == "csv":
-            dialect = hints.dialect(source)
-            frame = read_csv(source, dialect, types)
-            check_numbers(source, dialect, frame, {target or "", *hints.as_text, *(types or {})})
-            return Table(source.name, frame, dialect.header, 1 + dialect.header)
-        return Table(source.name, _plain(source.name, _read_arrow(source)))
+            csv = _Csv.of(source, hints, types)
+            return csv.table(read_csv(source, csv.dialect, csv.names, csv.types))
+        if source.format == "excel":
+            return _read_excel(source, hints)
+        return Table(source.name, _plain(source.name, _read_arrow(source), hints.max_columns))
+
+
+@dataclass(frozen=True)
+class _Csv:
+    """How a CSV file is read."""
+
+    source: Source
+    dialect: Dialect
+    names: list[str]
+    types: Mapping[str, pa.DataType]
+
+    @classmethod
+    def of(cls, source: Source, hints: Hints, types: Types | None) -> _Csv:
+        dialect = hints.dialect(source)
+        header = header_of(source, dialect, hints.max_columns)
+        return cls(source, dialect, header.names, (types(header) if callable(types) else types) or {})
+
+    def table(self, frame: pa.Table, first: int = 0) -> Table:
+        """Return rows that come after so many others."""
+        line = partial(line_of, self.source, self.dialect)
+        return Table(self.source.name, frame, self.dialect.header, first, line, True, self.dialect.decimal)
+
+
+def _read_excel(source: Source, hints: Hints) -> Table:
+    frame, header = read_excel(source, hints.sheet, hints.header, hints.missing)
+    return Table(source.name, _plain(source.name, frame, hints.max_columns), header, untyped=True)
 
 
 def stream(
     path: str | Path,
     hints: Hints | None = None,
     *,
-    types: Mapping[str, pa.DataType] | None = None,
+    types: Types | None = None,
     base: int | None = None,
     n_features: int | None = None,
     size: int | None = None,
@@ -202,7 +239,7 @@ def stream(
     ----------
     path, hints
         As for `read`.
-    types : mapping of str to pyarrow.DataType, optional
+    types : mapping of str to pyarrow.DataType, or callable, optional
         Of the columns of a CSV file, which cannot be inferred from a part of it.
     base, n_features : int, optional
         How LIBSVM text numbers its first column, and how many there are.
@@ -213,10 +250,9 @@ def stream(
     """
     source, hints = Source.of(path), hints or Hints()
     if source.format == "csv":
-        dialect = hints.dialect(source)
-        first = 0
-        for frame in stream_csv(source, dialect, types or {}):
-            yield Table(source.name, frame, dialect.header, first + 1 + dialect.header, first)
+        csv, first = _Csv.of(source, hints, types), 0
+        for frame in stream_csv(source, csv.dialect, csv.names, csv.types):
+            yield csv.table(frame, first)
             first += frame.num_rows
     elif source.format == "libsvm":
         stretch = STRETCH if size is None else max(1 << 16, min(STRETCH, size // 4))
@@ -224,11 +260,14 @@ def stream(
             yield Matrix(source.name, X, y, base or 0)
     elif source.format == "npz":
         yield _read_npz(source, None)
+    elif source.format == "excel":
+        yield _read_excel(source, hints)
     else:
         with blame(source.name):
             first = 0
             for batch in _one_ahead(_arrow_batches(source, size, columns)):
-                yield Table(source.name, _plain(source.name, pa.Table.from_batches([batch])), first=first)
+                frame = _plain(source.name, pa.Table.from_batches([batch]), hints.max_columns)
+                yield Table(source.name, frame, first=first)
                 first += batch.num_rows
 
 
@@ -249,8 +288,9 @@ def _read_arrow(source: Source) -> pa.Table:
     return reader(content).read_all()
 
 
-def _plain(name: str, table: pa.Table) -> pa.Table:
+def _plain(name: str, table: pa.Table, most: int) -> pa.Table:
     """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes."""
+    check_width(name, table.num_columns, most)
     check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
         if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):

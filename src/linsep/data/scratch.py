@@ -21,8 +21,8 @@ from .._types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from .sources import DataError
 
-#: Of the files in a folder: the rows, the classes, and what they are.
-ROWS, CODES, INDEX = "rows.bin", "codes.bin", "blocks.json"
+#: Of the files in a folder: the rows, the classes, the weights if there are any, and what they are.
+ROWS, CODES, WEIGHTS, INDEX = "rows.bin", "codes.bin", "weights.bin", "blocks.json"
 
 
 @contextmanager
@@ -65,13 +65,17 @@ class ScratchWriter:
         self.folder = folder
         self._rows, self._codes = (folder / ROWS).open("wb"), (folder / CODES).open("wb")
         self._blocks: list[tuple[int, int]] = []  # rows, stored numbers
-        self._sparse = False
+        self._sparse = self._weighted = False
         self.counts, self.squares = np.zeros(0, dtype=np.int64), np.zeros(0)
 
-    def add(self, X: Any, codes: IntArray) -> None:
-        """Write one block."""
+    def add(self, X: Any, codes: IntArray, weight: FloatArray | None = None) -> None:
+        """Write one block; all of them have weights, or none."""
         n = X.shape[0]
         with disk_errors(self.folder):
+            if weight is not None:
+                with (self.folder / WEIGHTS).open("ab" if self._blocks else "wb") as weights:
+                    weights.write(np.ascontiguousarray(weight, dtype="<f8").data)
+                self._weighted = True
             self._sparse = is_sparse(X)
             if self._sparse:
                 self._rows.write(np.ascontiguousarray(X.indptr, dtype="<i8").data)
@@ -94,7 +98,7 @@ class ScratchWriter:
                 file.flush()
                 os.fsync(file.fileno())
                 file.close()
-            index = dict(d=d, base=base, sparse=self._sparse, blocks=self._blocks)
+            index = dict(d=d, base=base, sparse=self._sparse, blocks=self._blocks, weighted=self._weighted)
             places = np.argsort(order)
             index |= dict(order=order, counts=self.counts[places].tolist(), squares=self.squares[places].tolist())
             write_atomically(self.folder / INDEX, json.dumps(index).encode())
@@ -121,7 +125,7 @@ class Scratch(InBlocks):
         self._blocks = [(int(n), int(stored)) for n, stored in index["blocks"]]
         self.n = sum(n for n, _ in self._blocks)
         self.counts, self.squares = np.array(index["counts"], dtype=np.int64), np.array(index["squares"])
-        self._order = np.array(index["order"], dtype=np.int64)
+        self._order, self.weighted = np.array(index["order"], dtype=np.int64), index["weighted"]
 
     @property
     def stored(self) -> int:
@@ -153,7 +157,8 @@ class Scratch(InBlocks):
                 if k + 1 < len(self._blocks):
                     ahead = reader.submit(fetch, k + 1)
                 found = np.frombuffer(codes.read(2 * n), dtype="<i2")
-                yield Block(first, self._block(buffers[k % 2], n, stored), self._order[found])
+                weight = next(self.weights(n, first)) if self.weighted else None
+                yield Block(first, self._block(buffers[k % 2], n, stored), self._order[found], weight)
                 first += n
 
     def codes(self, size: int = 1 << 20) -> Iterator[IntArray]:
@@ -161,6 +166,12 @@ class Scratch(InBlocks):
         with (self.folder / CODES).open("rb") as file:
             while chunk := file.read(2 * size):
                 yield self._order[np.frombuffer(chunk, dtype="<i2")]
+
+    def weights(self, size: int = 1 << 20, first: int = 0) -> Iterator[FloatArray]:
+        """Yield the weight of each example, some at a time."""
+        while len(chunk := np.fromfile(self.folder / WEIGHTS, dtype="<f8", count=size, offset=8 * first)):
+            yield chunk
+            first += size
 
     def _block(self, buffer: bytearray, n: int, stored: int) -> Rows:
         if not self.is_sparse:

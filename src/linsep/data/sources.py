@@ -18,7 +18,16 @@ HEAD = 1 << 20
 #: First bytes, and what pyarrow calls that compression.
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 #: First bytes of the content, and its format.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"\xd0\xcf\x11\xe0": "excel",
+}
+#: Archives are NPZ or, by the name of the file that comes first, workbooks.
+ARCHIVE = b"PK\x03\x04"
+WORKBOOK = re.compile(rb".{30}(?:\[Content_Types\]\.xml|_rels/|xl/|docProps/|mimetypeapplication/vnd)", re.DOTALL)
 #: Endings of names that leave no doubt; the others are told by their content.
 ENDINGS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".tab": "csv"}
 #: A line of LIBSVM text that has at least one entry.
@@ -60,6 +69,17 @@ def blame(name: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, EOFError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise DataError(f"{name}: the file is damaged or ends too early ({first}); write or fetch it again") from error
+
+
+@contextmanager
+def of_file(name: str) -> Iterator[None]:
+    """Let an error that speaks of a column say of which file."""
+    try:
+        yield
+    except BadValueError:
+        raise
+    except DataError as error:
+        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from error
 
 
 class _Joined(io.RawIOBase):
@@ -105,7 +125,7 @@ class Source:
     path : Path or None
         None for what can be read once only: standard input, a pipe.
     compression : str or None
-    format : {"csv", "libsvm", "npz", "parquet", "arrow"}
+    format : {"csv", "libsvm", "npz", "parquet", "arrow", "excel"}
     head : bytes
         The first bytes of the content.
 
@@ -202,6 +222,8 @@ def _format(name: str, head: bytes) -> str:
     for magic, kind in MAGIC.items():
         if head.startswith(magic):
             return kind
+    if head.startswith(ARCHIVE):
+        return "excel" if WORKBOOK.match(head) else "npz"
     endings = Path(name.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")).suffixes[-1:]
     if endings and endings[0] in ENDINGS:
         return ENDINGS[endings[0]]

@@ -108,7 +108,7 @@ def run(images: Images, *, seed: int = 0, noise: float = 0.2) -> Demo:
     Examples
     --------
     >>> from linsep.demo import embedded_digits
-    >>> found = run(embedded_digits(), seed=0)
+    >>> found = run(embedded_digits(8), seed=0)
     >>> [fit.model for fit in found.fits if fit.noise == 0]
     ['perceptron (pocket)', 'least squares', 'logistic', 'SVM', 'hard margin']
     >>> all(fit.test > 0.95 for fit in found.fits)
@@ -150,7 +150,7 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
     cuts = np.linspace(test.min(), test.max(), THRESHOLDS)
     certificate = estimator.certificate_
     distance = np.where(y_test == POSITIVE, 1.0, -1.0) * test / (np.linalg.norm(estimator.coef_) or 1.0)
-    wrong = np.flatnonzero((test >= 0) != (y_test == POSITIVE))
+    wrong = np.flatnonzero((test > 0) != (y_test == POSITIVE))
     wrong = wrong[np.argsort(distance[wrong], kind="stable")]
     return Fit(
         model,
@@ -208,7 +208,7 @@ def to_record(demo: Demo) -> dict[str, Any]:
     Examples
     --------
     >>> from linsep.demo import embedded_digits
-    >>> to_record(run(embedded_digits()))["images"]["train"]
+    >>> to_record(run(embedded_digits(8)))["images"]["train"]
     181
     """
     images = demo.images

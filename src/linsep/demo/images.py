@@ -1,4 +1,4 @@
-"""The demo's images: handwritten 3s and 7s, from scikit-learn or from MNIST's own files."""
+"""The demo's images: handwritten 3s and 7s, scikit-learn's as large as MNIST's, or from MNIST's own files."""
 
 from __future__ import annotations
 
@@ -47,19 +47,38 @@ class Images:
         return math.isqrt(self.X.shape[1])
 
 
-def embedded_digits() -> Images:
-    """Return the 8 × 8 digits that come with scikit-learn.
+def embedded_digits(side: int = 28) -> Images:
+    """Return the digits that come with scikit-learn, as large as MNIST's: nothing has to be fetched for them.
+
+    Parameters
+    ----------
+    side : {28, 8}
+        28 × 28 pixels, of which 20 × 20 are the digit, by cubic interpolation; or the 8 × 8 that they have.
 
     Examples
     --------
     >>> images = embedded_digits()
     >>> images.X.shape, images.n_train, images.n_test
-    ((362, 64), 181, 181)
+    ((362, 784), 181, 181)
+    >>> embedded_digits(8).X.shape
+    (362, 64)
     """
+    if side not in (8, 28):
+        raise ValueError(f"side={side!r} is not possible; use 28, or 8 for the digits as they are")
     digits = load_digits()
     X, y = _threes_and_sevens(digits.data / 16, digits.target)
-    half = len(y) // 2
-    return Images("scikit-learn's digits", X, y, half, len(y) - half, "--data FOLDER reads MNIST's own files")
+    half, name = len(y) // 2, "scikit-learn's digits"
+    if side == 28:
+        X, name = _enlarged(X.reshape(-1, 8, 8)).reshape(len(X), -1), f"{name}, enlarged from 8 × 8 pixels"
+    return Images(name, X, y, half, len(y) - half, "--data FOLDER reads MNIST's own files")
+
+
+def _enlarged(images: FloatArray) -> FloatArray:
+    """Return 8 × 8 images as MNIST has them: 20 × 20 pixels in the middle of 28 × 28."""
+    from scipy.ndimage import zoom
+
+    large = zoom(images, (1, 2.5, 2.5), order=3, mode="nearest", grid_mode=True)
+    return np.pad(np.clip(large, 0.0, 1.0), ((0, 0), (4, 4), (4, 4)))
 
 
 def mnist(folder: str | Path) -> Images:

@@ -29,7 +29,7 @@ def page(demo: Demo) -> str:
     Examples
     --------
     >>> from linsep.demo import embedded_digits, run
-    >>> shown = page(run(embedded_digits()))
+    >>> shown = page(run(embedded_digits(8)))
     >>> "misclassified" in shown, len(shown) < 3_000_000
     (True, True)
     """
@@ -79,7 +79,8 @@ def _scores(demo: Demo) -> str:
     ]
     explained = (
         "Accuracies at threshold 0, then at the threshold that is best on the training images. The gap is how far the "
-        "fit can be from the optimum of its own objective, as a share of it: proven, not estimated."
+        "fit can be from the optimum of its own objective, as a share of it: proven, not estimated. None where "
+        "an objective is 0 but for rounding, as that of a plane through the labels of all training images."
     )
     return section(
         "What each model reaches",

@@ -36,7 +36,7 @@ def render(demo: Demo, *, report: str | None = None, color: bool = False) -> str
     Examples
     --------
     >>> from linsep.demo import embedded_digits, run
-    >>> print(render(run(embedded_digits())))
+    >>> print(render(run(embedded_digits(8))))
     linsep demo: handwritten 3s against 7s...
     """
     return "\n\n".join(
@@ -50,7 +50,7 @@ def table(demo: Demo, *, color: bool = False) -> str:
     Examples
     --------
     >>> from linsep.demo import embedded_digits, run
-    >>> print(table(run(embedded_digits())))
+    >>> print(table(run(embedded_digits(8))))
                              at threshold 0            threshold picked
                              train     test     value    train     test      gap   seconds
     perceptron (pocket)    100.0 %   99.4 %   ...
@@ -83,7 +83,7 @@ def pictures(demo: Demo, *, color: bool = False) -> str:
     Examples
     --------
     >>> from linsep.demo import embedded_digits, run
-    >>> print(pictures(run(embedded_digits())))
+    >>> print(pictures(run(embedded_digits(8))))
     weights with noise 0.2: ink here speaks for ░▒▓█ 7, for ·:=# 3
     perceptron (pocket)   least squares   ...
     """

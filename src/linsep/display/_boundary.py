@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import palette
 from .._types import FloatArray, IntArray
 from ..palette import Theme
-from ._canvas import Display, class_colour, dashes, legend, theme_of
+from ._canvas import Display, class_colour, dashes, large, legend, theme_of, thick
 from ._model import LinearModel, codes_of, read
 from ._view import Box, borders, box_around, clip_line, frame, look_at_all, look_at_plane, regions
 
@@ -204,10 +204,10 @@ class BoundaryDisplay(Display):
 
     def _draw_boundary(self, ax: Any, theme: Theme, box: Box) -> None:
         segments, label = borders(self.normals, self.offsets, box), "g(x) = 0" if len(self.normals) == 1 else "border"
-        self.boundary_ = _draw_segments(ax, segments, label, color=theme.text, linewidth=1.8)
+        self.boundary_ = _draw_segments(ax, segments, label, color=theme.text, linewidth=thick(1.8))
         levels = () if self.slack is None else (-1.0, 1.0)
         margins = [clip_line(self.normals[0], float(self.offsets[0]) - level, box) for level in levels]
-        look: Any = dict(color=theme.text, linewidth=1.1, linestyle=dashes(1))
+        look: Any = dict(color=theme.text, linewidth=thick(1.1), linestyle=dashes(1))
         self.margin_lines_ = _draw_segments(ax, margins, "g(x) = ±1", **look)
 
     def _draw_slacks(self, ax: Any, theme: Theme, wanted: bool) -> None:
@@ -223,9 +223,8 @@ class BoundaryDisplay(Display):
         y = np.where(self.codes[short] == 1, 1.0, -1.0)
         ends = self.points[short] + np.outer(y * self.slack[short], a / (a @ a))
         segments = np.stack([self.points[short], ends], axis=1)
-        self.slack_lines_ = LineCollection(
-            list(segments), colors=theme.muted, linewidths=1.2, linestyles="dotted", zorder=2.5, label="slack, ξ/‖w‖"
-        )
+        look: Any = dict(colors=theme.muted, linewidths=thick(1.2), linestyles="dotted")
+        self.slack_lines_ = LineCollection(list(segments), zorder=2.5, label="slack, ξ/‖w‖", **look)
         ax.add_collection(self.slack_lines_)
 
     def _draw_points(self, ax: Any, theme: Theme) -> None:
@@ -234,14 +233,14 @@ class BoundaryDisplay(Display):
             look: Any = dict(marker=marker, color=colour, edgecolors=theme.background, linewidths=0.6)
             ax.scatter(*self.points[self.codes == k].T, s=self._size(), label=str(name), zorder=3, **look)
 
-    def _size(self) -> int:
+    def _size(self) -> float:
         """Return how large a point is drawn: where they are many, smaller."""
-        return 34 if len(self.points) <= 300 else 14
+        return large(5.8 if len(self.points) <= 300 else 3.7) ** 2
 
     def _draw_support(self, ax: Any, theme: Theme) -> None:
         self.support_marks_ = None
         if self.support is not None and len(self.support):
-            look: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=1.2)
+            look: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=thick(1.2))
             label = f"support vector ({len(self.support)})"
             place = self.points[self.support].T
             self.support_marks_ = ax.scatter(*place, s=3 * self._size(), label=label, zorder=4, **look)
@@ -257,7 +256,7 @@ class BoundaryDisplay(Display):
             return
         begin = segment.mean(axis=0)
         end = begin + 0.2 * float(np.linalg.norm(box[1] - box[0])) * a / np.linalg.norm(a)
-        arrow: Any = dict(arrowstyle="-|>", color=theme.text, linewidth=1.6, shrinkA=0, shrinkB=0)
+        arrow: Any = dict(arrowstyle="-|>", color=theme.text, linewidth=thick(1.6), shrinkA=0, shrinkB=0)
         ax.annotate("", end, begin, arrowprops=arrow, zorder=5)
         ax.annotate("w", end, textcoords="offset points", xytext=(5, 5), color=theme.text, weight="bold", zorder=5)
 

@@ -89,9 +89,19 @@ def dashes(k: int) -> Any:
     return (0, pattern) if pattern else "-"
 
 
-def line_look(theme: Theme, k: int, linewidth: float = 1.8) -> Any:
+def line_look(theme: Theme, k: int, width: float = 1.8) -> Any:
     """Return what the k-th line of a picture looks like: its colour is never the only sign."""
-    return dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=linewidth)
+    return dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), linewidth=thick(width))
+
+
+def thick(width: float) -> float:
+    """Return the width of a line under the style in use, whose lines may be thicker than matplotlib's own."""
+    return width * float(pyplot().rcParams["lines.linewidth"]) / 1.5
+
+
+def large(size: float) -> float:
+    """Return the size of a marker under the style in use, whose markers may be larger than matplotlib's own."""
+    return size * float(pyplot().rcParams["lines.markersize"]) / 6
 
 
 def class_colour(theme: Theme, k: int, count: int) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
-from ..history import History, histories_of
-from ._canvas import Display, dashes, legend, theme_of
+from ..history import History, histories_of, least_so_far
+from ._canvas import Display, dashes, legend, theme_of, thick
 
 #: A gap of zero has no place on a logarithmic axis: it is drawn here.
 SMALLEST_GAP = 1e-16
@@ -19,25 +19,39 @@ SMALLEST_GAP = 1e-16
 
 @dataclass(frozen=True)
 class Curve:
-    """The recorded steps of one run, and what its objective is proven not to lie below (NaN where nothing is)."""
+    """The recorded steps of one run, and what its objective is proven not to lie below (NaN where nothing is).
+
+    `best` and `best_zero_one` are the least so far of what they are named after, each on its own.
+    """
 
     x: FloatArray
     objective: FloatArray
     best: FloatArray
     risk: FloatArray
     zero_one: FloatArray
+    best_zero_one: FloatArray
     lower: float = np.nan
+
+    @classmethod
+    def of(cls, history: History, by: str, lower: float) -> Self:
+        """Return the curve of a run by steps or passes."""
+        best, best_zero_one = (least_so_far(history, column) for column in ("objective", "zero_one"))
+        x = history["step" if by == "step" else "passes"]
+        return cls(x, history["objective"], best, history["risk"], history["zero_one"], best_zero_one, lower)
 
     @property
     def gap(self) -> FloatArray:
         """How far the best point so far can be from the optimum, as a share of its objective."""
-        best = np.fmin.accumulate(np.where(np.isnan(self.best), self.objective, self.best))
+        best = np.fmin.accumulate(self.objective)
         return np.maximum((best - self.lower) / np.maximum(np.abs(best), 1e-300), SMALLEST_GAP)
 
 
 @dataclass
 class ConvergenceDisplay(Display):
-    """Objective and best so far, the proven gap, and the zero-one error, as a fit went on.
+    """Objective and best so far, the proven gap, and the share of mistakes, as a fit went on.
+
+    A mistake is an example with z ≤ 0, as the perceptron counts them: on the wrong side, or on the plane itself. At
+    w = 0 all are, while predictions, where a score of 0 is the second class, are partly right.
 
     Parameters
     ----------
@@ -49,11 +63,12 @@ class ConvergenceDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        Where it was drawn: one panel for the objective, and where they are known one each for gap and zero-one error.
+        Where it was drawn: one panel for the objective, and where they are known one each for gap and mistakes.
     panels_ : list of str
         What the panels are: ``"objective"``, ``"gap"``, ``"zero_one"``.
     lines_ : dict of (str, str) to Line2D
-        By curve and by what it shows: ``"objective"``, ``"best"``, ``"risk"``, ``"lower"``, ``"gap"``, ``"zero_one"``.
+        By curve and by what it shows: ``"objective"``, ``"best"``, ``"risk"``, ``"lower"``, ``"gap"``, ``"zero_one"``,
+        ``"best_zero_one"``.
 
     Examples
     --------
@@ -118,10 +133,8 @@ class ConvergenceDisplay(Display):
         if by not in ("step", "pass"):
             raise ValueError(f"by={by!r} is not possible; use 'step' or 'pass'")
         bounds = lower or [np.nan] * len(histories)
-        x = "step" if by == "step" else "passes"
         curves = {
-            name: Curve(h[x], h["objective"], h["best"], h["risk"], h["zero_one"], bound)
-            for (name, h), bound in zip(histories.items(), bounds, strict=True)
+            name: Curve.of(history, by, bound) for (name, history), bound in zip(histories.items(), bounds, strict=True)
         }
         return cls(curves, by).plot(ax, **drawing)
 
@@ -154,19 +167,21 @@ class ConvergenceDisplay(Display):
         theme, one = theme_of(ax), len(self.curves) == 1
         for k, (name, curve) in enumerate(self.curves.items()):
             colour = theme.series[k % len(theme.series)]
+            thin: Any = dict(linewidth=thick(1.0), alpha=0.75, marker=_mark(curve))
             parts: list[tuple[str, FloatArray, str, Any]] = [
-                ("objective", curve.objective, "objective", dict(linewidth=1.0, alpha=0.75, marker=_mark(curve))),
-                ("best", curve.best, "best so far", dict(linewidth=2.2)),
+                ("objective", curve.objective, "objective", thin),
+                ("best", curve.best, "best so far", dict(linewidth=thick(2.2))),
             ]
             if one:  # of several runs it would be one line too many
-                parts.append(("risk", curve.risk, "risk (mean loss)", dict(linewidth=1.4, linestyle=dashes(2))))
+                parts.append(("risk", curve.risk, "risk (mean loss)", dict(linewidth=thick(1.4), linestyle=dashes(2))))
             for what, values, words, look in parts:
                 if _adds_something(what, curve):
                     self.lines_[name, what] = ax.plot(curve.x, values, color=colour, **look)[0]
                     if one:
                         self.lines_[name, what].set_label(words)
             if np.isfinite(curve.lower):
-                self.lines_[name, "lower"] = ax.axhline(curve.lower, color=colour, linestyle=dashes(1), linewidth=1.0)
+                look = dict(color=colour, linestyle=dashes(1), linewidth=thick(1.0))
+                self.lines_[name, "lower"] = ax.axhline(curve.lower, **look)
                 self.lines_[name, "lower"].set_label("proven lower bound" if one else "")
             if not one:
                 self.lines_[name, "objective"].set_label(name)
@@ -174,15 +189,19 @@ class ConvergenceDisplay(Display):
         legend(ax, "beside")
 
     def _draw_one(self, ax: Any, what: str) -> None:
-        """Draw the gap, or the zero-one error, of each run."""
+        """Draw the gap, or the share of mistakes, of each run."""
         from matplotlib.ticker import PercentFormatter
 
-        theme, label = theme_of(ax), "proven gap,\nrelative" if what == "gap" else "zero-one error"
+        theme, label = theme_of(ax), "proven gap,\nrelative" if what == "gap" else "mistakes\n(z ≤ 0)"
         ax.set(ylabel=label, yscale="log" if what == "gap" else "linear")
         for k, (name, curve) in enumerate(self.curves.items()):
             if what != "gap" or np.isfinite(curve.lower):
                 look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
                 self.lines_[name, what] = ax.plot(curve.x, getattr(curve, what), label=name, **look)[0]
+                if what == "zero_one" and _adds_something("best_zero_one", curve, "zero_one"):
+                    look |= dict(linewidth=thick(2.2), marker="", linestyle="-")
+                    self.lines_[name, "best_zero_one"] = ax.plot(curve.x, curve.best_zero_one, **look)[0]
+                    self.lines_[name, what].set(linewidth=thick(1.0), alpha=0.75)
         if what == "zero_one":
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -193,13 +212,13 @@ def _mark(curve: Curve) -> str:
     return "." if len(curve.x) <= 40 else ""
 
 
-def _adds_something(what: str, curve: Curve) -> bool:
-    """Whether a line would not lie on the objective's."""
-    if what == "objective":
+def _adds_something(what: str, curve: Curve, beside: str = "objective") -> bool:
+    """Whether a line would not lie on that beside which it is drawn."""
+    if what == beside:
         return True
     values = getattr(curve, what)
     known = np.isfinite(values)
-    return bool(known.any()) and not np.allclose(values[known], curve.objective[known], rtol=1e-12, atol=0.0)
+    return bool(known.any()) and not np.allclose(values[known], getattr(curve, beside)[known], rtol=1e-12, atol=0.0)
 
 
 def _lower_bounds(estimator: Any, histories: list[History]) -> list[float]:

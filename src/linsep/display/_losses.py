@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import losses as all_losses
+from .. import palette
 from .._types import FloatArray
 from ..losses import Loss
 from ._canvas import Display, legend, line_look, theme_of
@@ -80,13 +81,14 @@ class LossDisplay(Display):
         ax.axvline(0.0, color=theme.grid, linewidth=1, zorder=0)
         ax.axvline(1.0, color=theme.grid, linewidth=1, zorder=0)
         self.lines_ = {}
-        for k, (name, values) in enumerate(self.values.items()):
-            self.lines_[name] = ax.plot(self.z, values, label=name, **line_look(theme, k, 2))[0]
+        places = palette.loss_places(name.partition(":")[0].replace("-", "_") for name in self.values)
+        for place, (name, values) in zip(places, self.values.items(), strict=True):
+            self.lines_[name] = ax.plot(self.z, values, label=name, **line_look(theme, place, 2))[0]
         ax.set(xlabel="agreement z = y g(x)", ylabel="loss ℓ(z)", xlim=(self.z[0], self.z[-1]))
-        ax.set_title(title or "", fontsize="medium", pad=18)
+        ax.set_title(f"{title}\n" if title else "", fontsize="medium")  # above the words on either side of zero
         highest = max(float(values.max()) for values in self.values.values())
         ax.set_ylim(-0.1, highest * 1.05 if top is None else min(highest * 1.05, top))
         look: Any = dict(transform=ax.get_xaxis_transform(), ha="center", va="bottom", color=theme.muted, size="small")
         ax.text(0.0, 1.01, "mistake ◂ ▸ right", **look)
-        legend(ax, loc="upper right")
+        legend(ax, "beside") if len(self.values) > 3 else legend(ax, loc="upper right")
         return self

@@ -119,13 +119,13 @@ class MarginHistogramDisplay(Display):
             ax.bar(left, counts, widths, base, align="edge", linewidth=0.5, label=str(self.classes[k]), **look)
             base += counts
         share = self.mistakes_ / len(self.agreement)
-        said = f"{self.mistakes_} of {len(self.agreement)} ({share:.1%}) on the wrong side"
+        said = f"{self.mistakes_} of {len(self.agreement)} ({share:.1%}) are mistakes, z ≤ 0"
         ax.axvline(0.0, color=theme.text, linewidth=1.6, label="plane, z = 0" if two else None)
         if two and not self.geometric:
             ax.axvline(1.0, color=theme.text, linewidth=1.1, linestyle=dashes(1), label="margin, z = 1")
         name = "distance from the plane, y g(x)/‖w‖" if self.geometric else "agreement z = y g(x)"
         name = name if two else "own score − highest other score"
-        ax.set(xlabel=f"{name}   (mistakes are negative)", ylabel="examples")
+        ax.set(xlabel=f"{name}\n(mistakes are negative)", ylabel="examples")
         ax.set_title(f"{title}: {said}" if title else said, fontsize="medium")
         if two:
             ax.set_ylim(0, 1.25 * max(1.0, float(base.max())))  # room for the legend

@@ -112,7 +112,7 @@ class MistakesDisplay(Display):
         if len(scores) != len(codes):
             raise ValueError(f"scores has {len(scores)} rows, X has {len(codes)}; give the scores of each row of X")
         size = check_shape(shape, X.shape[1])
-        answers = (scores[:, 0] >= 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        answers = (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
         z = agreements(scores, codes)
         wrong = np.flatnonzero(answers != codes)
         shown = wrong[np.argsort(z[wrong], kind="stable")][:top]
@@ -142,4 +142,4 @@ class MistakesDisplay(Display):
             panel.imshow(self.images[k], cmap=shades, vmin=low, vmax=high)
             panel.set(xticks=[], yticks=[])
             panel.set_title(f"{self.truth[k]} taken for {self.answers[k]}", fontsize="small")
-            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="x-small")
+            panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="small")

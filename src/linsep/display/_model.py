@@ -18,6 +18,14 @@ from .._labels import positions
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 
+#: Losses of classes that have no parameter of this name.
+KNOWN = {
+    "Perceptron": "perceptron",
+    "LeastSquaresClassifier": "square",
+    "HardMarginSVC": "hinge",
+    "LogisticRegression": "logistic",
+    "ZeroOneClassifier": "zero_one",
+}
 #: The height and width of an image; None for a square.
 Shape = tuple[int, int] | None
 
@@ -72,8 +80,8 @@ class LinearModel:
 
     @property
     def loss(self) -> Loss | None:
-        """The loss that the estimator says it has, where it is one of linsep."""
-        own = getattr(self.estimator, "loss", None)
+        """The loss that the estimator says it has, or that its name says, where it is one of linsep."""
+        own = getattr(self.estimator, "loss", KNOWN.get(type(self.estimator).__name__))
         return losses.get(own) if isinstance(own, Loss) or (isinstance(own, str) and own in losses.LOSSES) else None
 
 

@@ -13,7 +13,7 @@ from .._words import at_most
 from ..estimators import Perceptron
 from ..history import History, histories_of
 from ..palette import Theme
-from ._canvas import Display, dashes, legend, theme_of
+from ._canvas import Display, dashes, legend, theme_of, thick
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class NovikoffDisplay(Display):
         curve, colour = self.curves[name], theme.series[k % len(theme.series)]
         said = "" if len(self.curves) == 1 else f"{name}: "
         counted = curve.mistakes > 0
-        look: Any = dict(color=colour, linewidth=1.8, marker="." if len(curve.seen) < 40 else "")
+        look: Any = dict(color=colour, linewidth=thick(1.8), marker="." if len(curve.seen) < 40 else "")
         look |= dict(drawstyle="steps-post", label=f"{said}{curve.mistakes[-1]:,.0f} mistakes")
         self.lines_[name] = ax.plot(curve.seen[counted], curve.mistakes[counted], **look)[0]
         bounds = [(curve.best_bound, "(R/γ)², largest γ", 1), (curve.bound, "(R/γ)², γ of its own plane", 2)]
         for bound, words, style in bounds:
             if np.isfinite(bound):
                 label = f"{said}{words}: {at_most(bound)}"
-                line = ax.axhline(bound, color=colour, linewidth=1.2, linestyle=dashes(style), label=label)
+                line = ax.axhline(bound, color=colour, linewidth=thick(1.2), linestyle=dashes(style), label=label)
                 self.bound_lines_.setdefault(name, line)
         if name not in self.bound_lines_:
             ax.plot([], [], linestyle="none", label=f"{said}no bound: no plane that separates was found")

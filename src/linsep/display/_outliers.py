@@ -1,4 +1,4 @@
-"""`OutlierDisplay`: boundaries without and with some extra points."""
+"""`OutlierDisplay`: boundaries without and with some extra points, in one picture."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from .. import palette
 from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
-from ._canvas import Display, class_colour, legend, line_look, pyplot, theme_of
-from ._model import check_points, codes_of, read
-from ._view import Box, box_around, clip_line, frame
+from ..palette import Theme
+from ._canvas import Display, class_colour, dashes, large, legend, line_look, pyplot, theme_of, thick
+from ._model import LinearModel, check_points, codes_of, read
+from ._view import box_around, clip_line, frame
 
 
 @dataclass
@@ -35,13 +36,15 @@ class OutlierDisplay(Display):
         For each model (w₁, w₂, b) of its plane, fitted on the first examples and on all.
     labels : (str, str)
         Of the axes.
+    losses : list of str, optional
+        Of each model, so that a loss has the same colour in every picture.
 
     Attributes
     ----------
     ax_, figure_
-        Where it was drawn: two panels, without and with.
+        Where it was drawn.
     lines_ : list of dict of str to Line2D
-        The boundaries in each panel.
+        The boundaries, without the extra points (dashed) and with them.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class OutlierDisplay(Display):
     without: dict[str, FloatArray]
     with_extra: dict[str, FloatArray]
     labels: tuple[str, str] = ("x0", "x1")
+    losses: list[str] | None = None
 
     @classmethod
     def from_data(
@@ -83,7 +87,7 @@ class OutlierDisplay(Display):
         estimators : dict of str to estimator, optional
             Linear classifiers by what the legend says, copied before they are fitted; by default least squares and
             logistic regression.
-        ax : two matplotlib Axes, optional
+        ax : matplotlib Axes, optional
         **drawing
             Passed to `plot`.
         """
@@ -103,10 +107,11 @@ class OutlierDisplay(Display):
         labels = classes[codes]
         if estimators is None:
             estimators = {"least squares": LeastSquaresClassifier(), "logistic": LogisticRegression()}
-        without = {name: _plane(model, first, labels[: len(first)]) for name, model in estimators.items()}
-        with_extra = {name: _plane(model, points, labels) for name, model in estimators.items()}
-        said = (str(names[0]), str(names[1]))
-        return cls(points, codes, len(extra), classes.tolist(), without, with_extra, said).plot(ax, **drawing)
+        before = {name: _fitted(model, first, labels[: len(first)]) for name, model in estimators.items()}
+        without = {name: _plane(model) for name, model in before.items()}
+        with_extra = {name: _plane(_fitted(model, points, labels)) for name, model in estimators.items()}
+        said, named = (str(names[0]), str(names[1])), [getattr(model.loss, "name", "") for model in before.values()]
+        return cls(points, codes, len(extra), classes.tolist(), without, with_extra, said, named).plot(ax, **drawing)
 
     @property
     def turned(self) -> dict[str, float]:
@@ -125,35 +130,32 @@ class OutlierDisplay(Display):
         return {name: (wrong(plane), wrong(self.with_extra[name])) for name, plane in self.without.items()}
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw both panels on one scale."""
-        panels = self._axes(ax, 1, 2, (5.4, 4.8))
-        box = box_around(self.points)
-        first = len(self.points) - self.n_extra
-        self.lines_: list[dict[str, Any]] = []
-        self._draw(panels[0], self.without, first, box)
-        self._draw(panels[1], self.with_extra, len(self.points), box)
-        panels[0].set_title(f"{f'{title}: ' if title else ''}without the extra points", size="medium")
-        panels[1].set_title(f"with {self.n_extra} extra point{'s' * (self.n_extra > 1)}", size="medium")
+        """Draw all of it in one panel: each boundary without the extra points, dashed, and with them."""
+        (ax,) = self._axes(ax, size=(7.4, 5.6))
+        theme, box = theme_of(ax), box_around(self.points)
+        self._draw_points(ax, theme)
+        places = palette.loss_places(self.losses or list(self.without))
+        self.lines_: list[dict[str, Any]] = [{}, {}]
+        for place, (name, counts) in zip(places, self.mistakes.items(), strict=True):
+            for k, (planes, words) in enumerate(((self.without, "without"), (self.with_extra, "with"))):
+                segment = clip_line(planes[name][:2], float(planes[name][2]), box)
+                look = line_look(theme, place, 2.2) | dict(linestyle="-" if k else dashes(1), zorder=2.5 - 0.5 * k)
+                label = f"{name} {words}: {counts[k]} mistake{'s' * (counts[k] != 1)}"
+                self.lines_[k][name] = ax.plot(*segment.T, label=label, **look)[0]
+        frame(ax, box, self.labels)
+        ax.set_title(title or "", fontsize="medium")
+        legend(ax, "beside", handlelength=3.2)
         return self
 
-    def _draw(self, ax: Any, planes: dict[str, FloatArray], shown: int, box: Box) -> None:
-        theme, first = theme_of(ax), len(self.points) - self.n_extra
+    def _draw_points(self, ax: Any, theme: Theme) -> None:
+        """Draw the examples by class, and rings around those that came on top."""
         for k, name in enumerate(self.classes):
-            chosen = self.points[:shown][self.codes[:shown] == k]
-            look: Any = dict(marker=palette.MARKERS[k], color=class_colour(theme, k, 2))
-            ax.scatter(*chosen.T, s=26, label=str(name), edgecolors=theme.background, linewidths=0.5, **look)
-        if shown > first:
-            ring: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=1.0)
-            ax.scatter(*self.points[first:].T, s=90, label="extra", **ring)
-        lines = {}
-        for k, (name, plane) in enumerate(planes.items()):
-            wrong = self.mistakes[name][0 if planes is self.without else 1]
-            segment = clip_line(plane[:2], float(plane[2]), box)
-            look = line_look(theme, k, 2.2) | dict(color=theme.series[(k + 2) % len(theme.series)])
-            lines[name] = ax.plot(*segment.T, label=f"{name}: {wrong} mistake{'s' * (wrong != 1)}", **look)[0]
-        self.lines_.append(lines)
-        frame(ax, box, self.labels)
-        legend(ax, "below")
+            look: Any = dict(marker=palette.MARKERS[k], color=class_colour(theme, k, 2), edgecolors=theme.background)
+            ax.scatter(*self.points[self.codes == k].T, s=large(5.5) ** 2, label=str(name), linewidths=0.5, **look)
+        ring: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=thick(1.0))
+        extra = self.points[len(self.points) - self.n_extra :]
+        label = f"{self.n_extra} extra point{'s' * (self.n_extra > 1)}"
+        ax.scatter(*extra.T, s=large(10) ** 2, label=label, **ring)
 
 
 def _dense(X: Any, name: str) -> FloatArray:
@@ -161,8 +163,11 @@ def _dense(X: Any, name: str) -> FloatArray:
     return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
-def _plane(estimator: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:
-    model = read(clone(estimator).fit(X, y))
+def _fitted(estimator: Any, X: FloatArray, y: NDArray[Any]) -> LinearModel:
+    return read(clone(estimator).fit(X, y))
+
+
+def _plane(model: LinearModel) -> FloatArray:
     return np.append(model.coef[0], model.intercept[0])
 
 

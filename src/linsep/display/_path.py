@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
-from ._canvas import Display, dashes, legend, line_look, pyplot, theme_of
+from ._canvas import Display, dashes, legend, line_look, pyplot, theme_of, thick
 from ._model import read
 
 
@@ -129,7 +129,7 @@ class RegularizationPathDisplay(Display):
             self.lines_[self.names[j]] = ax.plot(self.Cs, self.weights[:, j], **look)[0]
         ax.axhline(0.0, color=theme.text, linewidth=0.8)
         if self.C is not None:
-            ax.axvline(self.C, color=theme.muted, linewidth=1.0, linestyle=dashes(1), label=f"C = {self.C:g}")
+            ax.axvline(self.C, color=theme.muted, linewidth=thick(1.0), linestyle=dashes(1), label=f"C = {self.C:g}")
         ax.set_xscale("log")
         ax.set(xlabel="C: how much the losses count against the penalty", ylabel="weight")
         others = max(0, len(self.names) - top)

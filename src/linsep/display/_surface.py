@@ -15,7 +15,7 @@ from .._types import FloatArray
 from ..geometry import augment
 from ..losses import Loss
 from ..palette import Theme
-from ._canvas import Display, colour_map, legend, theme_of
+from ._canvas import Display, colour_map, large, legend, theme_of, thick
 from ._model import LinearModel, codes_of, read
 
 Limits = tuple[float, float]
@@ -176,7 +176,15 @@ class RiskSurfaceDisplay(Display):
     def _kind(self) -> dict[str, Any]:
         return {"projection": "3d"} if self.kind == "surface" else {}
 
-    def plot(self, ax: Any = None, *, kind: str = "contour", log: bool = False, title: str | None = None) -> Self:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "contour",
+        log: bool = False,
+        bar: bool = True,
+        title: str | None = None,
+    ) -> Self:
         """Draw it.
 
         Parameters
@@ -187,6 +195,8 @@ class RiskSurfaceDisplay(Display):
             From above, or as a landscape.
         log : bool
             Whether heights are drawn on a logarithmic scale (contour lines only): steep functions show more.
+        bar : bool
+            Whether a bar tells the heights of the colours (contour lines only).
         title : str, optional
         """
         if kind not in ("contour", "surface"):
@@ -197,16 +207,20 @@ class RiskSurfaceDisplay(Display):
         panels = self._axes(ax, 1, 1 if self.zero_one is None else 2, (5.6, 4.6))
         if kind == "surface" and any(panel.name != "3d" for panel in panels):
             raise ValueError("kind='surface' draws on axes made with projection='3d'; leave ax out to have them made")
-        draw = self._landscape if kind == "surface" else self._from_above
         self.path_lines_: list[Any] = []
-        draw(panels[0], self.values, self.name, log)
+        shown = [(self.values, self.name, log)]
         if self.zero_one is not None:
-            draw(panels[1], self.zero_one, "zero-one risk: flat almost everywhere", False)
+            shown.append((self.zero_one, "zero-one risk: flat almost everywhere", False))
+        for panel, (values, name, logarithmic) in zip(panels, shown, strict=True):
+            if kind == "surface":
+                self._landscape(panel, values, name)
+            else:
+                self._from_above(panel, values, name, logarithmic, bar)
         if title:
             panels[0].set_title(f"{title}\n{panels[0].get_title()}", fontsize="medium")
         return self
 
-    def _from_above(self, ax: Any, values: FloatArray, name: str, log: bool) -> None:
+    def _from_above(self, ax: Any, values: FloatArray, name: str, log: bool, bar: bool) -> None:
         from matplotlib.colors import LogNorm
 
         theme = theme_of(ax)
@@ -217,7 +231,8 @@ class RiskSurfaceDisplay(Display):
         if not steps:
             levels = np.unique(np.quantile(values, np.linspace(0.01, 0.95, 12)))  # as many where it is nearly flat
             ax.contour(self.x, self.y, values, levels=levels, colors=theme.text, linewidths=0.5, alpha=0.6)
-        ax.figure.colorbar(picture, ax=ax, label="zero-one risk" if steps else "height")
+        if bar:
+            ax.figure.colorbar(picture, ax=ax, label="zero-one risk" if steps else "height")
         if self.path is not None:
             self._draw_path(ax, theme)
         ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
@@ -227,13 +242,14 @@ class RiskSurfaceDisplay(Display):
     def _draw_path(self, ax: Any, theme: Theme) -> None:
         assert self.path is not None
         edge: Any = dict(markeredgecolor=theme.background, zorder=4, linestyle="none")
-        (line,) = ax.plot(*self.path.T, color=theme.negative, marker=".", markersize=5, linewidth=1.4, zorder=3)
-        ax.plot(*self.path[0], marker="s", color=theme.text, markersize=8, label="start", **edge)
-        ax.plot(*self.path[-1], marker="*", color=theme.negative, markersize=14, label="end", **edge)
+        look: Any = dict(color=theme.negative, marker=".", markersize=large(5), linewidth=thick(1.4))
+        (line,) = ax.plot(*self.path.T, zorder=3, **look)
+        ax.plot(*self.path[0], marker="s", color=theme.text, markersize=large(8), label="start", **edge)
+        ax.plot(*self.path[-1], marker="*", color=theme.negative, markersize=large(14), label="end", **edge)
         self.path_lines_.append(line)
         legend(ax, loc="best")
 
-    def _landscape(self, ax: Any, values: FloatArray, name: str, log: bool) -> None:
+    def _landscape(self, ax: Any, values: FloatArray, name: str) -> None:
         from scipy.interpolate import RegularGridInterpolator
 
         theme = theme_of(ax)
@@ -251,10 +267,7 @@ class RiskSurfaceDisplay(Display):
 
 
 def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
-    known = {"Perceptron": "perceptron", "LeastSquaresClassifier": "square", "HardMarginSVC": "hinge"}
-    if given is None:
-        given = model.loss or known.get(type(model.estimator).__name__, "logistic")
-    return losses.get(given)
+    return losses.get(given or model.loss or "logistic")
 
 
 def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:

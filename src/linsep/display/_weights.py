@@ -123,7 +123,7 @@ class WeightsDisplay(Display):
         colours = [theme.positive if weight >= 0 else theme.negative for weight in weights]
         place = np.arange(len(weights))[::-1]
         bars = ax.barh(place, weights, color=colours, height=0.72)
-        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="x-small", color=theme.muted)
+        ax.bar_label(bars, [signed(weight) for weight in weights], padding=3, fontsize="small", color=theme.muted)
         # Bars keep their room, and a dollar sign in a column's name is no formula.
         ax.set_yticks(place, [cut(name).replace("$", r"\$") for name in self.names[k]], fontsize="small")
         ax.axvline(0.0, color=theme.text, linewidth=0.8)

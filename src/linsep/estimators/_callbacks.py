@@ -12,8 +12,9 @@ from .._types import FloatArray
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective
-    from ..solvers.result import Observer
+    from ..solvers.result import Observer, Result
 
+    Progress = tuple[Callable[[int], Observer | None], Callable[[list[Result]], None]]
 
 __all__ = ["CallbackSupport", "report_progress", "with_callbacks"]
 
@@ -31,15 +32,16 @@ except ImportError:  # before scikit-learn 1.9
 
 
 @contextmanager
-def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Callable[[int], Observer | None]]:
+def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Progress]:
     """Tell the estimator's callbacks of the fit: a task for each objective, and in it one for each iteration.
 
     Where an objective has several planes, its observer hears of one row [w, b] for each.
 
-    Yields a function that gives the observer of objective k, or None where nobody listens.
+    Yields a function that gives the observer of objective k, or None where nobody listens, and one to be called with
+    the results: a run that looks at itself now and then has not told of every step, nor perhaps of its last.
     """
     if not hasattr(estimator, "_skl_callbacks"):
-        yield lambda k: None
+        yield (lambda k: None), (lambda results: None)
         return
     examples, problems, planes = objectives[0].examples, len(objectives), objectives[0].head.planes or 1
     X, y = (None, None) if examples.resident is None else (examples.resident.X, estimator.classes_[objectives[0].codes])
@@ -47,6 +49,7 @@ def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Cal
     fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     tasks: dict[int, Any] = {}
     points: dict[int, FloatArray] = {}
+    heard = dict.fromkeys(range(problems), 0)
 
     def fitted() -> dict[str, Any]:
         """Return the attributes with which the estimator could predict now; a class without a point yet gets zeros."""
@@ -60,18 +63,35 @@ def report_progress(estimator: Any, objectives: list[Objective]) -> Iterator[Cal
             "n_features_in_": d,
         }
 
-    def observer(k: int) -> Observer:
+    def observer(k: int) -> Callable[[int, FloatArray | None, float], bool]:
         task = fit.subcontext(task_name=f"problem {k}", task_id=k, max_subtasks=None)
         tasks[k] = task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
-        def observe(iteration: int, theta: FloatArray, objective: float) -> bool:
-            points[k] = theta
-            step = task.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-            return bool(step.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted))
+        def observe(iteration: int, theta: FloatArray | None, objective: float) -> bool:
+            begun, known = (fitted if k in points else None), (None if theta is None else fitted)
+            step = task.subcontext(task_name="iteration")
+            step.call_on_fit_task_begin(estimator=estimator, X=X, y=y, reconstruction_attributes=begun)
+            heard[k] += 1
+            if theta is not None:
+                points[k] = theta
+            return bool(step.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=known))
 
         return observe
 
-    yield observer
+    observers: dict[int, Callable[[int, FloatArray | None, float], bool]] = {}
+
+    def observer_of(k: int) -> Callable[[int, FloatArray | None, float], bool]:
+        if k not in observers:
+            observers[k] = observer(k)
+        return observers[k]
+
+    def ended(results: list[Result]) -> None:
+        for k, (objective, result) in enumerate(zip(objectives, results, strict=True)):
+            for step in range(heard[k] + 1, result.n_iter + 1):
+                last = step == result.n_iter
+                observer_of(k)(step, objective.planes(result.w, result.b) if last else None, np.nan)
+
+    yield observer_of, ended
     for task in tasks.values():
         task.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)
     fit.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=fitted)

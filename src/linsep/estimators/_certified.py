@@ -1,23 +1,23 @@
-"""What `LogisticRegression` and `LinearSVC` share: a solver that proves its answer, and scikit-learn's parameters."""
+"""Estimators with a solver of the choice of users, and what two of them have of the parameters of scikit-learn."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._checks import check_count
+from ..history import History
 from ..objective.objective import Objective
 from ._base import LinearEstimator
+from ._single import bound_at
 from ._specification import check_C
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver
-
-FloatArray = NDArray[np.float64]
+    from ..solvers import Result, Solver, Start
 
 #: scikit-learn's solvers: the optimum is the same, and which way leads to it is ours to choose.
 SCIKIT_LEARN_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -31,24 +31,75 @@ def check_number(name: str, value: object, least: float, most: float = np.inf) -
     return float(value)
 
 
-class CertifiedEstimator(LinearEstimator):
-    """An estimator that stops at a proven gap wherever a solver can prove one."""
+def check_tol(tol: object, *, may_be_zero: bool = False) -> None:
+    """Raise unless it is a gap at which to stop; zero is one that nothing reaches."""
+    if not isinstance(tol, Real) or isinstance(tol, bool) or not (float(tol) > 0 or (may_be_zero and tol == 0)):
+        raise ValueError(f"tol={tol!r} must be positive: it is the relative duality gap at which to stop")
 
-    C: float | None
+
+@dataclass(frozen=True)
+class Standstill:
+    """No iteration at all, for ``max_iter=0``: the plane is where a fit begins."""
+
+    name = "none"
+
+    def solve(self, objective: Objective, *, start: Start | None = None, **run: Any) -> Result:
+        """Return the start, or zeros."""
+        from ..solvers import Result, Start
+
+        at = Start(*objective.zeros()) if start is None else start
+        proof = bound_at(objective, at.w, at.b)
+        return Result(at.w, at.b, 0, False, "stopped after max_iter=0", History(), last=at, proof=proof)
+
+
+class SolverEstimator(LinearEstimator):
+    """An estimator with parameters `solver`, `tol` and `max_iter`, which stops at a proven gap wherever it can."""
+
+    solver: str | Solver
     tol: float
     max_iter: int | None
-    solver: str | Solver
+    #: Whether a fit may be asked to go on until nothing improves.
+    _tol_may_be_zero = False
+    #: Names of solvers that mean "auto".
+    _other_names: tuple[str, ...] = ()
+
+    def _check_parameters(self) -> None:
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter, least=0)
+        check_tol(self.tol, may_be_zero=self._tol_may_be_zero)
+        self._solver()
+
+    def _solver(self) -> Solver | None:
+        if self.max_iter == 0:
+            return Standstill()
+        if isinstance(self.solver, str) and self.solver in ("auto", *self._other_names):
+            return None
+        from ..solvers import SOLVERS, get
+
+        if self._other_names and isinstance(self.solver, str) and self.solver not in SOLVERS:
+            raise ValueError(
+                f"solver={self.solver!r} is not known; use 'auto', one of {', '.join(SOLVERS)}, one of scikit-learn's "
+                f"({', '.join(self._other_names)}), which mean 'auto', or an object of linsep.solvers"
+            )
+        solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
+        if getattr(solver, "keep", "") == "vote":
+            raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
+        return solver
+
+
+class CertifiedEstimator(SolverEstimator):
+    """What `LogisticRegression` and `LinearSVC` share: scikit-learn's parameters."""
+
+    C: float | None
     dual: bool | str
     intercept_scaling: float
     verbose: int
     fit_intercept: bool
     warm_start: bool
+    _other_names = SCIKIT_LEARN_SOLVERS
 
     def _check_parameters(self) -> None:
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
-        if not (isinstance(self.tol, Real) and not isinstance(self.tol, bool) and self.tol > 0):
-            raise ValueError(f"tol={self.tol!r} must be positive: it is the relative duality gap at which to stop")
+        super()._check_parameters()
         if not isinstance(self.dual, bool | np.bool_) and self.dual != "auto":
             raise ValueError(f"dual={self.dual!r} is not possible; use True, False or 'auto': the optimum is the same")
         for name in ("fit_intercept", "warm_start"):
@@ -61,25 +112,9 @@ class CertifiedEstimator(LinearEstimator):
         self._C()
         self._penalty()
         self._loss()
-        self._solver()
 
     def _C(self) -> float:
         return check_C(self.C)
-
-    def _solver(self) -> Solver | None:
-        if isinstance(self.solver, str) and self.solver in ("auto", *SCIKIT_LEARN_SOLVERS):
-            return None
-        from ..solvers import SOLVERS, get
-
-        if isinstance(self.solver, str) and self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={self.solver!r} is not known; use 'auto', one of {', '.join(SOLVERS)}, one of scikit-learn's "
-                f"({', '.join(SCIKIT_LEARN_SOLVERS)}), which mean 'auto', or an object of linsep.solvers"
-            )
-        solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
-        if getattr(solver, "keep", "") == "vote":
-            raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
-        return solver
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         super()._after_fit(objectives, results)
@@ -90,4 +125,4 @@ class CertifiedEstimator(LinearEstimator):
         if self.verbose:
             ended = "; ".join(dict.fromkeys(result.message for result in results))
             solver = results[0].history.solver
-            print(f"{type(self).__name__}: {solver}, {self.n_iter_} iterations: {ended}", file=sys.stderr)
+            print(f"{type(self).__name__}: {solver}, {self._iterations()} iterations: {ended}", file=sys.stderr)

@@ -71,7 +71,7 @@ class Explaining(Certified):
             f"minimised   {self.objective_}",
             f"solver      {histories[0].solver} ({histories[0].reason})",
             f"proven      {self._proven()}",
-            f"ended       {ended} after {self.n_iter_} iteration{'s' * (self.n_iter_ > 1)}",
+            f"ended       {ended} after {self._iterations()} iteration{'s' * (self._iterations() != 1)}",
         ]
         for name, relation in getattr(self, "redundant_", {}).items():
             lines.append(f"redundant   {name} = {relation}")

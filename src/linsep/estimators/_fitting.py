@@ -27,6 +27,7 @@ from ._input import Input
 from ._margin import dual_starts
 from ._no_optimum import why_no_optimum
 from ._resuming import Run, read, written
+from ._single import as_single, in_single, is_proven, is_single
 from ._specification import column_names
 from ._unproven import Warnings
 
@@ -127,12 +128,13 @@ class Fitting(Input, Warnings):
         most_features: int | None = None,
     ) -> Self:
         """Pose the objectives, solve, certify, store, and warn."""
+        self._warn_of_ignored()
         starts = self._starts(classes) if self._goes_on() else None
         class_weight = self._class_weights(examples, classes)
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
         self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
-        learned = self._learned(objectives, starts, run, most_features)
+        learned = self._as_precise(objectives, self._learned(objectives, starts, run, most_features))
         results, claims = [result for result, _ in learned], [claim for _, claim in learned]
         self._store(objectives, results)
         self._keep_proofs(objectives, results, claims)
@@ -192,7 +194,7 @@ class Fitting(Input, Warnings):
         """Return the solver that was asked for, or one that chooses by the objective."""
         from ..solvers import Automatic
 
-        limits: dict[str, Any] = dict(tol=self._tol(), max_iter=getattr(self, "max_iter", None))
+        limits: dict[str, Any] = dict(tol=self._aim(), max_iter=getattr(self, "max_iter", None))
         if most_features is not None:
             limits["most_features"] = min(most_features, Automatic.most_features)
         return self._solver() or Automatic(**limits)
@@ -200,7 +202,11 @@ class Fitting(Input, Warnings):
     def _asked(self) -> dict[str, Any]:
         """Return what is asked of any solver: without an optimum there is nothing to polish."""
         seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
-        return dict(seed=seed, tol=self._tol(), polish=self._no_optimum is None)
+        return dict(seed=seed, tol=self._aim(), polish=self._no_optimum is None)
+
+    def _aim(self) -> float:
+        """Return the gap that a solver is asked for: no bound tells it how far off it is where there is no optimum."""
+        return self._tol() if self._no_optimum is None else 1e-3 * self._tol()
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         from ..solvers import minimise_all
@@ -209,8 +215,10 @@ class Fitting(Input, Warnings):
         asked = self._asked() | {"n_jobs": thread_count(getattr(self, "n_jobs", None))}
         if starts is not None:
             asked["starts"] = [_joined(starts)] if first.head.planes else dual_starts(self, objectives, starts)
-        with report_progress(self, objectives) as observers:
-            return minimise_all(objectives, self._method(), observers=observers, **asked)
+        with report_progress(self, objectives) as (observers, ended):
+            results = minimise_all(objectives, self._method(), observers=observers, **asked)
+            ended(results)
+        return results
 
     def _solve_in_turn(self, objectives: list[Objective], run: Run, most_features: int | None) -> Iterator[Result]:
         """Solve one objective after the other, each when the last one is finished; Ctrl-C ends them all."""
@@ -248,13 +256,24 @@ class Fitting(Input, Warnings):
             if not self._own_rule:  # else it has stopped by that
                 self.converged_ = certificate.proven
 
+    def _as_precise(self, objectives: list[Objective], learned: list[tuple[Result, Any]]) -> list[tuple[Result, Any]]:
+        """Return what was found as precise as the data, where scikit-learn's class is too and that costs no proof."""
+        if not (self._single_of_single and is_single(objectives[0])):
+            return learned
+        rounded = [in_single(objective, result) for objective, (result, _) in zip(objectives, learned, strict=True)]
+        claims = [self._claim(*each) for each in zip(objectives, rounded, strict=True)]
+        lost = any(is_proven(before) and not is_proven(now) for (_, before), now in zip(learned, claims, strict=True))
+        return learned if lost else list(zip(rounded, claims, strict=True))
+
     # -- storing ------------------------------------------------------------------------------------------------------
 
     def _store(self, objectives: list[Objective], results: list[Result]) -> None:
         """Keep the planes, and how they were found."""
         self.coef_ = np.concatenate([np.atleast_2d(result.w.T) for result in results])
         self.intercept_ = np.concatenate([np.atleast_1d(result.b) for result in results])
-        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        if self._single_of_single and is_single(objectives[0]):
+            self.coef_, self.intercept_ = as_single(self.coef_, self.intercept_)
+        self.n_iter_ = self._counted(results)
         self.converged_ = all(result.converged for result in results)
         self.history_ = results[0].history if len(results) == 1 else [result.history for result in results]
         self.objective_ = objectives[0].formula
@@ -263,6 +282,10 @@ class Fitting(Input, Warnings):
         self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
         self._proofs = []
         self.__dict__.pop("_provenance", None)  # what a model file said of another fit
+
+    def _counted(self, results: list[Result]) -> Any:
+        """Return the iterations of the fit: of the objective that took the most."""
+        return max(result.n_iter for result in results)
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""

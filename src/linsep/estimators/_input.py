@@ -85,9 +85,9 @@ class Input(Specification):
     def _class_weights(self, examples: Examples, classes: NDArray[Any]) -> FloatArray | None:
         """Return by what `class_weight` multiplies the weights of each class's examples, or None where all are one."""
         class_weight = getattr(self, "class_weight", None)
-        if class_weight is None and getattr(examples, "weight", None) is None:
+        if class_weight is None and not examples.weighted:
             return None
-        totals = _totals(examples, len(classes))
+        totals = np.pad(examples.totals, (0, len(classes) - len(examples.totals)))
         factors = None if class_weight is None else self._factors(class_weight, classes, totals)
         if not (totals if factors is None else factors * totals).any():
             raise ValueError("sample_weight (times class_weight) is zero for all examples: nothing to learn from")
@@ -104,14 +104,6 @@ class Input(Specification):
         if (weight < 0).any() or not np.isfinite(weight).all():
             raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
         return weight
-
-
-def _totals(examples: Any, classes: int) -> FloatArray:
-    """Return the weight of each class's examples."""
-    weight = getattr(examples, "weight", None)  # which only examples in memory have
-    if weight is None:
-        return np.pad(examples.counts, (0, classes - len(examples.counts))).astype(np.float64)
-    return np.bincount(examples.codes, weights=weight, minlength=classes).astype(np.float64)
 
 
 def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> IntArray:

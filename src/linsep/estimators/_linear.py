@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses, penalties
-from .._checks import check_count
 from ..losses import Loss
 from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._base import LinearEstimator
+from ._certified import SolverEstimator
 from ._margin import SUPPORT, store_support
 from ._specification import check_C
 from ._streaming import PenalisedEstimator, StreamingEstimator
@@ -33,7 +33,7 @@ def _is_stochastic(estimator: Any) -> bool:
     raise AttributeError(f"partial_fit needs a stochastic solver such as solver='sgd', not {estimator.solver!r}")
 
 
-class LinearClassifier(PenalisedEstimator):
+class LinearClassifier(SolverEstimator, PenalisedEstimator):
     """The general linear classifier: any loss, any penalty, any solver.
 
     It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)``.
@@ -54,7 +54,8 @@ class LinearClassifier(PenalisedEstimator):
     tol : float, default=1e-4
         The relative duality gap at which a fit stops, for solvers that prove one (``"newton"``, ``"dual"``).
     max_iter : int, optional
-        Iterations at the most, for a solver given by name; None for what that solver is used to.
+        Iterations at the most, for a solver given by name; None for what that solver is used to. 0 leaves the plane
+        where a fit begins.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
     random_state : int, RandomState or None
@@ -123,23 +124,6 @@ class LinearClassifier(PenalisedEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol!r} must be positive: it is the relative duality gap at which to stop")
-        self._solver()
-
-    def _solver(self) -> Solver | None:
-        if isinstance(self.solver, str) and self.solver == "auto":
-            return None
-        from ..solvers import get
-
-        solver = self._named(self.solver) if isinstance(self.solver, str) else get(self.solver)
-        if getattr(solver, "keep", "") == "vote":
-            raise ValueError("keep='vote' gives many planes, not one; use linsep.Perceptron(keep='vote')")
-        return solver
 
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
         super()._after_fit(problems, results)

@@ -12,6 +12,7 @@ from ..objective.heads import Margin
 from ..objective.objective import Objective
 from ..separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 from ..separation.verdict import ProofTimeoutError
+from ._specification import columns_left_out
 
 
 def why_no_optimum(objectives: list[Objective], classes: NDArray[Any], names: Callable[[], list[str]]) -> str | None:
@@ -51,7 +52,10 @@ class _Search:
         from ..solvers.first_order.prover import MOST_WORK
 
         counted = slice(None) if objective.sample_weight is None else objective.sample_weight > 0
-        self.X, self.codes, self.classes = objective.rows.X[counted], objective.codes[counted], classes
+        told = np.setdiff1d(np.arange(objective.d), columns_left_out.get())
+        X, names = objective.rows.X[counted], [names[j] for j in told]
+        self.X = X if len(told) == objective.d else X[:, told]
+        self.codes, self.classes = objective.codes[counted], classes
         self.at_once = objective.head.planes is not None
         self.asked: Any = dict(fit_intercept=objective.fit_intercept, feature_names=names, budget=MOST_WORK)
 

@@ -20,11 +20,15 @@ class Predicting(Input):
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
-        scores = self._read(X, _core.scores)
+        scores = self._as_precise_as(X, self._read(X, _core.scores))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: ``classes_[1]`` where g(x) ≥ 0, else ``classes_[0]``; of more, the highest."""
+        """Return the class of each row: ``classes_[1]`` where g(x) > 0, else ``classes_[0]``; of more, the highest.
+
+        A tie goes where ``predict_proba(X).argmax(axis=1)`` goes, to the first class of those with the highest score: a
+        row on the plane itself to ``classes_[0]``.
+        """
         return self._read(X, lambda rows, W, b: _core.labels(rows, W, b, self.classes_))
 
     def _read(self, X: Any, kernel: Callable[[Any, FloatArray, FloatArray], tuple[NDArray[Any], bool]]) -> NDArray[Any]:
@@ -37,10 +41,15 @@ class Predicting(Input):
             check_is_fitted(self, "coef_")
         as_it_is = self._readable(X)
         rows = X if as_it_is else self._check_X(X, reset=False, order=None)
-        out, finite = kernel(rows, self._planes(), self.intercept_)
+        out, finite = kernel(rows, self._planes(), np.asarray(self.intercept_, dtype=np.float64))
         if as_it_is and not finite:
             self._check_X(X, reset=False)  # raises, unless finite numbers overflowed
         return out
+
+    def _as_precise_as(self, X: Any, values: FloatArray) -> FloatArray:
+        """Return what was computed of X as 32-bit floats where X and the planes are."""
+        single = getattr(X, "dtype", None) == np.float32 == self.coef_.dtype
+        return values.astype(np.float32) if single else values
 
     def _readable(self, X: Any) -> bool:
         """Whether the kernels can read X as it is and scikit-learn would find nothing in it but its values to check."""

@@ -23,6 +23,15 @@ if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Solver
 
 
+def penalty_of(penalty: str | Penalty | None, l1_ratio: float | None) -> Penalty:
+    """Return the penalty; `l1_ratio` must be a share, and counts for the elastic net, which cannot do without."""
+    if l1_ratio is not None and not (isinstance(l1_ratio, Real) and not isinstance(l1_ratio, bool)):
+        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+    if l1_ratio is not None and not 0 <= l1_ratio <= 1:
+        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+    return penalties.get(penalty, l1_ratio if penalty == "elasticnet" else None)
+
+
 def check_C(C: object) -> float:
     """Return C as a float, infinite for None; raise unless it is positive."""
     if C is None:
@@ -36,14 +45,19 @@ def check_C(C: object) -> float:
 column_names: ContextVar[Sequence[str] | None] = ContextVar("column_names", default=None)
 
 
+#: Columns that messages do not speak of, because those of others are told relative to them: reference levels.
+columns_left_out: ContextVar[Sequence[int]] = ContextVar("columns_left_out", default=())
+
+
 @contextmanager
-def columns_named(names: Sequence[str]) -> Iterator[None]:
-    """Fit arrays whose columns have names, as those of a file do: messages say them."""
-    before = column_names.set(names)
+def columns_named(names: Sequence[str], left_out: Sequence[int] = ()) -> Iterator[None]:
+    """Fit arrays whose columns have names, as those of a file do: messages say them, but for those left out."""
+    before, before_that = column_names.set(names), columns_left_out.set(left_out)
     try:
         yield
     finally:
         column_names.reset(before)
+        columns_left_out.reset(before_that)
 
 
 @contextmanager
@@ -63,7 +77,7 @@ class Specification:
     coef_: FloatArray
     intercept_: FloatArray
     n_features_in_: int
-    n_iter_: int
+    n_iter_: Any
     converged_: bool
     dual_gap_: float
     objective_: str
@@ -71,6 +85,8 @@ class Specification:
     _redundancy: Redundancy | None
     _no_optimum: str | None = None
     _column_names: Sequence[str] | None = None
+    #: Whether 32-bit data give 32-bit planes, scores and probabilities, as they do of scikit-learn's class.
+    _single_of_single: bool = False
     #: Whether a fit ends by a rule of its own, and not at a proven gap.
     _own_rule: bool = False
 
@@ -117,6 +133,11 @@ class Specification:
         names = getattr(self, "feature_names_in_", self._column_names)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
+    def _iterations(self) -> int:
+        """Return how many iterations the plane took that took the most."""
+        return int(np.max(self.n_iter_))
+
     def _planes(self) -> FloatArray:
-        """Return the weights as an array, one row a plane."""
-        return np.asarray(self.coef_.toarray()) if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
+        """Return the weights as an array of doubles, one row a plane."""
+        dense = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_  # type: ignore[attr-defined]
+        return np.asarray(dense, dtype=np.float64)

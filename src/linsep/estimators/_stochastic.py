@@ -335,7 +335,7 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         if not hasattr(self, "_ballots"):
             return super().predict(X)
         votes = self.decision_function(X)
-        return np.asarray(self.classes_.take(votes >= 0 if votes.ndim == 1 else votes.argmax(axis=1)))
+        return np.asarray(self.classes_.take(votes > 0 if votes.ndim == 1 else votes.argmax(axis=1)))
 
 
 def _novikoff(R: float, margin: float) -> float:

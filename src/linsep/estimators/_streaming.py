@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from .. import _core, losses, penalties
+from .. import _core, losses
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..objective.examples import InMemory
@@ -18,7 +18,7 @@ from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._base import LinearEstimator
 from ._input import check_batch_labels
-from ._specification import check_C
+from ._specification import check_C, penalty_of
 
 if TYPE_CHECKING:
     from ..solvers import Result, Start
@@ -135,7 +135,7 @@ class PenalisedEstimator(StreamingEstimator):
         return losses.get(self.loss)
 
     def _penalty(self) -> Penalty:
-        return penalties.get(self.penalty, self.l1_ratio)
+        return penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         C = check_C(self.C)  # a C that is no number is one that nobody meant, even where it counts for nothing

@@ -42,7 +42,7 @@ class LinearSVC(CertifiedEstimator):
     tol : float, default=1e-4
         The relative duality gap at which a fit stops.
     max_iter : int, optional
-        Iterations of the solver at the most; None for what it is used to.
+        Iterations of the solver at the most; None for what it is used to. 0 leaves the plane where a fit begins.
     solver : "auto", str or solver, default="auto"
         A name of `linsep.solvers` or an object with settings of its own; scikit-learn's names mean ``"auto"``.
         ``history_.reason`` says why that picked it.

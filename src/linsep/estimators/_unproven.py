@@ -25,6 +25,9 @@ STOPPED_BY_OBSERVER = "stopped by a callback"
 class Warnings(Certified):
     """The words for a fit that has not reached its goal."""
 
+    def _warn_of_ignored(self) -> None:
+        """Say which parameters have no effect beside others."""
+
     def _warn(self, objective: Objective, results: list[Result]) -> None:
         """Say what went wrong and what to do; that there is nothing to be found, or a step size, comes first."""
         if self._no_optimum is not None:

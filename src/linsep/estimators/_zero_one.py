@@ -67,7 +67,7 @@ class ZeroOneClassifier(ExactEstimator):
         largest (weighted) geometric mean of its distances to the examples that it has right.
     n_mistakes_ : int or float
         The mistakes of the plane on the training data: examples not strictly on their own side in exact arithmetic.
-        (`predict` errs on the same ones but for points on the plane, which it takes for ``classes_[1]``, and points
+        (`predict` errs on the same ones but for points on the plane, which it takes for ``classes_[0]``, and points
         within rounding of it.) Their weight where there are weights: the exact sum, rounded once. With more than two
         classes an array: one number for each class against the rest.
     lower_bound_ : int or float

@@ -69,6 +69,16 @@ def dual_bound(problem: Objective, alpha: FloatArray, v: FloatArray | None = Non
     return -problem.penalty.conjugate(v) - problem.weight_of_loss * conjugates
 
 
+def proven_by(problem: Objective, alpha: FloatArray) -> tuple[float, FloatArray]:
+    """Return D of a feasible point near α: balanced and, for L1 alone, scaled into its box; also that point."""
+    alpha = balanced(problem, alpha)
+    v = problem.rows.rmatvec(alpha * problem.y)
+    into = problem.into_box(v)
+    if into < 1.0:
+        alpha, v = into * alpha, np.clip(into * v, -problem.penalty.l1, problem.penalty.l1)
+    return dual_bound(problem, alpha, v), alpha
+
+
 def class_scales(positive: float, negative: float) -> tuple[float, float]:
     """Return factors, at most one, that make the two classes' sums of α equal; zero where they cannot."""
     if not (positive > 0 and negative > 0):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._core import Rows
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 from ..arithmetic import decimal_enclosure as decimals
 from ..arithmetic.blocked import BlockedMatrix
 from ..arithmetic.decimal_enclosure import few_numbers, knows
@@ -26,7 +26,7 @@ from ..arithmetic.enclosure import (
 from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softmax_slopes
 from .dual_point import DualPoint, feasible_dual
 from .duality import weights
-from .examples import Block, in_one
+from .examples import in_one
 from .objective import Objective, Part
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, softmax_losses
@@ -34,6 +34,8 @@ from .softmax_dual import enclosed_dual, softmax_losses
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
 BLURRED, COARSE = 1e-12, 1e-7
+#: Shares of the objective that are given up, one after the other, for a bound from fewer examples.
+LEFT_OUT = (1e-7, 3e-6, 5e-5)
 
 
 class _OnePlane:
@@ -50,6 +52,10 @@ class _OnePlane:
     def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
         """Enclose Σ cᵢ ℓᵢ."""
         return loss_sum(self.problem.loss, z, radius, self.c)
+
+    def each(self, z: FloatArray) -> FloatArray:
+        """Return the loss of each example, up to rounding."""
+        return np.asarray(self.c * self.problem.loss.value(z))
 
     def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         """Return the derivatives of some examples."""
@@ -75,6 +81,10 @@ class _AllClasses(_OnePlane):
 
     def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
         return softmax_losses(self.problem, z, radius, self.c)
+
+    def each(self, z: FloatArray) -> FloatArray:
+        own = z[np.arange(len(z)), self.problem.codes]
+        return np.asarray(self.c * (np.logaddexp.reduce(z, axis=1) - own))
 
     def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         return softmax_slopes(self.problem.codes, self.c, z, radius.max(axis=1))
@@ -149,7 +159,43 @@ def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
 def enclosed_by_curvature(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
     """Enclose P(w, b) and the best bound without a penalty; of examples in blocks, in a few passes."""
     primal, look = examined(problem, w, b)
-    return primal, bound_below(problem, primal, look)
+    bound = bound_below(problem, primal, look)
+    if bound.low > 0 or problem.examples.resident is None or problem.d > MANY_FEATURES:
+        return primal, bound
+    return primal, _bound_on_fewer(problem, w, b) or bound
+
+
+def _bound_on_fewer(problem: Objective, w: FloatArray, b: Any) -> Interval | None:
+    """Return a bound from some examples alone, which is one on all because no loss is below zero; or None.
+
+    Where a plane has some examples on its right side and the others on it, coefficients run to infinity and the first
+    ones' losses to zero: the infimum is the minimum of the others' losses.
+    """
+    head = _with_head(problem)
+    with np.errstate(all="ignore"):
+        each = head.each(head.scores(w, b)[0])
+    if not (np.isfinite(problem.head.self_concordance) and 0 < each.sum() < np.inf):
+        return None
+    for kept in _fewer(problem.rows.X, each):
+        weight = None if problem.sample_weight is None else problem.sample_weight[kept]
+        fewer = problem.chosen(kept, weight)
+        bound = bound_below(fewer, *examined(fewer, w, b))
+        if bound.low > 0:
+            return bound
+    return None
+
+
+def _fewer(X: Any, losses: FloatArray) -> Iterator[IntArray]:
+    """Yield examples without some whose losses are a small share of all: those of a column, as a level has, or any."""
+    filled = (X != 0).astype(np.float64)
+    for sets, of_set in ((filled, np.asarray(filled.T @ losses)), (None, losses)):
+        order, last = np.argsort(of_set), 0
+        for share in LEFT_OUT:
+            count = int(np.searchsorted(np.cumsum(of_set[order]), share * losses.sum()))
+            if last < count < len(order):
+                out = order[:count] if sets is None else np.flatnonzero(sets[:, order[:count]].sum(axis=1))
+                yield np.setdiff1d(np.arange(len(losses)), out)
+            last = count
 
 
 class _Passes:
@@ -184,7 +230,7 @@ def enclosed_bound(
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
     point = DualPoint() if dual_point is None else dual_point
-    whole = problem if problem.examples.resident is not None else problem.on(Block(0, *in_one(problem.examples)))
+    whole = problem if problem.examples.resident is not None else problem.on(in_one(problem.examples))
     found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m)))
     if problem.head.planes is not None or is_tight(*found) or ordinary(whole, w, b):
         return found

@@ -86,6 +86,16 @@ class Examples(Protocol):
         ...
 
     @property
+    def weighted(self) -> bool:
+        """Whether examples have weights of their own."""
+        ...
+
+    @property
+    def totals(self) -> FloatArray:
+        """Σ s over the examples of each class."""
+        ...
+
+    @property
     def resident(self) -> Rows | None:
         """All rows, if they are in memory."""
         ...
@@ -154,6 +164,16 @@ class InMemory:
         """Σ ‖x‖² over the examples of each class."""
         return np.asarray(np.bincount(self.codes, weights=self.rows.squared_norms()), dtype=np.float64)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether they have weights."""
+        return self.weight is not None
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """Σ s over the examples of each class."""
+        return np.bincount(self.codes, weights=self.weight).astype(np.float64)
+
     def __iter__(self) -> Iterator[Block]:
         yield Block(0, self.rows, self.codes, self.weight)
 
@@ -181,6 +201,8 @@ class InBlocks(ABC):
 
     Attributes
     ----------
+    weighted : bool
+        Whether the blocks have weights.
     sample_size : int
         About how many examples a sample may have; none if 0.
     """
@@ -189,11 +211,29 @@ class InBlocks(ABC):
     d: int
     counts: IntArray
     squares: FloatArray
+    weighted: bool = False
     resident = None
     sample_size: int = 0
 
     @abstractmethod
     def __iter__(self) -> Iterator[Block]: ...
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """Σ s over the examples of each class: one pass, where they have weights."""
+        return self._weighed(lambda block: 1.0) if self.weighted else self.counts.astype(np.float64)
+
+    @cached_property
+    def weighted_squares(self) -> FloatArray:
+        """Σ s‖x‖² over the examples of each class: one pass, where they have weights."""
+        return self._weighed(lambda block: block.rows.squared_norms()) if self.weighted else self.squares
+
+    def _weighed(self, values: Callable[[Block], Any]) -> FloatArray:
+        def task(block: Block) -> FloatArray:
+            assert block.weight is not None
+            return np.bincount(block.codes, block.weight * values(block), len(self.counts)).astype(np.float64)
+
+        return self.sum(task)
 
     def sum(self, task: Callable[[Block], S]) -> S:
         """Return Σ task(block), in one pass, added in the order of the blocks."""
@@ -217,7 +257,7 @@ def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool =
     """Return so many examples, about, as one block: the same share of each, or long ones rather."""
     share = min(1.0, size / max(1, blocks.n))
     typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
-    found, codes, weights = [], [], []
+    found, codes, weights, has_weights = [], [], [], weighted
     for block in blocks:
         p = np.full(block.rows.n, share)
         if weighted:
@@ -225,12 +265,15 @@ def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool =
         chosen = np.flatnonzero(rng.random(block.rows.n) < p)
         found.append(block.rows.X[chosen])
         codes.append(block.codes[chosen])
-        weights.append(1.0 / p[chosen])
+        weights.append((1.0 if block.weight is None else block.weight[chosen]) / p[chosen])
+        has_weights = has_weights or block.weight is not None
     X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
-    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if weighted else None)
+    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if has_weights else None)
 
 
-def in_one(examples: Any) -> tuple[Rows, IntArray]:
-    """Return the examples as one matrix that is read block by block, and the class of each: for a check, not a fit."""
+def in_one(examples: Any) -> Block:
+    """Return the examples as one matrix that is read block by block: for a check, not a fit."""
     codes = np.concatenate([np.array(block.codes, dtype=np.int64) for block in examples])
-    return rows_of(BlockedMatrix(lambda: (block.rows.X for block in examples), examples.n, examples.d)), codes
+    weight = np.concatenate([np.array(block.weight) for block in examples]) if examples.weighted else None
+    rows = rows_of(BlockedMatrix(lambda: (block.rows.X for block in examples), examples.n, examples.d))
+    return Block(0, rows, codes, weight)

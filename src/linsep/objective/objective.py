@@ -127,14 +127,14 @@ class Objective:
     def total_weight(self) -> float:
         """N = Σ sᵢ."""
         if self.examples.resident is None:
-            return float(self.by_class @ self.examples.counts)
+            return float(self.by_class @ self.examples.totals)
         return float(self.n if self.sample_weight is None else self.sample_weight.sum())
 
     @cached_property
     def weighted_squares(self) -> float:
         """Σ sᵢ ‖xᵢ‖²."""
         if self.examples.resident is None:
-            return float(self.by_class @ self.examples.squares)
+            return float(self.by_class @ self.examples.weighted_squares)  # type: ignore[attr-defined]
         return self.mean(self.rows.squared_norms()) * self.total_weight
 
     @property
@@ -147,7 +147,7 @@ class Objective:
     def class_totals(self) -> FloatArray:
         """Nₖ: the weight of each class's examples."""
         if self.examples.resident is None:
-            return self.by_class * self.examples.counts
+            return self.by_class * self.examples.totals
         return np.asarray(np.bincount(self.codes, weights=self.s, minlength=self.classes), dtype=np.float64)
 
     @cached_property
@@ -158,7 +158,7 @@ class Objective:
     @property
     def formula(self) -> str:
         """The objective that is minimised, in one line."""
-        weighted = self.class_weight is not None or getattr(self.examples, "weight", None) is not None
+        weighted = self.class_weight is not None or self.examples.weighted
         return formula(self.head, self.penalty, self.C, weighted=weighted)
 
     def into_box(self, v: FloatArray) -> float:
@@ -169,6 +169,12 @@ class Objective:
         return min(1.0, self.penalty.l1 / longest) if longest > 0 else 1.0
 
     # -- points ------------------------------------------------------------------------------------------------------
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What the numbers of θ are called, of one plane."""
+        weights = [f"w{j}" for j in range(self.d)] if self.d > 1 else ["w"]
+        return (*weights, "b") if self.fit_intercept else tuple(weights)
 
     def zeros(self) -> tuple[FloatArray, Any]:
         """Return w and b of all zeros."""

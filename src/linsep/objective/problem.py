@@ -44,8 +44,9 @@ class Measures:
 
     Attributes
     ----------
-    objective, risk, zero_one, gradient_norm : array
-        F, the mean loss, the share of mistakes (z ≤ 0), and ‖∇F‖.
+    objective, risk, zero_one, error, gradient_norm : array
+        F, the mean loss, the share of mistakes (z ≤ 0), the share of labels that are predicted wrongly (a score of zero
+        is for −1), and ‖∇F‖.
     finite : array of bool
         Whether all weights are finite numbers.
     """
@@ -53,6 +54,7 @@ class Measures:
     objective: FloatArray
     risk: FloatArray
     zero_one: FloatArray
+    error: FloatArray
     gradient_norm: FloatArray
     finite: BoolArray
 
@@ -74,10 +76,10 @@ def measure(
     total, strength, penalty = problem.total_weight, problem.strength, problem.penalty
     share = dict(total=total, l2=strength * penalty.l2, l1=strength * penalty.l1)
     sums = problem.rows.measure(Y, problem.sample_weight, problem.loss, W, b, **share, room=room)
-    value, mistakes, slopes, square, squares, sizes = sums
+    value, mistakes, slopes, square, squares, sizes, errors = sums
     objective = value / total + strength * (penalty.l2 * 0.5 * squares + penalty.l1 * sizes)
     norm = np.sqrt(square + problem.fit_intercept * (slopes / total) ** 2)
-    return Measures(objective, value / total, mistakes / total, norm, np.isfinite(sizes))
+    return Measures(objective, value / total, mistakes / total, errors / total, norm, np.isfinite(sizes))
 
 
 class MeanObjective:
@@ -86,6 +88,11 @@ class MeanObjective:
     def __init__(self, problem: Objective) -> None:
         self.problem = problem
         self._seen: tuple[FloatArray, MarginPoint] | None = None
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What the numbers of θ are called."""
+        return self.problem.coordinates
 
     @property
     def size(self) -> int:
@@ -113,6 +120,11 @@ class MeanObjective:
     def zero_one(self, theta: FloatArray) -> float:
         """Return the share of mistakes at θ."""
         return self.at(theta).zero_one
+
+    def error(self, theta: FloatArray) -> float:
+        """Return the share of labels that are predicted wrongly at θ: of another sign than a score that is not zero."""
+        g = self.problem.rows.matvec(theta[: self.problem.d]) + self.split(theta)[1]
+        return self.problem.mean(((g > 0) != (self.problem.y > 0)).astype(np.float64))
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""

@@ -5,8 +5,9 @@ A document has the sections of `SECTIONS`, each on a line of its own:
 - ``format``, ``version``: what this is;
 - ``estimator``: the class and its parameters (see `linsep.persistence.json_values`);
 - ``classes``, ``features``: the labels with their type; how many columns, and their names;
-- ``coefficients``, ``intercept``: one plane a row. Floats are written in their shortest decimal form, which Python
-  (and every reader that rounds correctly) turns into the same 64 bits again;
+- ``coefficients``, ``intercept``: one plane a row; very many of them are packed (see `linsep.persistence.planes`).
+  Floats are written in their shortest decimal form, which Python (and every reader that rounds correctly) turns into
+  the same 64 bits again;
 - ``threshold``: where a score counts as positive, if not at 0;
 - ``objective``: what was minimised, in words; ``fitted``: the other attributes of the fit;
 - ``history``: how each run of a solver went: its name, why it was chosen, and at most `STEPS` of its steps (one in
@@ -19,7 +20,8 @@ A document has the sections of `SECTIONS`, each on a line of its own:
 - ``digest``: the SHA-256 of all the rest. It tells accidents and edits by hand; whoever makes up a whole file can make
   up a digest too, and `linsep.verify` is what does not believe them.
 
-Files of version 1 have no section ``history``, only the solver and the reason, under ``fitted``; they are read too.
+Files of version 1 have no section ``history``, only the solver and the reason, under ``fitted``, and those of version 2
+no packed coefficients; they are read too.
 
 What speaks of single training rows stays behind: ``slack_``, ``support_``, ``support_vectors_``, ``dual_coef_``,
 ``update_counts_``, ``progress_``, and of ``history_`` the iterates and the examples that caused updates. The exceptions
@@ -39,10 +41,10 @@ import numpy as np
 from .._types import FloatArray
 from ..history import COLUMNS
 
-FORMAT, VERSION = "linsep model", 2
+FORMAT, VERSION = "linsep model", 3
 
 #: The versions that are read, and the sections that each does without.
-LACKS: dict[int, set[str]] = {1: {"history"}, 2: set()}
+LACKS: dict[int, set[str]] = {1: {"history"}, 2: set(), 3: set()}
 
 SECTIONS = (
     "format",

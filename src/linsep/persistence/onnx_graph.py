@@ -199,8 +199,9 @@ def _finished(graph: _Graph, model: Model, scores: str) -> bytes:
     labels = np.asarray(model.classes)
     labels = labels.astype(np.int64) if labels.dtype.kind in "bi" else labels
     if len(model.classes) == 2:
-        threshold = graph.constant(np.float64(model.threshold))
-        above = graph.add("Reshape", graph.add("GreaterOrEqual", scores, threshold), graph.constant(np.array([-1])))
+        relation = "Greater" if model.threshold is None else "GreaterOrEqual"
+        wins = graph.add(relation, scores, graph.constant(np.float64(model.threshold or 0.0)))
+        above = graph.add("Reshape", wins, graph.constant(np.array([-1])))
         winner = graph.add("Cast", above, to=onnx.TensorProto.INT64)
     else:
         winner = graph.add("ArgMax", scores, axis=1, keepdims=0)

@@ -89,7 +89,8 @@ def predict(row):
     \"\"\"Return the class.\"\"\"
     found = scores(row)
     if len(found) == 1:
-        return MODEL["classes"][int(found[0] >= MODEL["threshold"])]
+        threshold = MODEL["threshold"]
+        return MODEL["classes"][int(found[0] > 0 if threshold is None else found[0] >= threshold)]
     return MODEL["classes"][found.index(max(found))]
 
 

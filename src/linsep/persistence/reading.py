@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import _reading as reading
 from .. import estimators
@@ -22,6 +21,7 @@ from ..estimators._base import LinearEstimator
 from ..estimators._restoring import Memory, unfitted
 from ..history import History, Record
 from . import document as layout
+from . import planes
 from .document import ModelFileError
 from .json_values import from_json
 
@@ -30,7 +30,8 @@ ALWAYS = ("n_iter_", "converged_", "dual_gap_")
 #: What some attributes have to be.
 NUMBERS = (int, float, np.ndarray)
 KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("n_iter_", "mistakes_", "t_"), (int,)),
+    **dict.fromkeys(("mistakes_", "t_"), (int,)),
+    "n_iter_": (int, np.ndarray),
     **dict.fromkeys(("converged_", "proven_"), (bool,)),
     **dict.fromkeys(("dual_gap_", "radius_"), (int, float)),
     **dict.fromkeys(("margin_", "mistake_bound_", "best_margin_", "best_mistake_bound_"), NUMBERS),
@@ -223,7 +224,7 @@ class _Reader:
                 model.feature_names_in_ = np.array(names, dtype=object)
             model.n_features_in_ = count
         with _reading(self.path, 'sections "coefficients" and "intercept"'):
-            w, b = _numbers(document["coefficients"], 2), _numbers(document["intercept"], 1)
+            w, b = planes.read(document["coefficients"], count), planes.numbers(document["intercept"])
             model.coef_, model.intercept_ = layout.check_planes(w, b, len(classes), count)
         with _reading(self.path, 'section "objective"'):
             if not isinstance(document["objective"], str):
@@ -309,18 +310,6 @@ def _measured(value: Any) -> float:
     if type(number) not in (int, float):
         raise ValueError(f"{value!r} is no number of a step")
     return float(number)
-
-
-def _numbers(values: Any, depth: int) -> ArrayLike:
-    """Return nested lists of numbers; raise for anything else among them."""
-    if not isinstance(values, list):
-        raise ValueError("a list of numbers was expected")
-    for value in values:
-        if depth > 1:
-            _numbers(value, depth - 1)
-        elif type(value) not in (int, float):
-            raise ValueError(f"{value!r} is no number")
-    return values
 
 
 def _hash_or_none(value: Any) -> dict[str, Any] | None:

@@ -121,7 +121,8 @@ def _case(value: str, category: Category, k: int) -> str:
 def _prediction(model: Model, scores: Sequence[str]) -> str:
     if len(scores) == 1:
         no, yes = map(_literal, model.classes)
-        return f"CASE WHEN {scores[0]} >= {_number(model.threshold)} THEN {yes} ELSE {no} END"
+        wins = "> 0" if model.threshold is None else f">= {_number(model.threshold)}"
+        return f"CASE WHEN {scores[0]} {wins} THEN {yes} ELSE {no} END"
     cases = []
     for k, label in enumerate(model.classes[:-1]):
         wins = " AND ".join(f"{scores[k]} >= {score}" for m, score in enumerate(scores) if m != k)

@@ -54,7 +54,8 @@ class Model:
     products : list of (powers, weights)
         Each a product of standardised numbers: which, to which power, and its weights.
     categories, texts : list
-    threshold : float
+    threshold : float or None
+        The second of two classes is predicted where the score is no less; None for where it is above 0.
     link : {"sigmoid", "softmax", "shares", None}
         How scores become probabilities; None where they do not.
     dates : list of str
@@ -71,7 +72,7 @@ class Model:
     products: list[tuple[dict[int, int], list[float]]]
     categories: list[Category]
     texts: list[Text]
-    threshold: float
+    threshold: float | None
     link: str | None
     dates: list[str]
     header: bool = True
@@ -101,7 +102,7 @@ def model_terms(found: Any) -> Model:
     shared = dict(
         classes=np.asarray(model.classes_).tolist(),
         intercept=model.intercept_.tolist(),
-        threshold=found.threshold or 0.0,
+        threshold=found.threshold,
         link=link,
     )
     W = model.coef_.T

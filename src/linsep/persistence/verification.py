@@ -59,7 +59,7 @@ def verify(
     Taken on trust: IEEE arithmetic; exp and log to within ... units in the last place.
     Not checked: ...
     >>> print(verify(model, X, ["no", "yes", "yes", "yes"]).reason)
-    the rows of X (or their labels) are not those of the fit
+    the rows (or their labels) are not those of the fit
     """
     if isinstance(model_or_path, str | os.PathLike):
         found = read(model_or_path)

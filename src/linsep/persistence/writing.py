@@ -17,6 +17,7 @@ from ..certificates.data_hash import data_hash
 from ..estimators._restoring import Memory
 from ..history import History
 from . import document as layout
+from . import planes
 from .document import ModelFileError
 from .json_values import to_json
 
@@ -96,7 +97,7 @@ def _document(
         "estimator": {"class": name, "parameters": parameters},
         "classes": to_json(np.asarray(model.classes_))["array"],
         "features": {"count": int(model.n_features_in_), "names": None if names is None else [str(n) for n in names]},
-        "coefficients": coef.tolist(),
+        "coefficients": planes.written(coef),
         "intercept": intercept.tolist(),
         "threshold": layout.check_threshold(threshold, len(model.classes_)),
         "objective": str(model.objective_),

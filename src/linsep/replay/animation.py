@@ -13,7 +13,7 @@ import numpy as np
 from .._atomic_file import write_atomically
 from .._types import FloatArray
 from .._words import at_most
-from ..palette import LIGHT
+from ..palette import LIGHT, MARKERS
 from ..solvers import check_count
 from .film import Film
 
@@ -110,7 +110,7 @@ def _figure(film: Film) -> tuple[Any, Any]:
 def _title(film: Film, k: int) -> str:
     record = film.records[k]
     words = f"{film.title}: step {record.step:,}"
-    if record.example >= 0:
+    if record.example is not None:
         words += f", moved by row {record.example + 1}"  # as a person counts
     thin = [note for note in film.notes if note.startswith("Thinned")]
     return "\n".join([words, *thin])
@@ -120,7 +120,7 @@ def draw_picture(film: Film, k: int, axes: Any) -> None:
     """Draw the examples, the plane of frame k, the best so far, the margin, and what caused the update."""
     scene, shown = film.scene, film.shown
     g = scene.on_grid(film.planes[k])
-    for positive, colour, shape in ((False, NEGATIVE, "o"), (True, POSITIVE, "s")):
+    for positive, colour, shape in zip((False, True), (NEGATIVE, POSITIVE), MARKERS, strict=False):
         for wrong in (False, True):
             rows = shown[(film.positive[shown] == positive) & (film.wrong[k] == wrong)]
             face = "white" if wrong else colour
@@ -130,7 +130,7 @@ def draw_picture(film: Film, k: int, axes: Any) -> None:
     _contour(axes, film, g, 0.0, colors=PLANE, linewidths=2)
     for side in (-1, 1) if film.band[k] > 0 else ():
         _contour(axes, film, g, side * float(film.band[k]), colors=PLANE, linewidths=1, linestyles="dotted")
-    if (cause := film.records[k].example) >= 0:
+    if (cause := film.records[k].example) is not None:
         axes.scatter(*scene.points[cause], s=260, facecolors="none", edgecolors=CAUSE, linewidths=3)
     axes.set(xlim=scene.u[[0, -1]], ylim=scene.v[[0, -1]])
     axes.set_xlabel(scene.names[0], parse_math=False)

@@ -72,11 +72,11 @@ function within(pen, box, draw) {
   pen.restore();
 }
 
-// Circles and squares; one on the wrong side is hollow with a strong edge.
+// Circles for the positive class, squares for the other; one on the wrong side is hollow with a strong edge.
 function marker(pen, x, y, positive, wrong, size) {
   pen.beginPath();
-  if (positive) pen.rect(x - size, y - size, 2 * size, 2 * size);
-  else pen.arc(x, y, size * 1.12, 0, 2 * Math.PI);
+  if (positive) pen.arc(x, y, size * 1.12, 0, 2 * Math.PI);
+  else pen.rect(x - size, y - size, 2 * size, 2 * size);
   pen.lineWidth = wrong ? 2 : 1;
   pen.strokeStyle = color(positive ? "positive" : "negative");
   pen.fillStyle = wrong ? color("ground") : color(positive ? "positive" : "negative");

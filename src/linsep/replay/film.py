@@ -12,7 +12,7 @@ from .._core import is_sparse
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import at_most
 from ..analysis.plane_view import plane_view
-from ..history import Record
+from ..history import Record, least_so_far
 from .recording import Recording
 
 #: How many examples are drawn all the time, and how many bytes all frames may take on the page.
@@ -239,7 +239,6 @@ def make_film(
     few_mistakes_first = recording.history.solver == "perceptron"
     best_records = _best(everything, few_mistakes_first=few_mistakes_first)
     best, beside = _places([best_records[k] for k in kept], kept)
-    answers = np.array([not np.isnan(record.best) for record in everything])
     before, after = _agreements(recording, records, whole=len(kept) == len(everything))
     return Film(
         title=title or f"{type(model).__name__}, step by step",
@@ -252,8 +251,8 @@ def make_film(
         best=best,
         best_planes=np.reshape([scene.coefficients(*plane_of(everything[k])) for k in beside], (-1, coefficients)),
         best_by="fewest mistakes" if few_mistakes_first else "lowest objective",
-        best_objective=_least(recording.history["objective"], answers)[kept],
-        best_errors=_least(recording.history["zero_one"], answers)[kept],
+        best_objective=least_so_far(recording.history, "objective")[kept],
+        best_errors=least_so_far(recording.history, "zero_one")[kept],
         wrong=wrong,
         on_plane=on_plane,
         right=right,
@@ -306,17 +305,6 @@ def _best(everything: list[Record], *, few_mistakes_first: bool) -> list[int]:
     return found
 
 
-def _least(values: FloatArray, counts: BoolArray) -> FloatArray:
-    """Return the least value up to each place, of those that count; NaN where none has been.
-
-    Examples
-    --------
-    >>> _least(np.array([0.0, 3.0, 5.0, 2.0]), np.array([False, True, True, True]))
-    array([nan,  3.,  3.,  2.])
-    """
-    return np.fmin.accumulate(np.where(counts, values, np.nan))
-
-
 def _places(best: list[int], kept: list[int]) -> tuple[IntArray, list[int]]:
     """Return where the plane of each best record is (see `Film.best`), and the records that are no frames themselves.
 
@@ -341,7 +329,7 @@ def _agreements(recording: Recording, records: list[Record], *, whole: bool) -> 
     known = whole and recording.history.stride == 1 and problem.strength == 0
     before, after = np.full(len(records), np.nan), np.full(len(records), np.nan)
     for k, record in enumerate(records):
-        if record.example < 0:
+        if record.example is None:
             continue
         x = problem.rows.X[[record.example]]
         for target, j in [(after, k), *([(before, k - 1)] if known and k else [])]:

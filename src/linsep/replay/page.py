@@ -114,7 +114,7 @@ COLUMNS = ("step", "passes", "objective", "zero_one", "step_size", "updates")
 
 def _causes(film: Film) -> tuple[IntArray, list[int]]:
     """Return the examples that cause updates but are not among those always drawn, and each frame's place in both."""
-    examples = np.array([record.example for record in film.records], dtype=np.int64)
+    examples = np.array([-1 if record.example is None else record.example for record in film.records], dtype=np.int64)
     beside = np.setdiff1d(examples[examples >= 0], film.shown)
     place = {int(row): k for k, row in enumerate([*film.shown, *beside])}
     return beside, [place.get(int(example), -1) for example in examples]

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 from .._words import listed
 from ..analysis.evaluation import Evaluation, codes_of, evaluate
+from ..analysis.importance import Importance, importance
 from ..analysis.suspects import FileRows, Suspect, suspects
 from ..history import histories_of
 from ..losses import LOSSES, Logistic, ZeroOne
-from . import learned, proofs, quality
+from . import learned, mistakes, proofs, quality, thresholds
 from .learned import Journey, Weights
 from .markup import definitions, document, paragraph, section
-from .quality import Bin, Cells, Curve, Histogram, Mistake
+from .mistakes import Cells, Mistake
+from .quality import Bin, Histogram
+from .thresholds import Curve
 
 __all__ = ["Content", "compute", "in_words", "render"]
 
@@ -58,6 +61,8 @@ class Content:
         Whether the rows are others than those of the fit; None where that is not known.
     knows_fit : bool
         Whether separability and what to watch out for are told of the rows of the fit, not of the measured ones.
+    said_of_rows : str
+        Where the rows come from, where more is to be said of that.
     notes : list of str
         What else a reader should know of the data.
     """
@@ -82,6 +87,7 @@ class Content:
     suspects: list[Suspect]
     unseen: bool | None
     knows_fit: bool
+    said_of_rows: str
     notes: list[str]
 
 
@@ -94,8 +100,13 @@ def compute(
     unseen: bool | None = None,
     names: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
+    origins: Sequence[str] | None = None,
+    known: Importance | None = None,
     per_unit: tuple[FloatArray, FloatArray] | None = None,
     cells: Cells | None = None,
+    numbers: IntArray | None = None,
+    training_numbers: IntArray | None = None,
+    said_of_rows: str = "",
     file_rows: FileRows | None = None,
     threshold: float | None = None,
     title: str | None = None,
@@ -114,13 +125,18 @@ def compute(
         The rows that it was fitted on, where these are others: separability and what to watch out for are about these.
     unseen : bool, optional
         Whether the model was not fitted on the rows of X; by default that is so where `training` are given.
-    names, sources : sequence of str, optional
-        Of each column of X: what it is called, and the column of the file that it was made of.
+    names, sources, origins : sequence of str, optional
+        Of each column of X: what it is called, what it was made of, and the column of the file that this is part of.
+    known : Importance, optional
+        How important what is in the rows of the fit, where that is known; else it is measured.
     per_unit : (coef, intercept), optional
         The weights per unit of the file's columns, where X has them rescaled.
     cells : callable, optional
-        From the number of a row to its cells by name; without it the row of a DataFrame, else its features with the
-        largest |w_j x_j|.
+        From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
+    numbers, training_numbers : array of int, optional
+        The number in the file, from 0, of each row of X and of the training rows, where these are some of them.
+    said_of_rows : str, optional
+        A sentence on where the rows come from.
     file_rows : callable, optional
         What the columns of the file say in some rows of the fit: see `linsep.analysis.suspects`.
     threshold : float, optional
@@ -150,9 +166,15 @@ def compute(
     codes = codes_of(labels, model.classes_)
     distance, said = quality.distances(model, X, codes, threshold)
     fitted_on = (plain, labels) if training is None else (_plain(training[0]), np.asarray(training[1]))
-    if cells is None:
-        cells = quality.frame_cells(X) if hasattr(X, "columns") else quality.loudest_cells(model.coef_, plain, names)
-    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit)
+    origins = names if origins is None else origins
+    if cells is None and hasattr(X, "columns"):
+        cells = mistakes.frame_cells(X)
+    if known is None:
+        known = importance(fitted_on[0], model.coef_, origins)
+    counted = numbers if training is None else training_numbers
+    average = np.asarray(fitted_on[0].mean(axis=0), dtype=np.float64).ravel()
+    reasons = mistakes.Reasons(model.coef_, plain, average, names, origins, cells)
+    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit, counted)
     return Content(
         title=title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
         objective=str(model.objective_),
@@ -162,18 +184,21 @@ def compute(
         recheck=recheck or "linsep.verify(model, X_train, y_train)",
         facts=_facts(model, labels, training),
         evaluation=evaluate(model, X, labels, threshold=threshold),
-        curve=quality.curve(model, X, codes, threshold),
+        curve=thresholds.curve(model, X, codes, threshold),
         calibration=quality.calibration(model, X, codes),
-        weights=learned.planes(model, names, per_unit),
+        weights=learned.planes(model, names, origins, known, per_unit),
         margins=quality.histogram(distance, codes, model.classes_),
-        mistakes=quality.worst(model.classes_, codes, said, distance, cells),
+        mistakes=mistakes.worst(model, codes, said, distance, reasons, numbers),
         n_mistakes=int((said != codes).sum()),
         separability=verdicts,
         is_decided=is_decided,
         journeys=learned.journeys(model),
-        suspects=suspects(*fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows),
+        suspects=suspects(
+            *fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows, numbers=counted
+        ),
         unseen=True if unseen is None and training is not None else unseen,
         knows_fit=training is not None or unseen is False,
+        said_of_rows=said_of_rows,
         notes=list(notes),
     )
 
@@ -229,7 +254,8 @@ def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     facts.append(("measured on", f"{len(y):,} rows ({shares})"))
     solvers = sorted({f"{history.solver} ({history.reason})" for history in histories_of(model) if history.solver})
     facts += [("solver", solver) for solver in solvers[:3]]
-    iterations = f"after {model.n_iter_:,} iteration{'s' * (model.n_iter_ != 1)}"
+    count = int(np.max(model.n_iter_))
+    iterations = f"after {count:,} iteration{'s' * (count != 1)}"
     return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]
 
 
@@ -242,13 +268,14 @@ def render(content: Content) -> str:
     sections = [
         _head(content),
         proofs.proof_section(content.proof, content.is_proven, content.recheck),
-        quality.metrics_section(measured, content.unseen),
+        quality.metrics_section(measured, content.unseen, content.said_of_rows),
         _watch_out(content.suspects),
-        quality.threshold_section(content.curve, measured.classes),
+        thresholds.threshold_section(content.curve, measured.classes),
+        thresholds.ranking_section(content.curve, measured),
         quality.calibration_section(content.calibration, measured.classes),
         learned.weights_section(content.weights),
         quality.margins_section(content.margins, n_mistakes, measured),
-        quality.mistakes_section(content.mistakes, n_mistakes),
+        mistakes.mistakes_section(content.mistakes, n_mistakes),
         proofs.separability_section(content.separability, content.is_decided, content.knows_fit),
         learned.journeys_section(content.journeys),
     ]

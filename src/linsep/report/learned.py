@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
+from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..history import histories_of
 from .markup import NUMBERS, folded, paragraph, section, some, table, text
 from .proofs import certificates
@@ -26,52 +27,114 @@ SERIES = {
 
 @dataclass(frozen=True)
 class Weights:
-    """The heaviest weights of one plane, by name; and per unit of the file's columns where these were rescaled."""
+    """The most important weights of one plane, by name.
+
+    Attributes
+    ----------
+    towards, away : str
+        What positive and negative weights speak for.
+    names : list of str
+    weights, importance : array
+        In the same order; see `linsep.analysis.importance`.
+    intercept : float
+    per_unit : array or None
+        Per unit of the file's columns, where these were rescaled; and the intercept where all of them are 0.
+    intercept_at_zero : float or None
+    odds_ratios : list of float or None
+        e^w per unit, of two classes with probabilities.
+    columns : list of (str, float)
+        Columns of the file by importance, where features are parts of them.
+    left_out : int
+        How many weights there are besides.
+    """
 
     towards: str
     away: str
     names: list[str]
     weights: FloatArray
+    importance: FloatArray
     intercept: float
     per_unit: FloatArray | None
     intercept_at_zero: float | None
+    odds_ratios: list[float] | None
+    columns: list[tuple[str, float]]
     left_out: int
 
 
-def planes(model: Any, names: Sequence[str], per_unit: tuple[FloatArray, FloatArray] | None) -> list[Weights]:
-    """Return the heaviest weights of each plane: |w_j| is the importance, its sign the direction."""
+def planes(
+    model: Any,
+    names: Sequence[str],
+    origins: Sequence[str],
+    known: Importance,
+    per_unit: tuple[FloatArray, FloatArray] | None,
+) -> list[Weights]:
+    """Return the most important weights of each plane: |w_j|·sd(x_j) is the importance, the sign the direction."""
     two = len(model.coef_) == 1
+    important, by_column = known.of_features(model.coef_), known.of_columns(model.coef_, origins)
     found = []
     for k, (w, b) in enumerate(zip(model.coef_[:PLANES], np.ravel(model.intercept_), strict=False)):
-        order = np.argsort(-np.abs(w), kind="stable")[:WEIGHTS]
-        towards, away = (model.classes_[1], model.classes_[0]) if two else (model.classes_[k], "the rest")
+        order = np.argsort(-important[k], kind="stable")[:WEIGHTS]
         unit, at_zero = (None, None) if per_unit is None else (per_unit[0][k, order], float(per_unit[1][k]))
-        heaviest, left = [names[j] for j in order], len(w) - len(order)
-        found.append(Weights(str(towards), str(away), heaviest, w[order], float(b), unit, at_zero, left))
+        columns = sorted(((name, float(one[k])) for name, one in by_column.items()), key=lambda pair: -pair[1])
+        towards, away = (model.classes_[1], model.classes_[0]) if two else (model.classes_[k], "the rest")
+        found.append(
+            Weights(
+                str(towards),
+                str(away),
+                [names[j] for j in order],
+                w[order],
+                important[k, order],
+                float(b),
+                unit,
+                at_zero,
+                [odds_ratio(one) for one in (w[order] if unit is None else unit)]
+                if two and hasattr(model, "predict_proba")
+                else None,
+                columns[:WEIGHTS] if 1 < len(columns) < len(w) else [],
+                len(w) - len(order),
+            )
+        )
     return found
 
 
 def weights_section(planes: Sequence[Weights]) -> str:
     """Return the weights of each plane as bars."""
-    title = "What speaks for what"
+    title, meaning = "What speaks for what", paragraph(f"{MEANING[0].upper()}{MEANING[1:]}.", "quiet")
     if len(planes) == 1:
-        return section(title, *_plane(planes[0]))
+        return section(title, *_plane(planes[0]), meaning)
     few = len(planes) <= OPEN_PLANES
-    return section(
-        title, *(folded(f"{one.towards} against {one.away}", "".join(_plane(one)), is_open=few) for one in planes)
-    )
+    shown = (folded(f"{one.towards} against {one.away}", "".join(_plane(one)), is_open=few) for one in planes)
+    return section(title, *shown, meaning)
 
 
 def _plane(plane: Weights) -> list[str]:
-    more = f" {plane.left_out:,} lighter ones are not shown." if plane.left_out else ""
-    ways = f"A weight to the right speaks for {plane.towards}, one to the left for {plane.away}: the longer, the more."
-    chart = bars(plane.names, plane.weights.tolist(), title=f"Weights for {plane.towards} against {plane.away}")
-    heads, columns = ["feature", "weight"], [[*plane.weights, plane.intercept]]
+    against = f"for {plane.towards} against {plane.away}"
+    more = f" {plane.left_out:,} less important ones are not shown." if plane.left_out else ""
+    ways = f"A bar to the right speaks for {plane.towards}, one to the left for {plane.away}: the longer, the more."
+    signed = np.copysign(plane.importance, plane.weights).tolist()
+    columns = [_columns(plane.columns, against)] if plane.columns else []
+    heading = ["<h3>Features</h3>"] if columns else []
+    chart = bars(plane.names, signed, title=f"Importance of features {against}")
+    return [*columns, *heading, paragraph(f"{ways}{more}"), chart, folded(NUMBERS, _weights_table(plane))]
+
+
+def _columns(columns: Sequence[tuple[str, float]], against: str) -> str:
+    names, values = [name for name, _ in columns], [value for _, value in columns]
+    return "<h3>Columns of the file</h3>" + bars(names, values, title=f"Importance of columns {against}", signed=False)
+
+
+def _weights_table(plane: Weights) -> str:
+    """Return the weights in numbers: per unit of the file's columns where these are known."""
+    unit, intercept = plane.weights, plane.intercept
     if plane.per_unit is not None and plane.intercept_at_zero is not None:
-        heads.append("per unit of the column")
-        columns.append([*plane.per_unit, plane.intercept_at_zero])
-    rows = [[name, *(f"{column[k]:+.5g}" for column in columns)] for k, name in enumerate([*plane.names, "intercept"])]
-    return [paragraph(f"{ways}{more}"), chart, folded(NUMBERS, table(heads, rows))]
+        unit, intercept = plane.per_unit, plane.intercept_at_zero
+    heads = ["feature", "importance", "weight per unit"]
+    columns = [[f"{value:.3g}" for value in plane.importance], [f"{value:+.4g}" for value in unit]]
+    if plane.odds_ratios is not None:
+        heads.append("odds ratio")
+        columns.append([written(value) for value in plane.odds_ratios])
+    rows = [list(row) for row in zip(plane.names, *columns, strict=True)]
+    return table(heads, [*rows, ["intercept", "", f"{intercept:+.4g}", *[""] * (len(heads) - 3)]])
 
 
 @dataclass(frozen=True)
@@ -144,6 +207,8 @@ def _charts(journey: Journey) -> Iterable[str]:
     if len(journey.step) < journey.recorded:
         yield paragraph(f"{len(journey.step):,} of the {journey.recorded:,} recorded steps are drawn.", "quiet")
     columns = {SERIES[name]: values for name, values in journey.series.items()}
+    if np.array_equal(columns.get(SERIES["best"], ()), columns.get(SERIES["objective"], ())):
+        del columns[SERIES["best"]]  # every step is the best so far
     wrong = {name: values for name, values in columns.items() if name == SERIES["zero_one"]}
     drawn = {name: values for name, values in columns.items() if name not in wrong}
     gap = {} if journey.gap is None else {"gap to the proven bound": journey.gap}
@@ -155,7 +220,7 @@ def _charts(journey: Journey) -> Iterable[str]:
         if series:
             yield _by_step(title, label, journey.step, series)
     columns |= {} if journey.gap is None else {"gap": journey.gap}
-    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.6g}" for v in columns.values())] for k in some(len(journey.step))]
+    rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.4g}" for v in columns.values())] for k in some(len(journey.step))]
     yield folded(NUMBERS, table(["step", *columns], rows, named=False))
 
 

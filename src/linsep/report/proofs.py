@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import IntArray
+from .._words import phrase
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 from .markup import paragraph, section, text
@@ -60,35 +62,53 @@ def proof_section(said: Sequence[str], is_proven: bool, recheck: str) -> str:
 
 
 def verdicts(
-    classes: NDArray[Any], X: Any, y: NDArray[Any], names: Sequence[str], seconds: float
+    classes: NDArray[Any],
+    X: Any,
+    y: NDArray[Any],
+    names: Sequence[str],
+    seconds: float,
+    numbers: IntArray | None = None,
 ) -> tuple[list[str], bool]:
-    """Say whether a plane separates each class from the others, within some seconds; and whether all were decided."""
+    """Say whether a plane separates each class from the others, within some seconds; and whether all were decided.
+
+    `numbers` are those of the rows in their file, from 0, where they are some of these.
+    """
     if len(classes) == 2:
-        said, decided = _decided(X, y, names, seconds)
-        return [said], decided
+        said = _decided(X, y, names, seconds, numbers)
+        return [said or f"Not decided within {seconds:.3g} s; with more time the answer can be proven."], bool(said)
     share = seconds / len(classes)
-    found = [(label, *_decided(X, y == label, names, share)) for label in classes[:ASKED]]
-    return [f"{label} against the rest: {said}" for label, said, _ in found], all(done for _, _, done in found)
+    found = {str(label): _decided(X, y == label, names, share, numbers) for label in classes[:ASKED]}
+    lines = [f"{label} against the rest: {said}" for label, said in found.items() if said]
+    open_ones = [label for label, said in found.items() if not said]
+    if open_ones:
+        lines.append(f"Not decided within {share:.3g} s each: {phrase(open_ones, ASKED)}, each against the rest.")
+    if len(classes) > ASKED:
+        lines.append(f"Of the other {len(classes) - ASKED} classes it was not asked.")
+    return lines, not open_ones
 
 
-def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float) -> tuple[str, bool]:
+def _decided(X: Any, y: NDArray[Any], names: Sequence[str], seconds: float, numbers: IntArray | None) -> str:
+    """Return a verdict in words; nothing where it takes longer."""
     if len(np.unique(y)) < 2:
-        return "these rows have one class only.", True
+        return "these rows have one class only."
     try:
-        return told(separability(X, y, time_limit=seconds), names, X.shape[0]), True
+        return told(separability(X, y, time_limit=seconds), names, X.shape[0], numbers)
     except ProofTimeoutError:
-        return f"not decided within {seconds:.3g} s; linsep.separability(X, y, time_limit=…) takes its time.", False
+        return ""
 
 
-def told(found: Separability, names: Sequence[str], n: int) -> str:
+def told(found: Separability, names: Sequence[str], n: int, numbers: IntArray | None = None) -> str:
     """Tell a verdict on `n` rows of a table as its readers count and call them: from 1, and by name.
+
+    `numbers` are those of the rows, from 0, where they are some of the table's.
 
     Examples
     --------
     >>> told(separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]), ["age"], 4)  # doctest: +ELLIPSIS
     'quasi-separable: ... rows 2 and 3 are the same point ...: age and the intercept (rows are counted from 1)'
     """
-    words = str(replace(found.in_rows(range(1, n + 1)), feature_names=list(names)))
+    counted = range(1, n + 1) if numbers is None else (numbers + 1).tolist()
+    words = str(replace(found.in_rows(counted), feature_names=list(names)))
     return words if found.points is None else f"{words} (rows are counted from 1)"
 
 

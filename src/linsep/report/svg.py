@@ -1,4 +1,8 @@
-"""Small charts as SVG: text in, text out, coloured by the style sheet so that they suit light, dark and print."""
+"""Small charts as SVG: text in, text out, coloured by the style sheet so that they suit light, dark and print.
+
+A chart is as wide as its place and keeps its height and the size of its letters: what lies along x is a share of the
+width, what is drawn as a path is stretched, its pen is not. Room for what stands beside the axes is left around it.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ from .._types import BoolArray, FloatArray
 from .._words import cut
 from .markup import text
 
-#: In the chart's own units, which a phone shows about one pixel each.
-WIDTH, HEIGHT = 320, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 22, 40
+#: What a path is wide before it is stretched, and what a chart is high, in pixels.
+WIDE, HIGH = 1000, 190
+#: More points than this along a line are thinned to what can be seen of them.
+SEEN = 600
 #: How strong a pixel of an image can be.
 SHADES = 16
 
@@ -90,18 +95,29 @@ def lines(
     `mark` points out a place on the x axis, `diagonal` draws x = y, `points` marks the points of the lines, and `dots`
     one on each, such as the one in use.
     """
-    parts = [_frame(x, y)]
-    if diagonal:
-        parts.append(_path(x, y, [x.low, x.high], [x.low, x.high], "guide"))
-    for k, (u, v) in enumerate(series.values()):
-        parts.append(_path(x, y, u, v, f"line s{k}"))
-        if points:
-            pairs = zip(np.ravel(u), np.ravel(v), strict=True)
-            parts += [_circle(x, y, a, b, k) for a, b in pairs if np.isfinite(a) and np.isfinite(b)]
+    paths = [_path(x, y, [x.low, x.high], [x.low, x.high], "guide")] if diagonal else []
+    paths += [_path(x, y, u, v, f"line s{k}") for k, (u, v) in enumerate(series.values())]
+    size = f'width="100%" height="{HIGH}" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none"'
+    parts = [_frame(x, y), f'<svg class="plot" {size}>{"".join(paths)}</svg>']
+    for k, (u, v) in enumerate(series.values() if points else ()):
+        pairs = zip(np.ravel(u), np.ravel(v), strict=True)
+        parts += [_circle(x, y, a, b, k) for a, b in pairs if np.isfinite(a) and np.isfinite(b)]
     if mark is not None:
         parts.append(_mark(x, *mark))
     parts += [_circle(x, y, a, b, k) for k, (a, b) in enumerate(dots) if np.isfinite(b)]
     return _chart(parts, title) + _legend(series, "line")
+
+
+def stepped(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of a staircase that has the value y_i from just above x_{i−1} up to x_i.
+
+    Examples
+    --------
+    >>> u, v = stepped([0.0, 1.0, 2.0], [5.0, 6.0, 7.0])
+    >>> print(u, v)
+    [0. 0. 1. 1. 2.] [5. 6. 6. 7. 7.]
+    """
+    return np.repeat(np.asarray(x), 2)[:-1], np.repeat(np.asarray(y), 2)[1:]
 
 
 def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, title: str, mark: str) -> str:
@@ -111,33 +127,34 @@ def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, ti
     parts, below = [_frame(x, y)], np.zeros(len(edges) - 1)
     for k, count in enumerate(counts.values(), start=int(len(counts) == 1)):
         above = below + np.asarray(count)
-        left, right = _across(x, edges[:-1]), _across(x, edges[1:])
+        left, right = 100 * x.place(edges[:-1]), 100 * x.place(edges[1:])
         for a, b, low, high in zip(left, right, _down(y, below), _down(y, above), strict=True):
             if low > high:
-                size = f'width="{max(b - a - 0.6, 0.6):.1f}" height="{low - high:.1f}"'
-                parts.append(f'<rect class="bar s{k}" x="{a + 0.3:.1f}" y="{high:.1f}" {size}/>')
+                size = f'width="{max(b - a - 0.2, 0.2):.2f}%" height="{low - high:.1f}"'
+                parts.append(f'<rect class="bar s{k}" x="{a + 0.1:.2f}%" y="{high:.1f}" {size}/>')
         below = above
     if x.low <= 0 <= x.high:
         parts.append(_mark(x, 0.0, mark))
     return _chart(parts, title) + _legend(counts, "bar")
 
 
-def bars(names: Sequence[str], values: Sequence[float], *, title: str, row: float = 18.0) -> str:
-    """Return one bar a name to the left or right of a line, the longest filling its side."""
+def bars(names: Sequence[str], values: Sequence[float], *, title: str, signed: bool = True, row: float = 18.0) -> str:
+    """Return one bar a name, the longest filling its side: to either side of a line; from the left if not `signed`."""
     largest = max((abs(value) for value in values), default=1.0) or 1.0
-    middle, room = 0.5 * WIDTH, 0.5 * WIDTH - 4
+    middle, room = (50.0, 49.5) if signed else (0.0, 99.5)
     height = len(names) * 2 * row
-    parts = [f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{height:.1f}"/>']  # below long names
+    line = f'<line class="axis" x1="{middle}%" x2="{middle}%" y1="0" y2="{height:.1f}"/>'
+    parts = [line] if signed else []  # below long names
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
         length, top = room * abs(value) / largest, k * 2 * row
         side, x = ("positive", middle) if value >= 0 else ("negative", middle - length)
-        above, size = f"{top + 0.72 * row:.1f}", f'width="{length:.1f}" height="{0.6 * row:.1f}"'
+        above, size = f"{top + 0.72 * row:.1f}", f'width="{length:.2f}%" height="{0.6 * row:.1f}"'
         parts += [
             f'<text class="name" x="0" y="{above}">{text(cut(name))}</text>',
-            f'<rect class="{side}" x="{x:.1f}" y="{top + row:.1f}" {size}/>',
-            f'<text class="value" x="{WIDTH}" y="{above}" text-anchor="end">{value:+.4g}</text>',
+            f'<rect class="{side}" x="{x:.2f}%" y="{top + row:.1f}" {size}/>',
+            f'<text class="value" x="100%" y="{above}" text-anchor="end">{value:{"+" * signed}.3g}</text>',
         ]
-    return _chart(parts, title, height)
+    return _chart(parts, title, height, kind="bars")
 
 
 def image(pixels: FloatArray, *, title: str, kind: str = "signed") -> str:
@@ -166,35 +183,33 @@ def _shade(where: BoolArray, level: int, kind: str) -> str:
 # -- parts of a chart -------------------------------------------------------------------------------------------------
 
 
-def _across(x: Axis, values: ArrayLike) -> FloatArray:
-    return np.asarray(LEFT + (WIDTH - LEFT - RIGHT) * x.place(values))
-
-
 def _down(y: Axis, values: ArrayLike) -> FloatArray:
-    return np.asarray(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y.place(values))
+    return np.asarray(HIGH * (1 - y.place(values)))
 
 
-def _chart(parts: Sequence[str], title: str, height: float = HEIGHT) -> str:
+def _chart(parts: Sequence[str], title: str, height: float = HIGH, kind: str = "chart") -> str:
     shown = text(title)
-    body = "".join(parts)
-    return f'<svg role="img" aria-label="{shown}" viewBox="0 0 {WIDTH} {height:.0f}"><title>{shown}</title>{body}</svg>'
+    size = f'width="100%" height="{height:.0f}"'
+    drawn = f'<svg role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
+    return f'<div class="{kind}">{drawn}</div>'
 
 
 def _frame(x: Axis, y: Axis) -> str:
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    """Return grid and numbers; the name of y stands above them, so that no number is in its way."""
     parts = [
-        f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{bottom}"/>'
-        f'<text class="tick" x="{place:.1f}" y="{bottom + 15}" text-anchor="middle">{_written(value)}</text>'
-        for value, place in zip(x.ticks(), _across(x, x.ticks()), strict=True)
+        f'<line class="grid" x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="{HIGH}"/>'
+        f'<text class="tick" x="{place:.2f}%" y="{HIGH + 16}" text-anchor="middle">{_written(value)}</text>'
+        for value, place in zip(x.ticks(), 100 * x.place(x.ticks()), strict=True)
     ]
     parts += [
-        f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{place:.1f}" y2="{place:.1f}"/>'
-        f'<text class="tick" x="{LEFT - 4}" y="{place + 3.5:.1f}" text-anchor="end">{_written(value)}</text>'
+        f'<line class="grid" x1="0" x2="100%" y1="{place:.1f}" y2="{place:.1f}"/>'
+        f'<text class="tick" x="-6" y="{place + 4:.1f}" text-anchor="end">{_written(value)}</text>'
         for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True)
     ]
-    places = f'x="{(LEFT + right) / 2}" y="{HEIGHT - 6}"', f'transform="translate(11 {(TOP + bottom) / 2}) rotate(-90)"'
-    for axis, where in zip((x, y), places, strict=True):
-        parts.append(f'<text class="label" {where} text-anchor="middle">{text(axis.label)}</text>')
+    places = f'x="50%" y="{HIGH + 35}" text-anchor="middle"', 'x="-44" y="-25"'
+    parts += [
+        f'<text class="label" {where}>{text(axis.label)}</text>' for axis, where in zip((x, y), places, strict=True)
+    ]
     return "".join(parts)
 
 
@@ -214,9 +229,9 @@ def _written(value: float) -> str:
 
 def _path(x: Axis, y: Axis, u: ArrayLike, v: ArrayLike, kind: str) -> str:
     """Return a line, with a gap wherever a value is missing."""
-    across, down = _across(x, u), _down(y, v)
+    across, down = _seen(np.ravel(WIDE * x.place(u)), np.ravel(_down(y, v)))
     words, pen = [], "M"
-    for a, b in zip(across.ravel(), down.ravel(), strict=True):
+    for a, b in zip(across, down, strict=True):
         if np.isfinite(a) and np.isfinite(b):
             words.append(f"{pen}{a:.1f} {b:.1f}")
             pen = "L"
@@ -225,15 +240,26 @@ def _path(x: Axis, y: Axis, u: ArrayLike, v: ArrayLike, kind: str) -> str:
     return f'<path class="{kind}" d="{" ".join(words)}"/>'
 
 
+def _seen(across: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the points of a long line that can be seen: in each narrow strip its ends, the highest and the lowest."""
+    if len(across) <= 4 * SEEN:
+        return across, down
+    strip = np.floor(across * (SEEN / WIDE))
+    begins = np.flatnonzero(np.diff(strip, prepend=np.nan) != 0)
+    number = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(strip)))
+    extremes = [np.lexsort((sign * down, number))[begins] for sign in (1.0, -1.0)]
+    some = np.unique(np.concatenate([begins, np.append(begins[1:], len(strip)) - 1, *extremes]))
+    return across[some], down[some]
+
+
 def _circle(x: Axis, y: Axis, a: float, b: float, k: int) -> str:
-    return f'<circle class="dot s{k}" cx="{_across(x, a):.1f}" cy="{_down(y, b):.1f}" r="3.2"/>'
+    return f'<circle class="dot s{k}" cx="{100 * float(x.place(a)):.2f}%" cy="{_down(y, b):.1f}" r="3.6"/>'
 
 
 def _mark(x: Axis, value: float, label: str) -> str:
-    place = float(_across(x, min(max(value, x.low), x.high)))
-    left = place > WIDTH / 2
-    where = f'x="{place + (-4 if left else 4):.1f}" y="{TOP - 7}" text-anchor="{"end" if left else "start"}"'
-    line = f'<line class="mark" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+    place = 100 * float(x.place(min(max(value, x.low), x.high)))
+    where = f'x="{place:.2f}%" y="-6" text-anchor="{"end" if place > 60 else "start" if place < 40 else "middle"}"'
+    line = f'<line class="mark" x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="{HIGH}"/>'
     return f'{line}<text class="label" {where}>{text(label)}</text>'
 
 

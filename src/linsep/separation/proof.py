@@ -180,7 +180,7 @@ class Separability:
         if not self.aliased:
             return said
         others = f"columns that depend on each other, whose coefficients are not determined: {self.names(self.aliased)}"
-        return f"{said}; {others}" if said else others.capitalize()
+        return f"{said}; {others}" if said else others[:1].upper() + others[1:]
 
     __repr__ = __str__
 
@@ -266,7 +266,7 @@ def _point(common: Sequence[Fraction] | None) -> str:
     if common is None:
         return ""
     numbers = [f"{float(value):.6g}" for value in common]
-    equals = "=" if all(Fraction(text) == value for text, value in zip(numbers, common, strict=True)) else "≈"
+    equals = "=" if all(float(text) == float(value) for text, value in zip(numbers, common, strict=True)) else "≈"
     shown = ", ".join(numbers).replace("-", "−")
     return f" {equals} {shown}" if len(common) == 1 else f" {equals} ({shown})"
 

@@ -75,6 +75,11 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
     (DualDescent, lambda objective, few: objective.loss.smooth, "a smooth loss and many features"),
     (DualDescent, lambda objective, few: not few, "a loss with a kink and many features"),
     (Newton, _always, "a smooth loss"),
+    (
+        InteriorPoint,
+        lambda objective, few: few or objective.penalty.l1 > 0,
+        "a loss with a kink, and L1 or no penalty: a linear or quadratic program",
+    ),
     (StochasticDescent, _always, "stochastic descent suits any loss with a slope"),
 )
 
@@ -98,9 +103,11 @@ def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str,
     ('least_squares', 'a quadratic loss has a closed-form minimum')
     """
     few = objective.rows.d <= most_features
-    suitable = (one for one in PREFERENCES if serves(one[0], objective) and one[1](objective, few))
-    kind, _, why = next(suitable, PREFERENCES[-1])  # which says what it lacks, if it does
-    return kind.name, why
+    for aside in ("", "rows"):  # where none suits, the one that would if the rows were in memory says so
+        for kind, when, why in PREFERENCES:
+            if serves(kind, objective, but_for=aside) and when(objective, few):
+                return kind.name, why
+    return StochasticDescent.name, PREFERENCES[-1][-1]  # which says what it lacks
 
 
 @dataclass(frozen=True)

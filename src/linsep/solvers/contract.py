@@ -39,6 +39,7 @@ class Need:
     words: str
     met: Callable[[Objective], bool]
     found: Callable[[Objective], str]
+    advice: str = "choose another loss, such as 'hinge'"
 
 
 def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
@@ -91,6 +92,7 @@ NEEDS = {
         "its rows in memory",
         lambda objective: objective.examples.resident is not None,
         lambda objective: "on disk",
+        "use a smooth loss such as 'squared_hinge', or 'hinge' with the penalty ½‖w‖² alone",
     ),
     "perceptron": _of_loss("the perceptron's loss", lambda loss: bool((loss.slope(_SIDES) == [-1, -1, 0, 0]).all())),
     "counting": _of_loss("the zero-one loss", lambda loss: bool((loss.value(_SIDES) == [1, 1, 0, 0]).all())),
@@ -100,6 +102,10 @@ NEEDS = {
 }
 #: The words of `helped_by`: the reductions, and the steps that prove an optimum without a penalty.
 HELP = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
+
+
+class NotInMemoryError(ValueError):
+    """Nothing but rows that are not in memory keeps a solver from minimising an objective."""
 
 
 def _has_slope(loss: Loss) -> bool:
@@ -115,9 +121,9 @@ def helped_by(solver: Any) -> frozenset[str]:
     return getattr(solver, "helped_by", frozenset())
 
 
-def serves(solver: Any, objective: Objective) -> bool:
-    """Whether a solver, or the class of one, can minimise the objective."""
-    return all(NEEDS[need].met(objective) for need in getattr(solver, "needs", ()))
+def serves(solver: Any, objective: Objective, *, but_for: str = "") -> bool:
+    """Whether a solver, or the class of one, can minimise the objective; `but_for`: a need that is left aside."""
+    return all(NEEDS[need].met(objective) for need in getattr(solver, "needs", ()) if need != but_for)
 
 
 def check_needs(solver: Solver, objective: Objective) -> None:
@@ -129,5 +135,6 @@ def check_needs(solver: Solver, objective: Objective) -> None:
     needs: frozenset[str] = solver.needs  # type: ignore[attr-defined]
     lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
     other = automatic(objective)[0]
-    advice = f"use {other!r}" if serves(SOLVERS[other], objective) else "choose another loss, such as 'hinge'"
-    raise ValueError(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")
+    advice = f"use {other!r}" if serves(SOLVERS[other], objective) else lacking.advice
+    kind = NotInMemoryError if lacking is NEEDS["rows"] else ValueError
+    raise kind(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

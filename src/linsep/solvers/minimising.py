@@ -158,7 +158,7 @@ class _Run:
         """
         if any(result.interrupted for result in results):
             return results
-        tol = tol or self.tol or DEFAULT_TOL
+        tol = next(one for one in (tol, self.tol, DEFAULT_TOL) if one is not None)
         try:
             return [
                 _polished(result, objective, tol) if "polishing" in helped_by(result.history.solver) else result

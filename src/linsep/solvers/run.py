@@ -86,7 +86,12 @@ class Run:
         join: Callable[[FloatArray, Any], FloatArray] = np.append,
     ) -> None:
         """Let the observer hear of a point, joined into one array: it may end the run."""
-        if self.observer is not None and self.observer(k, join(w, b), objective):
+        if self.observer is not None:
+            self.let_hear(k, join(w, b), objective)
+
+    def let_hear(self, k: int, theta: FloatArray, objective: float) -> None:
+        """Let the observer hear of a point: it may end the run."""
+        if self.observer is not None and self.observer(k, theta, objective):
             raise EndOfRun(STOPPED_BY_OBSERVER)
 
 
@@ -225,8 +230,7 @@ class SteppedRun(Run):
         if rule is not None:
             advice = self.advice_after(step) if rule.needs_good_steps else ""
             raise EndOfRun(f"stopped by {rule}", rule.converged and not advice, advice)
-        if self.observer is not None and self.observer(progress.step, progress.theta, progress.objective):
-            raise EndOfRun(STOPPED_BY_OBSERVER)
+        self.let_hear(progress.step, progress.theta, progress.objective)
 
     def end_exhausted(self, step: int) -> None:
         """End the run after its last step, so many in all."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..arithmetic.blocked import BlockedMatrix
 from ..certificates.outcome import ClaimError, Verification
 from ..certificates.training_data import codes_of
@@ -20,7 +21,8 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..persistence.verification import verify
 from .labels import check_labels, labels, target_column, with_label
-from .preparation import hints_of, needs
+from .preparation import as_written, hints_of, needs
+from .weighing import OUTCOME, Weighing
 
 #: Files with more bytes than this are not taken into memory.
 LONG = 100 * 10**6
@@ -77,10 +79,10 @@ def verify_in_parts(
     with tempfile.TemporaryDirectory(prefix="linsep-", dir=scratch) as folder:
         check_space(Path(folder), Path(data).stat().st_size)
         writer = ScratchWriter(Path(folder))
-        blocks = _Blocks(data, encoding, target, hints)
+        blocks = _Blocks(data, encoding, target, hints, Weighing.of_model(found.encoding))
         try:
-            for X, y in blocks:
-                writer.add(X, codes_of(y, classes.tolist()))
+            for X, y, weight in blocks:
+                writer.add(X, codes_of(y, classes.tolist()), weight)
         except ClaimError as failure:
             return Verification(False, str(failure))
         finally:
@@ -89,7 +91,8 @@ def verify_in_parts(
         if rows is None:
             raise DataError(f"{data}: no rows with a label")
         check_labels(encoding, classes.tolist(), blocks.lacking)
-        outcome = verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))])
+        weights = np.concatenate(list(rows.weights())) if rows.weighted else None
+        outcome = verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))], weights)
         return of_labelled_rows(outcome, blocks.lacking)
 
 
@@ -105,12 +108,18 @@ class _Blocks:
     """Examples and labels, encoded as a model's training examples were; `lacking` counts the rows without a label."""
 
     def __init__(
-        self, data: str, encoding: TableEncoding | MatrixEncoding, target: str | None, hints: Hints | None
+        self,
+        data: str,
+        encoding: TableEncoding | MatrixEncoding,
+        target: str | None,
+        hints: Hints | None,
+        weighing: Weighing,
     ) -> None:
-        self.data, self.encoding, self.hints, self.lacking = data, encoding, hints_of(encoding, hints), 0
+        self.data, self.weighing, self.lacking = data, weighing, 0
+        self.encoding, self.hints = as_written(encoding, hints), hints_of(encoding, hints)
         self.target = encoding.target if target is None else target
 
-    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any], FloatArray | None]]:
         encoding = self.encoding
         for part in self._parts():
             if isinstance(part, Matrix) != isinstance(encoding, MatrixEncoding):
@@ -121,7 +130,7 @@ class _Blocks:
                 assert isinstance(encoding, MatrixEncoding)
                 if part.y is None:
                     raise DataError(f"{part.name}: no labels in it")
-                yield encoding.transform(part.X, part.name), part.y
+                yield encoding.transform(part.X, part.name), part.y, None
             else:
                 yield from self._of_table(part)
 
@@ -132,13 +141,15 @@ class _Blocks:
         types = {name: kind for name, kind in encoding.types().items() if name != self.target}
         return stream(self.data, self.hints, types=types, size=BLOCK)
 
-    def _of_table(self, part: Table) -> Iterator[tuple[Any, NDArray[Any]]]:
+    def _of_table(self, part: Table) -> Iterator[tuple[Any, NDArray[Any], FloatArray | None]]:
         assert isinstance(self.encoding, TableEncoding)
-        column = target_column(part, self.target)
-        frame = with_label(part.frame, column)
+        frame, column = part.frame, OUTCOME
+        if not self.weighing.is_grouped:
+            column = target_column(part, self.target)
+            frame = with_label(frame, column)
         self.lacking += part.frame.num_rows - frame.num_rows
         for first in range(0, frame.num_rows, size := max(16, BLOCK // (8 * max(1, frame.num_columns)))):
-            some = frame[first : first + size]
+            some, weight = self.weighing.taken(frame[first : first + size], part.name)
             with part.blaming():
                 X = self.encoding.transform(some, part.name)
-            yield X, labels(some[column], column, part.name)
+            yield X, labels(some[column], column, part.name), weight

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from .._types import FloatArray
 from .._words import cut
@@ -15,6 +14,7 @@ from ..analysis.evaluation import Evaluation, Measure
 from ..data.sources import DataError
 from .preparation import Examples
 from .summaries import finite
+from .weighing import Weighing
 
 TITLES = {
     "accuracy": "accuracy",
@@ -35,25 +35,19 @@ def weights_of(examples: Examples, column: str | None) -> FloatArray | None:
     """Return how much each row counts, by a column of its file."""
     if column is None:
         return None
+    if column == examples.weighing.sample_weight:
+        return examples.weight
     if examples.frame is None:
         raise DataError(f"{examples.name}: its columns have no names; --sample-weight needs a table")
     if column not in examples.frame.column_names:
         raise DataError(f"{examples.name}: no column {column!r}; --sample-weight names one with numbers")
     if column in (examples.encoding.target, *getattr(examples.encoding, "needed", ())):
         raise DataError(f"column {column!r} cannot be the weight of the rows: the model predicts it or predicts by it")
-    try:
-        weight = np.asarray(examples.frame[column].cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{examples.name}, column {column!r}: weights must be numbers ({error})") from error
-    bad = ~(np.isfinite(weight) & (weight >= 0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise DataError(
-            f"{examples.name} row {row + 1}, column {column!r}: {weight[row]:g} is no weight; give each row a number "
-            "that is 0 or more"
-        )
-    if not weight.any():
+    rows, counted, _ = Weighing(sample_weight=column).of(examples.frame, examples.name)
+    if not len(rows):
         raise DataError(f"{examples.name}, column {column!r}: all weights are 0, and so nothing counts")
+    weight = np.zeros(len(examples.y))
+    weight[rows] = counted
     return weight
 
 

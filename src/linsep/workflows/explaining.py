@@ -1,30 +1,102 @@
-"""What is said of a model: its coefficients by name, the heaviest first, its threshold and its proof."""
+"""What is said of a model: its coefficients by name, the most important first, its threshold and its proof."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._types import FloatArray
+from .._words import listed
+from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
+from ..data.sources import DataError
+from .reference import Reference
 from .summaries import certificate_record, finite, proof
 from .training import is_proven
 
 #: The length of the longest bar.
 BAR = 24
+#: What is said where a file keeps nothing of its rows.
+BY_WEIGHT = "importance: the size of the weight that was trained; this file does not say how much the features vary"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The planes of a model by name, on the scale of the file's columns, and how important what is.
+
+    Attributes
+    ----------
+    scaled : Scaled
+    features : array of shape (K, d)
+    columns : dict
+        Of each column of the file, the importance in each plane; empty where the rows of the fit are not known.
+    meaning : str
+        What importance is here.
+    """
+
+    scaled: Scaled
+    features: FloatArray
+    columns: dict[str, FloatArray]
+    meaning: str
+
+    @classmethod
+    def of(cls, found: Any) -> Explained:
+        """Return what a model file says."""
+        coef, known = found.model.coef_, importance_in(found)
+        if known is None:
+            return cls(_scaled(found), np.abs(coef), {}, BY_WEIGHT)
+        columns = known.of_columns(coef, from_dict(found.encoding).origins)
+        return cls(_scaled(found), known.of_features(coef), columns, MEANING)
+
+    def ranked(self, k: int) -> list[int]:
+        """Return the features of a plane, the most important first."""
+        return [int(j) for j in np.argsort(-self.features[k], kind="stable")]
+
+    def ranked_columns(self, k: int) -> list[tuple[str, float]]:
+        """Return the columns by importance in a plane."""
+        return sorted(((name, float(one[k])) for name, one in self.columns.items()), key=lambda pair: -pair[1])
+
+
+def importance_in(found: Any) -> Importance | None:
+    """Return what a model file says of the rows of its fit; None where it is older than that, or not of a table."""
+    said = (found.encoding or {}).get("importance")
+    if said is None:
+        return None
+    try:
+        return Importance.from_dict(said, found.model.coef_.shape)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"what the model's file says of importance is damaged ({error}); fit the model again"
+        ) from error
+
+
+def has_odds(model: Any) -> bool:
+    """Whether e^w is a ratio of odds: of two classes, with a logistic loss."""
+    return len(model.coef_) == 1 and hasattr(model, "predict_proba")
 
 
 def explanation_record(found: Any) -> dict[str, Any]:
     """Return coefficients, objective, certificate and threshold."""
-    scaled, model = _scaled(found), found.model
+    explained, model = Explained.of(found), found.model
+    scaled, reference = explained.scaled, Reference.of_model(found.encoding)
     planes = []
     for k, label in enumerate(_positives(model)):
-        order = np.argsort(-np.abs(model.coef_[k]), kind="stable")
         rows = [
-            {"feature": scaled.names[j], "coefficient": scaled.coef[k, j], "weight": model.coef_[k, j]} for j in order
+            {
+                "feature": scaled.names[j],
+                "coefficient": scaled.coef[k, j],
+                "estimate": reference.estimates.get(scaled.names[j], "finite"),
+                **({"odds_ratio": odds_ratio(scaled.coef[k, j])} if has_odds(model) else {}),
+                "weight": model.coef_[k, j],
+                "importance": explained.features[k, j],
+            }
+            for j in explained.ranked(k)
         ]
-        planes.append({"class": label, "intercept": scaled.intercept[k], "coefficients": rows})
+        columns = [{"column": name, "importance": value} for name, value in explained.ranked_columns(k)]
+        planes.append({"class": label, "intercept": scaled.intercept[k], "columns": columns, "coefficients": rows})
     record = {
         "classes": model.classes_.tolist(),
         "objective": model.objective_,
@@ -32,44 +104,85 @@ def explanation_record(found: Any) -> dict[str, Any]:
         "proven": is_proven(model),
         "threshold": found.threshold or 0.0,
         "threshold_in_words": _threshold(found),
+        "importance": explained.meaning,
+        "reference": reference.levels,
         "planes": planes,
     }
     return finite(record)  # type: ignore[no-any-return]
 
 
 def explanation_text(found: Any, top: int | None = 20) -> str:
-    """Return the same for people: bars by weight on the scale of training, coefficients on that of the columns."""
-    scaled, model = _scaled(found), found.model
+    """Return the same for people: bars by importance, coefficients on the scale of the columns."""
+    explained, model = Explained.of(found), found.model
     lines = [
-        f"{type(model).__name__} of {', '.join(map(str, model.classes_[:8]))}, on {len(scaled.names):,} features",
+        f"{type(model).__name__} of {listed(model.classes_, 8)}, on {model.n_features_in_:,} features",
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
         f"threshold   {_threshold(found)}",
+        *_reference_lines(found),
+        "",
+        explained.meaning,
     ]
     for k, label in enumerate(_positives(model)):
-        lines += ["", *_plane_lines(scaled, model, k, label, top)]
+        lines += ["", *_column_lines(explained, k, top), *_plane_lines(explained, model, k, label, top)]
     return "\n".join(lines)
 
 
-def _plane_lines(scaled: Scaled, model: Any, k: int, label: Any, top: int | None) -> list[str]:
-    order = np.argsort(-np.abs(model.coef_[k]), kind="stable")[:top]
+def _reference_lines(found: Any) -> list[str]:
+    levels = Reference.of_model(found.encoding).levels
+    named = [f"{name} = {level}" for name, level in levels.items()]
+    return [f"reference   {', '.join(named)}: coefficients of other levels are relative to these"] if named else []
+
+
+def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
+    """Return the columns by importance, where a column is not the same as a feature."""
+    ranked = explained.ranked_columns(k)
+    if not 1 < len(ranked) < len(explained.scaled.names):
+        return []
+    shown = ranked[:top]
+    width, longest = max(len(name) for name, _ in shown), shown[0][1] or 1.0
+    heading = f"{'column':{width}} {'importance':>12}"
+    lines = [f"{name:{width}} {value:12.4g} {_bar(value, longest)}".rstrip() for name, value in shown]
+    return [heading, *lines, *_more(len(ranked) - len(shown)), ""]
+
+
+def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int | None) -> list[str]:
+    scaled, order, odds = explained.scaled, explained.ranked(k)[:top], has_odds(model)
     width = max([len(scaled.names[j]) for j in order] + [len("intercept")])
-    longest = float(np.abs(model.coef_[k]).max()) or 1.0
+    longest = float(explained.features[k].max()) or 1.0
     rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"
-    lines = [f"{'':{width}}  per unit of the column; + speaks for {label}, − for {rest}; bars by importance"]
+    lines = [
+        f"per unit of the column; + speaks for {label}, − for {rest}"
+        + (f"; the odds of {label} are multiplied by the odds ratio" if odds else ""),
+        f"{'feature':{width}} {'per unit':>12}{'   odds ratio' if odds else ''} {'importance':>12}",
+    ]
     for j in order:
-        bar = "█" * max(1, round(BAR * abs(model.coef_[k, j]) / longest)) if model.coef_[k, j] else ""
-        lines.append(f"{scaled.names[j]:{width}} {scaled.coef[k, j]:+12.5g} {bar}".rstrip())
-    left = scaled.coef.shape[1] - len(order)
-    more = [f"… and {left:,} more (--top 0 for all)"] if left else []
-    return [*lines, *more, f"{'intercept':{width}} {scaled.intercept[k]:+12.5g}"]
+        ratio = f" {written(odds_ratio(scaled.coef[k, j])).replace('inf', '∞'):>12}" if odds else ""
+        value = explained.features[k, j]
+        shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {value:12.4g} {_bar(value, longest)}"
+        lines.append(shown.rstrip())
+    return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {_signed(scaled.intercept[k])}"]
+
+
+def _bar(value: float, longest: float) -> str:
+    return "█" * max(1, round(BAR * value / longest)) if value else ""
+
+
+def _more(left: int) -> list[str]:
+    return [f"… and {left:,} more (--top 0 for all)"] if left else []
+
+
+def _signed(value: float) -> str:
+    return f"{value:+12.5g}" if np.isfinite(value) else f"{'+∞' if value > 0 else '−∞':>12}"
 
 
 def _scaled(found: Any) -> Scaled:
-    """Return the coefficients by name, on the scale of the file's columns."""
+    """Return the coefficients by name, on the scale of the file's columns and relative to its reference levels."""
     model = found.model
     if found.encoding is not None:
-        return from_dict(found.encoding).original_scale(model.coef_, model.intercept_)
+        encoding = from_dict(found.encoding)
+        scaled = encoding.original_scale(model.coef_, model.intercept_)
+        return Reference.of_model(found.encoding).told(scaled, encoding)
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
     return Scaled([str(name) for name in names], model.coef_, model.intercept_)
 

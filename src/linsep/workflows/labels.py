@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: A target with more different values than this is a measurement or an identifier.
 CLASSES = 1000
+#: With more different whole numbers than this it may be one.
+AMOUNTS = 20
 
 
 def target_column(data: Table, target: str | None) -> str:
@@ -84,7 +87,18 @@ def several_classes(y: NDArray[Any], file: str, column: str | None = None) -> ND
         raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
+    question(classes, where)
     return y
+
+
+def question(classes: NDArray[Any], where: str) -> None:
+    """Warn of labels that look like amounts: many different whole numbers."""
+    if classes.dtype.kind in "iu" and len(classes) > AMOUNTS:
+        warnings.warn(
+            f"{where}: {len(classes)} different whole numbers, from {classes.min()} to {classes.max()}, each a class "
+            "of its own; if they are amounts, make classes of them first, as above and below a limit",
+            stacklevel=2,
+        )
 
 
 def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:

@@ -23,7 +23,7 @@ from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.readers import Hints, Matrix, Table, stream
 from ..data.sources import DataError
 from .gaps import Gaps
-from .preparation import hints_of, needs
+from .preparation import as_written, hints_of, needs
 
 Part = Table | Matrix
 
@@ -62,7 +62,7 @@ def predict_file(
     progress : callable
         Told the number of rows after every block.
     """
-    encoding, total = from_dict(found.encoding), 0
+    encoding, total = as_written(from_dict(found.encoding), hints), 0
     gaps, parts = Gaps(encoding), _parts(path, encoding, hints, keep)
     first = next(parts, None)
     carried = _carried(first, keep)

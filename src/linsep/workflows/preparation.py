@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -14,16 +15,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import IntArray
-from ..data.encoding import MatrixEncoding, TableEncoding, is_number
+from .._types import FloatArray, IntArray
+from .._words import phrase
+from ..data.csv_text import Header
+from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
+from ..data.encoding.column_types import ASKED_FOR, FEW_CODES
+from ..data.encoding.notation import DECIMALS
+from ..data.naming import column_called, roles
 from ..data.readers import Hints, Matrix, Table, read
-from ..data.sources import BadValueError, DataError
+from ..data.sources import DataError, of_file
 from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
+from .weighing import OUTCOME, Weighing
 
 T = TypeVar("T")
 Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
+NO_WEIGHTS = Weighing()
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,12 @@ class Examples:
         The rows as they were read, where they were asked for.
     lacking : int
         Rows of the file without a label, which are left out.
+    weight : array of shape (n,), or None
+        How much each example counts.
+    weighing : Weighing
+        The columns that say so.
+    numbers : array of int, or None
+        The number of each row among those of the file that have a label, from 0, where these are not all of them.
     """
 
     name: str
@@ -52,6 +66,17 @@ class Examples:
     notes: list[str]
     frame: pa.Table | None = None
     lacking: int = 0
+    weight: FloatArray | None = None
+    weighing: Weighing = NO_WEIGHTS
+    numbers: IntArray | None = None
+
+    def written_out(self) -> Examples:
+        """Return the same with every row as often as it was counted, and without weights."""
+        if self.weight is None or self.weighing.sample_weight is not None:
+            return self
+        rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
+        frame = None if self.frame is None else self.frame.take(rows)
+        return replace(self, X=self.X[rows], y=self.y[rows], frame=frame, weight=None, weighing=NO_WEIGHTS)
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -61,6 +86,19 @@ class Examples:
         rows = self.frame.take(train)
         encoding = self.encoding.refit(rows)
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
+
+    def own_numbers(self) -> Any:
+        """Return the examples in the file's own numbers, of which separability is proven.
+
+        Products of numbers that are missing depend on what these are taken for: they stay standardised, as in a fit.
+        """
+        encoding = self.encoding
+        if isinstance(encoding, MatrixEncoding):
+            return self.X
+        if encoding.degree > 1 and any(some for _, _, some in encoding.numbers.values()):
+            return self.X
+        assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
+        return encoding.unscaled().transform(self.frame, self.name)
 
     def file_rows(self, rows: IntArray) -> dict[str, IntArray]:
         """Return what each column of the file but the target says in some rows: equal numbers for equal values."""
@@ -78,10 +116,32 @@ def _numbered(column: pa.ChunkedArray) -> IntArray:
     return np.asarray(values.indices.fill_null(-1), dtype=np.int64)
 
 
-def types_said(kinds: Mapping[str, str]) -> dict[str, pa.DataType]:
-    """Return how columns that the user spoke of are read: a category may look like a number and is none."""
-    said = {"category": pa.string(), "text": pa.string(), "ignored": pa.string(), "number": pa.float64()}
-    return {name: said[kind] for name, kind in kinds.items() if kind in said}
+def types_said(header: Header, kinds: Mapping[str, str], target: str | None) -> dict[str, pa.DataType]:
+    """Return which columns are read as text: what the user says is no number may look like one, and so may codes."""
+    said = roles(kinds, header.names, header.file)
+    labels = None if target is None else column_called(target, header.names, header.file)
+    codes = [name for name in header.codes if name != labels and name not in said]
+    words = [name for name, role in said.items() if role in ("category", "text", "ignored")]
+    return dict.fromkeys([*codes, *words], pa.string())
+
+
+def circumstances(data: Table, hints: Hints, **more: Any) -> Circumstances:
+    """Return what all columns of a table have in common."""
+    likely = data.decimal or "."
+    decimals = (hints.decimal,) if hints.decimal else (likely, *(mark for mark in DECIMALS if mark != likely))
+    return Circumstances(data.name, untyped=data.untyped, decimals=decimals, **more)
+
+
+def notes_of(encoding: TableEncoding) -> list[str]:
+    """Return what a user should know of the columns: which are set aside and why, which may be something else."""
+    said = [column for column in encoding.columns if column.note not in ("", ASKED_FOR, FEW_CODES)]
+    notes = [f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}" for c in said]
+    if codes := [repr(column.name) for column in encoding.columns if column.note == FEW_CODES]:
+        notes.append(
+            f"{phrase(codes)}: {FEW_CODES}; where these are codes and no amounts, say --category "
+            f"{' '.join(codes[:8])}{' …' if len(codes) > 8 else ''}"
+        )
+    return notes
 
 
 def prepare(
@@ -93,6 +153,7 @@ def prepare(
     degree: int = 1,
     keep_frame: bool = False,
     scaled: bool = True,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -112,14 +173,16 @@ def prepare(
         Whether to keep the rows as they were read too, for `Examples.split`, also of a table of numbers only.
     scaled : bool, default=True
         Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
+    weighing : Weighing, optional
+        Which columns say how much rows count.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing)
 
     def read_and_encode() -> Table | Examples:
-        data = read(path, hints, target=target, types=types_said(kinds))
+        data = read(path, hints, target=target, types=partial(types_said, kinds=kinds, target=target))
         return (
             data if isinstance(data, Table) and _takes_transformers(data, target, kinds, degree) else examples_of(data)
         )
@@ -136,43 +199,40 @@ def _training_examples(
     degree: int,
     keep_frame: bool,
     scaled: bool,
+    weighing: Weighing,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
-        if kinds or degree != 1:
-            raise DataError(f"{data.name}: its numbers are used as they are; --degree and column types need a table")
+        if kinds or degree != 1 or weighing:
+            raise DataError(
+                f"{data.name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         check_width(data.name, data.X.shape[1])
         encoding = MatrixEncoding(data.X.shape[1], data.base, data.names, target)
         return Examples(data.name, data.X, several_classes(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    y = several_classes(y, data.name, column)
-    kinds = {data.column(name): kind for name, kind in kinds.items()}
+    kinds = roles(kinds, data.frame.column_names, data.name)
+    rows = _labelled(data, target, weighing, kinds)
+    frame, column = rows.frame, rows.column
+    y = several_classes(rows.y, data.name, column)
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
-    try:
-        with data.blaming():
-            fitted, X = TableEncoding.fit_transform(
-                frame.drop_columns([column]),
-                data.name,
-                scaled=scaled,
-                kinds=kinds,
-                degree=degree,
-                target=column,
-                header=data.header,
-                missing=hints.missing,
-            )
-    except DataError as error:
-        if isinstance(error.__cause__, BadValueError):
-            raise
-        raise DataError(f"{data.name}: {error}") from error
-    aside = [
-        f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
-        for c in fitted.columns
-        if c.note and c.note != "asked for"
-    ]
+    with of_file(data.name), data.blaming():
+        fitted = TableEncoding.fit(
+            rows.weighing.repeated(frame if column is None else frame.drop_columns([column]), rows.weight),
+            kinds=kinds,
+            around=circumstances(data, hints),
+            degree=degree,
+            target=column,
+            header=data.header,
+            missing=hints.missing,
+            decimal=data.decimal,
+        )
+        fitted = fitted if scaled else fitted.unscaled()
+        X = fitted.transform(frame, data.name)
     # Of numbers alone, rows that are equal once encoded are equal in the file.
-    keep_frame = keep_frame or any(column.kind != "number" for column in fitted.columns)
-    return Examples(data.name, X, y, fitted, [*notes, *aside], frame if keep_frame else None)
+    kept = frame if keep_frame or any(column.kind != "number" for column in fitted.columns) else None
+    notes = [*rows.notes, *notes_of(fitted)]
+    return Examples(data.name, X, y, fitted, notes, kept, 0, rows.weight, rows.weighing)
 
 
 def check_width(name: str, d: int) -> None:
@@ -211,7 +271,15 @@ def hints_of(encoding: Encoding, hints: Hints | None) -> Hints:
     if isinstance(encoding, MatrixEncoding):
         return hints
     header = encoding.header if hints.header is None else hints.header
-    return replace(hints, header=header, missing=(*encoding.missing, *hints.missing))
+    missing, decimal = (*encoding.missing, *hints.missing), hints.decimal or encoding.decimal
+    return replace(hints, header=header, missing=missing, decimal=decimal)
+
+
+def as_written(encoding: Encoding, hints: Hints | None) -> Encoding:
+    """Return a model's encoding for files in which the user says that decimals are set apart by another mark."""
+    if hints is None or isinstance(encoding, MatrixEncoding):
+        return encoding
+    return encoding.written(hints.decimal)
 
 
 def encoded(
@@ -221,9 +289,10 @@ def encoded(
     hints: Hints | None = None,
     *,
     keep_frame: bool = False,
+    weighing: Weighing = NO_WEIGHTS,
 ) -> Examples:
     """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
-    target = encoding.target if target is None else target
+    target, encoding = encoding.target if target is None else target, as_written(encoding, hints)
     types = encoding.types() if isinstance(encoding, TableEncoding) else None
     types = {name: kind for name, kind in (types or {}).items() if name != target}
     data = _read(path, hints_of(encoding, hints), target, types)
@@ -233,12 +302,12 @@ def encoded(
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, some_labels(matrix_labels(data), data.name), encoding, [])
-    frame, y, notes, column = _labelled(data, target)
-    some_labels(y, f"{data.name}, column {column!r}")
+    rows = _labelled(data, target, weighing)
+    some_labels(rows.y, f"{data.name}, column {rows.column!r}")
     with data.blaming():
-        X = encoding.transform(frame, data.name)
-    lacking = data.frame.num_rows - frame.num_rows
-    return Examples(data.name, X, y, encoding, notes, frame if keep_frame else None, lacking)
+        X = encoding.transform(rows.frame, data.name)
+    kept = rows.frame if keep_frame else None
+    return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, rows.weight, rows.weighing)
 
 
 def needs(encoding: Encoding) -> str:
@@ -248,10 +317,35 @@ def needs(encoding: Encoding) -> str:
     return f"a table with the columns {', '.join(encoding.needed)}"
 
 
-def _labelled(data: Table, target: str | None) -> tuple[pa.Table, NDArray[Any], list[str], str]:
-    """Return the rows that have a label, and the labels."""
+@dataclass(frozen=True)
+class _Labelled:
+    """Rows that have a label, the labels, and the column that these are from; none of grouped data."""
+
+    frame: pa.Table
+    y: NDArray[Any]
+    column: str | None
+    weighing: Weighing
+    weight: FloatArray | None
+    lacking: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of the others."""
+        left_out = f"{self.lacking:,} rows without a value in {self.column!r} are left out"
+        return [f"{left_out}, and not counted in row numbers"] if self.lacking else []
+
+
+def _labelled(data: Table, target: str | None, weighing: Weighing, kinds: Mapping[str, str] | None = None) -> _Labelled:
+    """Return the rows that have a label, and what they count."""
+    if weighing.is_grouped:
+        if target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        weighing = weighing.on(data, None, kinds)
+        frame, weight = weighing.taken(data.frame, data.name)
+        y = np.array(frame[OUTCOME].to_pylist())
+        return _Labelled(frame.drop_columns([OUTCOME]), y, None, weighing, weight, 0)
     column = target_column(data, target)
-    frame, notes = with_label(data.frame, column), []
-    if lacking := data.frame.num_rows - frame.num_rows:
-        notes.append(f"{lacking:,} rows without a value in {column!r} are left out, and not counted in row numbers")
-    return frame, labels(frame[column], column, data.name), notes, column
+    weighing, known = weighing.on(data, column, kinds), with_label(data.frame, column)
+    frame, weight = weighing.taken(known, data.name)
+    y, lacking = labels(frame[column], column, data.name), data.frame.num_rows - known.num_rows
+    return _Labelled(frame, y, column, weighing, weight, lacking)

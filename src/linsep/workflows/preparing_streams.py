@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .._types import IntArray
-from ..data.encoding import MatrixEncoding, TableEncoding
+from .._types import FloatArray, IntArray
+from ..data.csv_text import Header
+from ..data.encoding import Column, MatrixEncoding, TableEncoding, TableStatistics
+from ..data.naming import roles
 from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
-from ..data.sources import DataError, Source
-from ..data.statistics import TableStatistics
-from .labels import CLASSES, labels, target_column, with_label
+from ..data.sources import BadValueError, DataError, Source, of_file
+from .labels import CLASSES, labels, question, target_column, with_label
 from .memory import Budget, give_back
-from .preparation import Encoding, check_width, types_said
+from .preparation import Encoding, check_width, circumstances, notes_of, types_said
 from .request import Progress, Request
+from .weighing import OUTCOME, Weighing
 
 
 def file_to_stream(data: str) -> Source:
@@ -31,8 +33,9 @@ def file_to_stream(data: str) -> Source:
     source = Source.of(data)
     if source.path is None:
         raise DataError(f"{source.name}: --max-memory goes through the data several times; write them to a file first")
-    if source.format == "npz":
-        raise DataError(f"{data}: NPZ is read whole; write Parquet, Arrow, CSV or LIBSVM text for --max-memory")
+    if source.format in ("npz", "excel"):
+        what = {"npz": "NPZ", "excel": "a workbook"}[source.format]
+        raise DataError(f"{data}: {what} is read whole; write Parquet, Arrow, CSV or LIBSVM text for --max-memory")
     if source.format in ("parquet", "arrow") and source.compression is not None:
         raise DataError(
             f"{data}: {source.format} inside {source.compression} is read whole; unpack it for --max-memory"
@@ -56,13 +59,16 @@ class Preparation:
             encoding, classes, notes = self._write_matrix()
         else:
             encoding, classes, notes = self._write_table()
-        return {"encoding": encoding.to_dict(), "classes": np.asarray(classes).tolist(), "notes": notes}
+        how = encoding.to_dict() | self.request.weighing.to_dict()
+        return {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
 
     def _write_matrix(self) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write LIBSVM text in one pass: the numbers of columns and classes are known when it is over."""
         request, name = self.request, self.source.name
-        if request.kinds or request.degree != 1:
-            raise DataError(f"{name}: its numbers are used as they are; --degree and column types need a table")
+        if request.kinds or request.degree != 1 or request.weighing:
+            raise DataError(
+                f"{name}: its numbers are used as they are; --degree, column types and weights need a table"
+            )
         size = self.source.size or 0
         check_space(self.folder, size * 3 // 2)
         places = dict[float, int]()
@@ -97,17 +103,17 @@ class Preparation:
         rows_at_once = max(
             16, self.budget.block // max(8 * len(encoding.columns), 8 * d if not encoding.is_sparse else 0)
         )
-        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, counted.target]
+        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, *counted.others]
         reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
         with closing(ScratchWriter(self.folder)) as writer:
             for block in stream(self.request.data, self.request.hints, **reading):
                 assert isinstance(block, Table)
                 for first in range(0, block.frame.num_rows, rows_at_once):
-                    frame = with_label(block.frame[first : first + rows_at_once], counted.target)
+                    frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
                     if frame.num_rows:
                         with block.blaming():
                             X = encoding.transform(frame, self.source.name)
-                        writer.add(X, counted.codes(frame))
+                        writer.add(X, counted.codes(frame), weight)
                 done += block.frame.num_rows
                 self.progress("encoding rows", done, total)
             writer.finish(d)
@@ -134,6 +140,16 @@ class _Counted:
     rows: int
     lacking: int
     notes: list[str]
+    weighing: Weighing
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that are no features: the labels and the weights."""
+        return [*([] if self.weighing.is_grouped else [self.target]), *self.weighing.columns.values()]
+
+    def labelled(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
+        """Return the examples of some rows, and how much each counts."""
+        return _labelled(frame, self.target, self.weighing, name)
 
     def codes(self, frame: pa.Table) -> IntArray:
         """Return the class of each row."""
@@ -155,68 +171,95 @@ class _Counting:
 
     def run(self) -> _Counted:
         """Return what was found."""
-        types = types_said(self.request.kinds)
+        self.wider: dict[str, pa.DataType] = {}
         while True:
             self.seen: dict[str, pa.DataType] = {}
             try:
-                return self._count(types)
+                return self._count()
+            except BadValueError as error:
+                self._blame(error)
             except DataError as error:
-                wider = _wider(error.__cause__, self.seen, types)
+                wider = _wider(error.__cause__, self.seen, self.wider)
                 if wider is None:
                     raise
-                types = types | wider
+                self.wider |= wider
 
-    def _count(self, types: dict[str, pa.DataType]) -> _Counted:
+    def _types(self, header: Header) -> dict[str, pa.DataType]:
+        return types_said(header, self.request.kinds, self.request.target) | self.wider
+
+    def _blocks(self) -> Iterator[Table]:
+        for block in stream(self.request.data, self.request.hints, types=self._types, size=self.budget.block):
+            assert isinstance(block, Table)
+            yield block
+
+    def _blame(self, error: BadValueError) -> NoReturn:
+        """Raise an error that says where the value is that was found wrong after all rows were seen."""
+        for block in self._blocks():
+            with block.blaming():
+                if not error.fits(block.frame[error.column]):
+                    raise error
+        raise error
+
+    def _count(self) -> _Counted:
         request, name = self.request, self.source.name
         statistics: TableStatistics | None = None
         counts: dict[Any, int] = {}
-        target, done, lacking, values_type, header = "", 0, 0, pa.null(), True
-        for block in stream(request.data, request.hints, types=types, size=self.budget.block):
-            assert isinstance(block, Table)
+        target, done, lacking, values_type = "", 0, 0, pa.null()
+        header, decimal = True, None
+        for block in self._blocks():
             frame = block.frame
             if statistics is None:
-                self.seen, header = dict(zip(frame.column_names, frame.schema.types, strict=True)), block.header
+                self.seen = dict(zip(frame.column_names, frame.schema.types, strict=True))
+                header, decimal = block.header, block.decimal
                 target, statistics = self._begin(block)
-                values_type = _plain(frame[target]).type
-            frame = with_label(frame, target)
-            lacking += block.frame.num_rows - frame.num_rows
+                weighing = self.weighing
+            if not weighing.is_grouped:
+                lacking += frame.num_rows - with_label(frame, target).num_rows
+            frame, weight = _labelled(frame, target, weighing, name)
+            values_type = _plain(frame[target]).type
             if pa.types.is_nested(values_type):
                 labels(frame[target], target, name)  # which says why it cannot be
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
             with block.blaming():
-                statistics.add(frame.drop_columns([target]))
+                statistics.add(weighing.repeated(frame.drop_columns([target]), weight))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)
         if statistics is None:
             raise DataError(f"{name}: no rows below the header; if the first line is data, say --no-header")
         classes, values = self._classes(counts, values_type, target, done - lacking)
-        encoding = statistics.encoding(
-            degree=request.degree, target=target, header=header, missing=request.hints.missing
-        )
+        with of_file(name):
+            encoding = TableEncoding.of(
+                statistics,
+                degree=request.degree,
+                target=None if weighing.is_grouped else target,
+                header=header,
+                missing=request.hints.missing,
+                decimal=decimal,
+            )
         notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
-        notes += [
-            f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}"
-            for c in encoding.columns
-            if c.note and c.note != "asked for"
-        ]
-        return _Counted(encoding, {**self.seen, **types}, target, classes, values, done - lacking, lacking, notes)
+        notes, seen = [*notes, *notes_of(encoding)], {**self.seen, **self.wider}
+        return _Counted(encoding, seen, target, classes, values, done - lacking, lacking, notes, weighing)
 
     def _begin(self, block: Table) -> tuple[str, TableStatistics]:
-        target = target_column(block, self.request.target)
-        kinds = {block.column(column): kind for column, kind in self.request.kinds.items()}
+        kinds = roles(self.request.kinds, block.frame.column_names, block.name)
+        target = self.request.target
+        if not self.request.weighing.is_grouped:
+            target = target_column(block, target)
+        elif target is not None:
+            raise DataError("--target would be ignored: --successes and --trials say what is predicted")
+        self.weighing = self.request.weighing.on(block, target, kinds)
         if target in kinds:
             raise DataError(f"{block.name}: column {target!r} is the target; do not give it another role")
         if self.request.degree < 1:
             raise DataError(f"degree={self.request.degree} must be 1 or more; 2 adds squares and products")
-        schema = block.frame.schema
-        schema = schema.remove(schema.get_field_index(target))
-        line = 1 + block.header if self.source.format == "csv" else None
-        room = self.budget.free // 4
-        as_text = self.request.hints.as_text
-        return target, TableStatistics(block.name, schema, kinds, room=room, line=line, as_text=as_text)
+        others = {target, *self.weighing.columns.values()}
+        schema = pa.schema([field for field in block.frame.schema if field.name not in others])
+        said = {name: Column.said(name, role) for name, role in kinds.items()}
+        around = circumstances(block, self.request.hints, room=self.budget.free // 4)
+        return target or OUTCOME, TableStatistics(schema, said, around)
 
     def _classes(
         self, counts: Mapping[Any, int], kind: pa.DataType, target: str, rows: int
@@ -226,8 +269,14 @@ class _Counting:
         values = pa.array(list(counts), type=kind)
         found = labels(pa.chunked_array([values]), target, self.source.name)
         _check_classes(len(found), rows, where, least=2)
+        question(found, where)
         order = np.argsort(found)
         return found[order], values.take(pa.array(order))
+
+
+def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tuple[pa.Table, FloatArray | None]:
+    """Return the examples of rows that have a label, and how much each counts."""
+    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -13,9 +13,13 @@ from ..data.readers import Hints
 from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
+from .explaining import importance_in
+from .holding_out import rows_of_fit, some, split_of, weighing_of
 from .labels import check_labels
 from .preparation import Examples, encoded
+from .reference import Reference
 from .summaries import finite
+from .weighing import Weighing
 
 
 def report_model(
@@ -47,11 +51,18 @@ def report_model(
         Seconds for the search for a proof of separability.
     """
     encoding = from_dict(found.encoding)
-    rows = encoded(data, encoding, target, hints, keep_frame=True)
+    asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
+    rows = encoded(data, encoding, target, hints, **asked).written_out()
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
-    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, keep_frame=True))
+    asked |= dict(weighing=Weighing.of_model(found.encoding))
+    fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, **asked))
+    split, said = split_of(found), ""
+    if split is not None and split.is_of(found, rows):
+        fitted, rows = some(rows, ~split.test), some(rows, split.test)
+        said = split.sentence(Path(rows.name).name)
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
+    scaled = Reference.of_model(found.encoding).told(scaled, encoding)
     return compute(
         found.model,
         rows.X,
@@ -60,8 +71,13 @@ def report_model(
         unseen=None if found.data is None else bool(differs(found.data, data_hash(rows.X, rows.y))),
         names=encoding.names,
         sources=encoding.sources,
+        origins=encoding.origins,
+        known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
         cells=_cells(rows) if is_table else None,
+        numbers=rows.numbers,
+        training_numbers=None if fitted is None else fitted.numbers,
+        said_of_rows=said,
         file_rows=(fitted or rows).file_rows if is_table else None,
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
@@ -72,10 +88,12 @@ def report_model(
 
 
 def _fitted_on(found: ModelFile, examples: Examples) -> Examples:
-    """Return the examples; raise where they are not the ones of the fit."""
-    if found.data is not None and (difference := differs(found.data, data_hash(examples.X, examples.y))):
+    """Return the examples of the fit, those that were counted written out; raise where these are others."""
+    examples = rows_of_fit(found, examples)
+    given = data_hash(examples.X, examples.y, examples.weight)
+    if found.data is not None and (difference := differs(found.data, given)):
         raise DataError(f"{examples.name}: not what the model was fitted on ({difference}); give that file to --train")
-    return examples
+    return examples.written_out()
 
 
 def _cells(rows: Examples) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.readers import Hints
+from .weighing import Weighing
 
 #: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
 Progress = Callable[[str, int, int], None]
@@ -27,7 +28,9 @@ class Request:
     C: float = 1.0
     l1_ratio: float = 0.0
     tol: float = 1e-4
-    balanced: bool = False
+    class_weight: tuple[str, ...] = ()
+    weighing: Weighing = field(default_factory=Weighing)
+    reference: tuple[str, ...] = ()
     seed: int = 0
     output: Path | None = None
     scratch: Path | None = None
@@ -35,8 +38,6 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        hints = {
-            name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(self.hints).items()
-        }
-        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "balanced", "seed")
-        return {"kinds": dict(self.kinds), "reading": hints, **{name: getattr(self, name) for name in names}}
+        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed")
+        said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
+        return said | {name: getattr(self, name) for name in names}

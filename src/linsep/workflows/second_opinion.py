@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import checker
 from .._core import is_sparse
+from .._types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -52,32 +53,38 @@ class Opinions:
         return {"independent": said | {"unchecked": self.second.unchecked}, "disagree": self.disagree}
 
 
-def check_independently(model: Path, X: Any, y: NDArray[Any], first: Any) -> Opinions:
+def check_independently(model: Path, X: Any, y: NDArray[Any], weight: FloatArray | None, first: Any) -> Opinions:
     """Have `linsep.checker` check a model file on the same encoded rows.
 
     Parameters
     ----------
     model : Path
-    X, y
-        Rows as the model takes them, and their labels.
+    X, y, weight
+        Rows as the model takes them, their labels, and how much each counts.
     first : Verification
         What `linsep.verify` found.
     """
     content = json.loads(Path(model).read_text(encoding="utf-8"))
     labels = [str(label) for label in np.asarray(y).tolist()]
-    return Opinions(first, checker.check(content, list(_rows(X)), labels))
+    weights = None if weight is None else weight.tolist()
+    return Opinions(first, checker.check(content, list(_rows(X)), labels, weights))
 
 
-def write_rows(path: Path, X: Any, y: NDArray[Any], target: str | None) -> None:
-    """Write encoded rows as CSV that `checker.py` reads where linsep is not installed, each float to its last bit."""
+def write_rows(path: Path, X: Any, y: NDArray[Any], weight: FloatArray | None, target: str | None) -> None:
+    """Write encoded rows as CSV that `checker.py` reads where linsep is not installed, each float to its last bit.
+
+    Weights are a column of that name, for its `--weights weight`.
+    """
+    weights = [[]] * len(y) if weight is None else [[repr(s)] for s in weight.tolist()]
     with open(path, "w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow([*(f"feature {j + 1}" for j in range(X.shape[1])), target or "label"])
-        for (columns, values), label in zip(_rows(X), np.asarray(y).tolist(), strict=True):
+        names = [f"feature {j + 1}" for j in range(X.shape[1])]
+        out.writerow([*names, *([] if weight is None else ["weight"]), target or "label"])
+        for (columns, values), label, s in zip(_rows(X), np.asarray(y).tolist(), weights, strict=True):
             row = [0.0] * X.shape[1]
             for j, value in zip(columns, values, strict=True):
                 row[j] = value
-            out.writerow([*map(repr, row), label])
+            out.writerow([*map(repr, row), *s, label])
 
 
 def _rows(X: Any) -> Iterator[tuple[list[int], list[float]]]:

@@ -10,19 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.data_hash import RowsHash, hash_of_codes
+from ..analysis.importance import ImportanceSums
+from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..objective.examples import Block, InBlocks
+from ..solvers.contract import NotInMemoryError
 from ..solvers.newton.preconditioner import FACTORED
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import Preparation, file_to_stream
+from .reference import Reference
 from .request import Progress, Request
 from .summaries import Facts
-from .training import estimator
+from .training import class_weights, estimator
 from .unfinished import Place, Unfinished, identity
+from .weighing import Weighing
 
 __all__ = ["Outcome", "Request", "fit_in_parts"]
 
@@ -31,12 +35,14 @@ __all__ = ["Outcome", "Request", "fit_in_parts"]
 class Outcome:
     """A model, what there is to say of the rows it was fitted on, what a model file says of them, and the folder.
 
+    The file's encoding is that of the rows, with the importance of what was made of them.
     The folder is for `Unfinished.remove`, once the model is written; an interrupted run goes on from there.
     """
 
     model: Any
     facts: Facts
     data: dict[str, Any]
+    encoding: dict[str, Any]
     interrupted: bool
     folder: Unfinished
 
@@ -44,19 +50,15 @@ class Outcome:
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    settings = dict(l1_ratio=request.l1_ratio, tol=request.tol, balanced=request.balanced, seed=request.seed)
-    model = estimator(request.loss, C=request.C, **settings)  # type: ignore[arg-type]
+    model = estimator(request.loss, C=request.C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
     assert source.path is not None
     run = identity(source.path, request.settings())
     folder = Unfinished(request.output, request.scratch, run, resume=request.resume)
-    try:
+    with folder.kept_to_go_on():
         return _Fit(request, budget, folder, source, model, progress).run()
-    except BaseException as error:
-        folder.leave(error)
-        raise
 
 
 class _Fit:
@@ -77,13 +79,18 @@ class _Fit:
             self.folder.prepare(prepared)
         scratch = Scratch(self.folder.folder)
         classes = np.array(prepared["classes"])
-        encoding = from_dict(prepared["encoding"])
+        encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
+        self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
+        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.request.C)))
         interrupted = self._learn(scratch, classes, encoding)
-        accuracy, data = self._measure(scratch, classes)
-        counts = dict(zip(classes.tolist(), scratch.counts.tolist(), strict=True))
+        accuracy, data, important = self._measure(scratch, classes, encoding)
+        seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
+        counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
-        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy)
-        return Outcome(self.model, facts, data, interrupted, self.folder)
+        told: dict[str, Any] = dict(weighing=weighing, reference=reference)
+        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
+        kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
+        return Outcome(self.model, facts, data, kept, interrupted, self.folder)
 
     def _unproven(self, interrupted: bool) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
@@ -109,11 +116,8 @@ class _Fit:
             if not hasattr(self.model, "dual_gap_"):
                 raise
             return True
-        except ValueError as error:
-            raise DataError(
-                f"{error}, on examples that are not in memory: leave out --max-memory, or say --l1-ratio 0 and a "
-                "finite --C"
-            ) from error
+        except NotInMemoryError as error:
+            raise DataError(f"{error}: leave out --max-memory, or say --l1-ratio 0 and a finite --C") from error
         return False
 
     def _check_room(self, scratch: Scratch, classes: int) -> None:
@@ -131,16 +135,22 @@ class _Fit:
         size = min(self.budget.sample // (a_row + 160), scratch.n // 4)
         return 0 if size < 1000 else size
 
-    def _measure(self, scratch: Scratch, classes: NDArray[Any]) -> tuple[float, dict[str, Any]]:
-        """Return the accuracy on the rows, and what a model file says of them."""
-        rows, right, done = RowsHash(), 0, 0
+    def _measure(
+        self, scratch: Scratch, classes: NDArray[Any], encoding: Encoding
+    ) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        """Return the accuracy on the rows, and what a model file says of them: their hash, and what is important."""
+        rows, right, done, important = RowsHash(), 0.0, 0, ImportanceSums(self.model.coef_, encoding.origins)
         for block in scratch:
-            right += int((self.model.predict(block.rows.X) == classes[block.codes]).sum())
+            hits = self.model.predict(block.rows.X) == classes[block.codes]
+            right += float(hits.sum() if block.weight is None else block.weight @ hits)
             rows.add(block.rows.X)
+            important.add(block.rows.X)
             done += block.rows.n
             self.progress("measuring", done, scratch.n)
-        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=None)
-        return right / scratch.n, {"rows": scratch.n, "columns": scratch.d, **hashes}
+        weights = hash_of_weights(scratch.weights()) if scratch.weighted else None
+        hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=weights)
+        sizes = {"rows": scratch.n, "columns": scratch.d}
+        return right / float(scratch.totals.sum()), sizes | hashes, important.result().to_dict()
 
 
 class _Watched(InBlocks):
@@ -149,6 +159,7 @@ class _Watched(InBlocks):
     def __init__(self, blocks: Scratch, progress: Progress, sample_size: int) -> None:
         self._blocks, self._progress, self.sample_size, self.what = blocks, progress, sample_size, "pass 1"
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
+        self.weighted = blocks.weighted
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,8 +11,14 @@ import numpy as np
 
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
-from .preparation import Encoding, Examples
+from .preparation import NO_WEIGHTS, Encoding, Examples
+from .reference import Reference
 from .training import is_proven
+from .weighing import Weighing
+
+NO_REFERENCE = Reference()
+#: What the columns of weights are called, where not as the option.
+TITLES = {"weights": "counted by", "sample_weight": "weighed by"}
 
 
 def finite(value: Any) -> Any:
@@ -36,13 +42,17 @@ class Facts:
         The file.
     features : int
     counts : dict
-        How many rows each class has.
+        How many rows each class has; of counted rows, how many times they were seen.
     encoding : TableEncoding or MatrixEncoding
     notes : list of str
     accuracy : float
         On these rows.
     doubts : sequence of Suspect
         What a person should look at; of rows that are not in memory nobody has looked.
+    weighing : Weighing
+        Which columns say how much rows count.
+    reference : Reference
+        The levels that coefficients are told relative to.
     """
 
     name: str
@@ -52,19 +62,28 @@ class Facts:
     notes: list[str]
     accuracy: float
     doubts: Sequence[Suspect] = ()
+    weighing: Weighing = NO_WEIGHTS
+    reference: Reference = NO_REFERENCE
 
     @property
     def rows(self) -> int:
         """How many there are."""
         return sum(self.counts.values())
 
+    def is_known(self, features: set[int]) -> bool:
+        """Whether it goes without saying that these depend on each other, and on the intercept, which comes last."""
+        return self.reference.explains(features - {self.features}, self.encoding)
+
     @classmethod
-    def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect]) -> Self:
+    def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect], reference: Reference) -> Self:
         """Return the facts of examples in memory."""
-        labels, counts = np.unique(examples.y, return_counts=True)
-        accuracy = float((model.predict(examples.X) == examples.y).mean())
+        labels, codes = np.unique(examples.y, return_inverse=True)
+        counted = None if examples.weighing.sample_weight else examples.weight
+        counts = np.bincount(codes, weights=counted).astype(np.int64)
+        accuracy = float(np.average(model.predict(examples.X) == examples.y, weights=examples.weight))
         shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-        return cls(examples.name, examples.X.shape[1], shares, examples.encoding, examples.notes, accuracy, doubts)
+        known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing, reference
+        return cls(examples.name, examples.X.shape[1], shares, *known)
 
 
 def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> dict[str, Any]:
@@ -79,12 +98,15 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "features": facts.features,
             "classes": model.classes_.tolist(),
             "columns": columns,
+            "weights": facts.weighing.columns,
+            "reference": facts.reference.levels,
+            "estimates": facts.reference.estimates,
             "notes": facts.notes,
             "suspects": [asdict(doubt) for doubt in facts.doubts],
             "objective": model.objective_,
             "C": getattr(model, "C", None),
             "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
-            "iterations": model.n_iter_,
+            "iterations": int(np.max(model.n_iter_)),
             "certificate": certificate_record(certificate),
             "proven": is_proven(model),
             "redundant": relations(facts, model),
@@ -109,10 +131,13 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
         f"data        {facts.name}: {facts.rows:,} rows, {facts.features:,} features",
         f"classes     {shares}{', …' if len(facts.counts) > 8 else ''}",
         *_column_lines(facts.encoding),
+        *[f"{TITLES.get(what, what):11} {column}" for what, column in facts.weighing.columns.items()],
     ]
     if scores:
         tried = ", ".join(f"{C:g}: {score:.4f}" for C, score in scores)
         lines.append(f"C           {model.C:g}, by cross-validated accuracy ({tried})")
+    if facts.reference.levels:
+        lines.append(f"reference   {', '.join(f'{name} = {level}' for name, level in facts.reference.levels.items())}")
     lines += [
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
@@ -126,7 +151,13 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
 def relations(facts: Facts, model: Any) -> list[str]:
     """Return which features are exact combinations of others, by their names in the file."""
     redundancy = getattr(model, "_redundancy", None)
-    return [] if redundancy is None else redundancy.in_words(facts.encoding.names)
+    if redundancy is None:
+        return []
+    known = {j for j, parts in redundancy.combinations.items() if facts.is_known({j, *parts})}
+    if len(known) <= len(facts.reference.levels):  # one level of each is to be expected
+        left = {j: parts for j, parts in redundancy.combinations.items() if j not in known}
+        redundancy = replace(redundancy, combinations=left)
+    return list(redundancy.in_words(facts.encoding.names))
 
 
 def _redundant_lines(facts: Facts, model: Any) -> list[str]:

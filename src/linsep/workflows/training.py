@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from .. import losses
 from .._core import one_thread
 from .._types import IntArray
+from .._words import listed
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
+from .reference import Reference
 
 GRID = tuple(10.0**k for k in range(-3, 4))
 FOLDS = 5
@@ -43,6 +46,44 @@ def check_loss(loss: str) -> None:
         raise DataError(f"--loss {loss} is not known; use one of {', '.join(convex)}")
 
 
+def class_weights(words: Sequence[str], classes: Iterable[Any]) -> Any:
+    """Return what `--class-weight` says: weights by label, "balanced", or None.
+
+    Pairs may be separated by commas or come one by one; a name may have commas and = in it.
+
+    Examples
+    --------
+    >>> class_weights(["yes=5,no=1"], ["no", "yes"]), class_weights(["a,b=2,1=3"], ["a,b", 1])
+    ({'yes': 5.0, 'no': 1.0}, {'a,b': 2.0, 1: 3.0})
+    """
+    if list(words) == ["balanced"]:
+        return "balanced"
+    known, found = {str(label): label for label in classes}, dict[Any, float]()
+    for word in words:
+        pending = ""
+        for part in word.split(","):
+            pending = f"{pending},{part}" if pending else part
+            name, _, value = pending.rpartition("=")
+            if name.strip() in known:
+                found[known[name.strip()]], pending = _class_weight(value, word), ""
+        if pending:
+            raise DataError(
+                f"--class-weight {word}: {pending!r} is no pair of a class and its weight, as yes=5; the classes are "
+                f"{listed(list(known), 12)}"
+            )
+    return found or None
+
+
+def _class_weight(text: str, word: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = np.nan
+    if not 0 <= weight < np.inf:
+        raise DataError(f"--class-weight {word}: {text!r} is no weight; give a number that is 0 or more")
+    return weight
+
+
 def is_scaled(loss: str, C: float | None, degree: int) -> bool:
     """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
 
@@ -64,7 +105,7 @@ def is_scaled(loss: str, C: float | None, degree: int) -> bool:
 
 
 def estimator(
-    loss: str, *, C: float = 1.0, l1_ratio: float = 0.0, tol: float = 1e-4, balanced: bool = False, seed: int = 0
+    loss: str, *, C: float = 1.0, l1_ratio: float = 0.0, tol: float = 1e-4, class_weight: Any = None, seed: int = 0
 ) -> Any:
     """Return the estimator that minimises a loss.
 
@@ -77,8 +118,8 @@ def estimator(
         r in ``(1 − r)·½‖w‖² + r·‖w‖₁``.
     tol : float, default=1e-4
         The relative duality gap to reach.
-    balanced : bool, default=False
-        Whether both classes count the same, however many examples they have.
+    class_weight : dict, "balanced" or None
+        How much the examples of each class count; balanced, all classes the same.
     seed : int, default=0
 
     Examples
@@ -90,7 +131,7 @@ def estimator(
     from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 
     check_loss(loss)
-    shared: dict[str, Any] = dict(class_weight="balanced" if balanced else None, random_state=seed)
+    shared: dict[str, Any] = dict(class_weight=class_weight, random_state=seed)
     if loss == "perceptron":
         if C != 1.0 or l1_ratio:
             raise DataError("--C and --l1-ratio would be ignored: the perceptron has no penalty")
@@ -100,12 +141,12 @@ def estimator(
     if loss in ("hinge", "squared_hinge") and l1_ratio in (0.0, 1.0):
         return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
     if loss == "square" and not l1_ratio and np.isinf(C):
-        return LeastSquaresClassifier(class_weight=shared["class_weight"])
+        return LeastSquaresClassifier(class_weight=class_weight)
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
-def fit_or_stop(model: Any, examples: Examples) -> bool:
-    """Fit as a model file wants it, with nothing that speaks of single examples.
+def fit_or_stop(model: Any, examples: Examples, left_out: Sequence[int] = ()) -> bool:
+    """Fit as a model file wants it, with nothing that speaks of single examples, nor messages of columns left out.
 
     Return whether the user put an end to it, which leaves the best so far.
     """
@@ -113,8 +154,8 @@ def fit_or_stop(model: Any, examples: Examples) -> bool:
     from ..estimators._specification import columns_named
 
     try:
-        with support_left_out(), columns_named(examples.encoding.names):
-            model.fit(examples.X, examples.y)
+        with support_left_out(), columns_named(examples.encoding.names, left_out):
+            model.fit(examples.X, examples.y, examples.weight)
     except KeyboardInterrupt:
         if not hasattr(model, "dual_gap_"):
             raise
@@ -145,7 +186,9 @@ def _scores(model: Any, examples: Examples, train: IntArray, test: IntArray) -> 
 
     X_train, X_test = examples.split(train, test)
     path = clone(model).set_params(warm_start=True)
-    return [float(path.set_params(C=C).fit(X_train, examples.y[train]).score(X_test, examples.y[test])) for C in GRID]
+    counted = [None if examples.weight is None else examples.weight[rows] for rows in (train, test)]
+    fits = (path.set_params(C=C).fit(X_train, examples.y[train], counted[0]) for C in GRID)
+    return [float(fit.score(X_test, examples.y[test], counted[1])) for fit in fits]
 
 
 def is_proven(model: Any) -> bool:
@@ -159,14 +202,26 @@ def hashed(examples: Examples) -> dict[str, Any]:
     from ..certificates.data_hash import data_hash
 
     with one_thread():
-        return data_hash(examples.X, examples.y)
+        return data_hash(examples.X, examples.y, examples.weight)
+
+
+def kept_encoding(examples: Examples, model: Any, reference: Reference) -> dict[str, Any]:
+    """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
+    from ..analysis.importance import importance
+
+    found = importance(examples.X, model.coef_, examples.encoding.origins)
+    kept = examples.encoding.to_dict() | examples.weighing.to_dict() | reference.to_dict()
+    return kept | {"importance": found.to_dict()}
 
 
 def doubts(examples: Examples) -> list[Suspect]:
     """Return what a person should look at before trusting a fit of these examples."""
     encoding = examples.encoding
+    if examples.weighing.is_grouped:  # every row is one of both classes
+        return []
     known = None if examples.frame is None else examples.file_rows
-    return suspects(examples.X, examples.y, names=encoding.names, sources=encoding.sources, file_rows=known)
+    told: dict[str, Any] = dict(names=encoding.names, sources=encoding.sources, file_rows=known)
+    return suspects(examples.X, examples.y, numbers=examples.numbers, **told)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +127,21 @@ class Unfinished:
         """Return the workspace of the next plane, for so many examples; `passed` hears of every pass over them."""
         return Place(self, n, passed)
 
-    def leave(self, error: BaseException) -> None:
-        """Keep the folder where the same command would go on from it; else delete it, since it would stop the next one.
+    @contextmanager
+    def kept_to_go_on(self) -> Iterator[None]:
+        """Keep the folder after an error where the same command would go on from it; else it would stop the next one.
 
         Ctrl-C is no reason to lose what was found, nor is a lack of room on the disk or in memory. After any other
         error the same command would fail again, and another one must not be refused for what this one has left.
         """
-        lacks_room = isinstance(error, OSError | MemoryError) or isinstance(error.__cause__, OSError)
-        goes_on = lacks_room or not isinstance(error, Exception)
-        if not (self.lasting and goes_on and self.prepared is not None):
-            self.remove()
+        try:
+            yield
+        except BaseException as error:
+            lacks_room = isinstance(error, OSError | MemoryError) or isinstance(error.__cause__, OSError)
+            goes_on = lacks_room or not isinstance(error, Exception)
+            if not (self.lasting and goes_on and self.prepared is not None):
+                self.remove()
+            raise
 
     def remove(self) -> None:
         """Delete everything: the model is written, or nobody will ask again."""

@@ -25,7 +25,8 @@ def measure(
 ) -> None:
     """What is measured of the planes in the columns of W, with labels in the columns of `y`: a row of `out` each for
 
-        Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁
+        Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁,
+        Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1)
 
     where u = s ℓ'(z) y. `G` is room for Σ u x.
     """  # noqa: D400 (the list is the sentence)
@@ -35,5 +36,7 @@ def measure(
     u = s * loss.slope(z) * y
     rmatmat(X, u, G)
     slope = G / total + l2 * W + l1 * np.sign(W)
-    parts = s * loss.value(z), s * ~(z > 0), u, slope**2, W**2, np.abs(W)
+    right = z > 0
+    wrong = ~(right | ((z == 0) & (y < 0)))
+    parts = s * loss.value(z), s * ~right, u, slope**2, W**2, np.abs(W), s * wrong
     out[:] = [part.sum(axis=0) for part in parts]

@@ -20,10 +20,10 @@ def scores(X: Any, W: FloatArray, b: FloatArray, out: FloatArray, threads: int) 
 
 
 def labels(X: Any, W: FloatArray, b: FloatArray, table: IntArray, out: IntArray, threads: int) -> bool:
-    """out[i] = table[1] if g ≥ 0, else table[0]; of several planes the entry of the highest; and as `scores`."""
+    """out[i] = table[1] if g > 0, else table[0]; of several planes the entry of the highest; and as `scores`."""
     g = np.empty((X.shape[0], len(W)))
     finite = scores(X, W, b, g, threads)
-    table.take(g[:, 0] >= 0 if len(W) == 1 else g.argmax(axis=1), out=out, mode="clip")
+    table.take(g[:, 0] > 0 if len(W) == 1 else g.argmax(axis=1), out=out, mode="clip")
     return finite
 
 

@@ -12,7 +12,7 @@ from ...arithmetic.enclosure import SLIGHT, Interval
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
 from ...objective.enclosure import enclosed_bound, enclosed_by_curvature
-from ...objective.examples import Block, in_one
+from ...objective.examples import in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
@@ -79,7 +79,7 @@ def _out_of_the_ordinary(problem: Objective, w: FloatArray, b: Any, result: Any)
     points, alpha = [DualPoint(0.0, 0.0)], result.alpha
     if problem.examples.resident is None:  # a number is kept for each example
         alpha = None if alpha is None else alpha.read(slice(0, problem.n))
-        problem = problem.on(Block(0, *in_one(problem.examples)))
+        problem = problem.on(in_one(problem.examples))
     scaled = middle_of_range(problem, w)
     with np.errstate(all="ignore"):  # these are guesses: what they prove is looked at below
         if problem.penalised:

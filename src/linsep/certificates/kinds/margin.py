@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -14,10 +14,12 @@ from ... import _reading as reading
 from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ..case import EXACT, ROUNDED, Case, exactly
+from ..gap.certificate import Certificates
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneByPlane
 from ..training_data import TrainingData
 
+PROOF = "the proof, on every example it speaks of"
 #: By what share of themselves bounds may be further apart than they have to.
 APART = 1e-9
 
@@ -123,7 +125,7 @@ class MarginCertificate:
     def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check it alone, on data that were read already."""
         check = self.verify(examples.X, examples.labels, time_limit=time_limit)
-        return exactly(check, "the proof, on every example it speaks of")
+        return exactly(check, PROOF)
 
     def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> tuple[float, float]:
         """Return what the plane and the points prove on data with labels ±1; raise where they cannot be used."""
@@ -161,6 +163,37 @@ class MarginCertificate:
         )
 
 
+class MarginCertificates(Certificates):
+    """The margins of each class against the rest.
+
+    Examples
+    --------
+    >>> from linsep import HardMarginSVC
+    >>> X, y = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], ["a", "b", "c"]
+    >>> certificates = HardMarginSVC().fit(X, y).certificate_
+    >>> len(certificates), certificates.proven, bool(certificates.verify(X, y)), bool(certificates.verify(X, y[::-1]))
+    (3, True, True, False)
+    """
+
+    def __init__(self, certificates: Sequence[Any], labels: Sequence[Any]) -> None:
+        super().__init__(certificates)
+        self.labels = tuple(labels)
+
+    def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
+        """Check them all on examples that were read already: the plane of each label on y == label."""
+        labels = np.asarray(examples.labels)
+        if not np.isin(labels, np.array(self.labels)).all():
+            return Verification(False, f"y has labels other than {', '.join(map(repr, self.labels))}")
+        counted = np.full(len(labels), True) if examples.sample_weight is None else examples.sample_weight > 0
+        X, labels, place, outcomes = examples.X[counted], labels[counted], np.cumsum(counted) - 1, []
+        each: Any = zip(self.labels, self, strict=True)
+        for label, one in each:
+            moved = replace(one, points=place[one.points])
+            outcome = exactly(moved.verify(X, labels == label, time_limit=time_limit), PROOF)
+            outcomes.append(replace(outcome, reason=f"class {label} against the rest: {outcome.reason}"))
+        return next((outcome for outcome in outcomes if not outcome), outcomes[-1])
+
+
 class Margin(PlaneByPlane):
     """The margin of every plane, each class against the rest."""
 
@@ -170,19 +203,17 @@ class Margin(PlaneByPlane):
     exact = True
 
     def certificate(self, model: Any) -> Any:
-        """Return the proof with the plane as it is now; of more than two classes a list, class k checked on y == k."""
+        """Return the proof with the plane as it is now; of more than two classes, one for each."""
         classes = tuple(model.classes_.tolist()) if len(model.classes_) == 2 else (False, True)
         now: Any = dict(classes=classes, tol=model.tol, fit_intercept=model.fit_intercept)
         planes = zip(self.each, model._planes(), np.ravel(model.intercept_), strict=True)
         proofs = [replace(proof, coef=w, intercept=float(b), **now) for proof, w, b in planes]
-        return proofs[0] if len(proofs) == 1 else proofs
+        return proofs[0] if len(proofs) == 1 else MarginCertificates(proofs, model.classes_.tolist())
 
     def check_plane(self, case: Case, k: int) -> Verification:
         """Check that a plane separates with the margin claimed, and that no plane has a larger one."""
         proof: MarginCertificate = self.each[k]
         _same_plane(case, k, proof)
-        if case.model._is_soft:
-            raise ClaimError("the data are not separable and the plane is of soft margin: it claims no margin")
         problem, (counted, _) = case.problem(k), case.counted()
         X, y = problem.rows.X[counted], problem.y[counted]
         moved = replace(proof, points=np.array(case.moved(proof.points.tolist()), dtype=np.int64))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import FloatArray
+from ..._words import at_most
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
 from ...objective.objective import Objective
@@ -40,7 +41,7 @@ class Verdicts(PlaneProofs):
         made = f"The perceptron made {model.mistakes_:,} mistakes while it learned"
         if not np.isfinite(bound):
             return [f"{made}; Novikoff's theorem bounds them only for a plane that separates the classes."]
-        return [f"{made}; Novikoff's theorem allows at most (R/γ)² = {bound:,.0f} with the margin of this plane."]
+        return [f"{made}; Novikoff's theorem allows at most (R/γ)² = {at_most(bound)} with the margin of this plane."]
 
     def check(self, case: Case) -> Iterator[Verification]:
         """Check every verdict, and the numbers of the planes.

@@ -4,19 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..sources import DataError
-from .column_types import Column, infer
+from .column_types import Column
 from .fitting import MISSING, OTHER, spellings
 from .matrix import MatrixEncoding, Scaled
 from .table import TableEncoding
+from .tallies import Circumstances, TableStatistics, infer
 from .values import is_number
 
 __all__ = [
     "MISSING",
     "OTHER",
+    "Circumstances",
     "Column",
     "MatrixEncoding",
     "Scaled",
     "TableEncoding",
+    "TableStatistics",
     "from_dict",
     "infer",
     "is_number",

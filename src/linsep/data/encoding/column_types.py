@@ -1,80 +1,71 @@
-"""Column types: whether a column holds numbers, categories, dates or text, or is of no use."""
+"""Column types: whether a column holds numbers, categories, dates or text, or is of no use, by what is counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-
-from ..sources import DataError
-from .values import is_number, strings
 
 KINDS = ("number", "category", "date", "text", "ignored")
 #: A column of text has at least so many words a row, on average.
 WORDS = 3
-#: What is said of a column of whole numbers that floats cannot tell apart.
-ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
+#: Text of which this share of all values is different tells nothing of other rows.
+NEARLY_ALL = 0.95
+#: Whole numbers with so many different values may be codes; two are as good a number as a category.
+CODES = range(3, 13)
+#: Of so many rows and more.
+ENOUGH = 100
+#: A column of text of which more than this share are numbers is a column of numbers with something wrong in it.
+MOSTLY = 0.98
+#: Below this many rows a share says little.
+ENOUGH_ROWS = 50
+#: So many different words among numbers, half of the rows at the most, stand for missing values.
+ODD = 5
+
+#: What is said of columns.
+ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
+FEW_CODES = "whole numbers, few of them different"
+NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
+NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
+DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"
+ASKED_FOR = "asked for"
 
 
 @dataclass(frozen=True)
 class Column:
     """What a column is taken for, and why it is set aside if it is.
 
-    Examples
-    --------
-    >>> infer("town", pa.chunked_array([["Ede", "Ulm", "Ede"]]))
-    Column(name='town', kind='category', note='')
-    >>> infer("planet", pa.chunked_array([["Earth", "Earth", None]]))
-    Column(name='planet', kind='ignored', note='it has one value only')
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "category", "date", "text", "ignored"}
+    note : str
+        What a user should know of it.
+    form : str
+        How it is written, where it is text: of numbers what sets decimals apart and the unit, ",€"; of dates the
+        order, "dmy".
     """
 
     name: str
     kind: str
     note: str = ""
+    form: str = ""
 
+    @classmethod
+    def said(cls, name: str, role: str) -> Column:
+        """Return what a user says: a kind and, of dates, the order of their parts.
 
-def infer(name: str, column: pa.ChunkedArray) -> Column:
-    """Return what a column seems to be: numbers, categories, dates, text, or of no use."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    given = len(column) - column.null_count
-    if pa.types.is_floating(column.type) and given and pc.all(pc.is_nan(column)).as_py():
-        return Column(name, "ignored", "it has no values")
-    if is_number(column.type) and given and not _is_constant(column):
-        return _infer_number(name, column, given)
-    different = _count_distinct(column)
-    if different <= 1 and (given == len(column) or not is_number(column.type)):
-        return Column(name, "ignored", "it has one value only" if given else "it has no values")
-    if given == 0:
-        return Column(name, "ignored", "it has no values")
-    kind = column.type
-    if is_date(kind):
-        return Column(name, "date")
-    if pa.types.is_boolean(kind):
-        return Column(name, "category")
-    if is_number(kind):
-        return _infer_number(name, column, given)
-    if is_text(kind):
-        return _infer_text(name, column, given, different)
-    return Column(name, "ignored", f"its type, {kind}, has no encoding")
-
-
-def _count_distinct(column: pa.ChunkedArray) -> int:
-    if pa.types.is_null(column.type):
-        return 0
-    if pa.types.is_nested(column.type):
-        return len(column)
-    return int(pc.count_distinct(column, mode="only_valid").as_py())
-
-
-def _is_constant(column: pa.ChunkedArray) -> bool:
-    ends = pc.min_max(column)
-    return bool(ends["min"].as_py() == ends["max"].as_py())
+        Examples
+        --------
+        >>> Column.said("born", "date dmy")
+        Column(name='born', kind='date', note='', form='dmy')
+        """
+        kind, _, form = role.partition(" ")
+        return cls(name, kind, ASKED_FOR if kind == "ignored" else "", form)
 
 
 def is_date(kind: Any) -> bool:
@@ -84,64 +75,40 @@ def is_date(kind: Any) -> bool:
 
 def is_text(kind: Any) -> bool:
     """Whether a type is of text."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_dictionary(kind)
-    )
-
-
-def _infer_number(name: str, column: pa.ChunkedArray, given: int) -> Column:
-    if not pa.types.is_integer(column.type):
-        return Column(name, "number")
-    ends = pc.min_max(column)
-    if max(ends["max"].as_py(), -ends["min"].as_py()) > 2**53:
-        number = Column(name, "number", ROUNDED)
-    else:
-        number = Column(name, "number")
-    if not given == len(column) >= FEW:
-        return number
-    consecutive = ends["max"].as_py() - ends["min"].as_py() == given - 1
-    called_so = names_rows(name)
-    if (consecutive or called_so) and _count_distinct(column) == given:
-        return Column(name, "ignored", "it numbers the rows" if consecutive else "it identifies the rows")
-    return number
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def names_rows(name: str) -> bool:
-    """Whether a column is called as identifiers are."""
-    return name.lower().split("_")[-1] in ("id", "key", "index", "number", "no")
+    """Whether a column is called as identifiers are.
+
+    Examples
+    --------
+    >>> [name for name in ("PassengerId", "order no", "id", "body_mass_index", "paid") if names_rows(name)]
+    ['PassengerId', 'order no', 'id']
+    """
+    words = re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.strip()).lower())
+    return words[-1] in ("id", "key", "uuid", "number", "no", "nr") or words == ["index"]
 
 
-def _infer_text(name: str, column: pa.ChunkedArray, given: int, different: int) -> Column:
-    sample = strings(column).drop_null()[:10_000]
-    words = pc.mean(pc.add(pc.count_substring_regex(sample, r"\s+"), 1)).as_py()
-    return text_type(name, words, different, given)
-
-
-def text_type(name: str, words: float, different: float, given: int, share: float = 1.0) -> Column:
-    """Return what a column of text is, by its words a row and its different values; that share of all is all."""
+def text_type(name: str, words: float, different: float, given: int) -> Column:
+    """Return what a column of text is, by its words a row and its different values."""
     if words >= WORDS and different > 0.3 * given:
         return Column(name, "text")
-    if different >= share * given >= FEW:
-        return Column(name, "ignored", "it identifies the rows")
+    if given >= FEW and different >= NEARLY_ALL * given:
+        return Column(name, "ignored", IDENTIFIES if names_rows(name) else DIFFERS)
     return Column(name, "category")
 
 
-def check_names(kinds: Mapping[str, str], names: Sequence[str], prefix: str = "") -> None:
-    """Raise for a column that the user says something of and that is not there."""
-    unknown = [name for name in kinds if name not in names]
-    if unknown:
-        raise DataError(f"{prefix}no column {unknown[0]!r}; there are {', '.join(names)}")
+def seem_numbers(numbers: int, given: int, different: int, odd: int) -> bool:
+    """Whether numbers among the values of a column mean that the others are mistakes, or stand for missing values.
 
-
-def column_types(table: pa.Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
-    """Return what each column is: what the user says, or what it seems to be."""
-    check_names(kinds, table.column_names)
-    return tuple(
-        Column(name, kinds[name], "asked for" if kinds[name] == "ignored" else "")
-        if name in kinds
-        else infer(name, table[name])
-        for name in table.column_names
-    )
+    Parameters
+    ----------
+    numbers, given : int
+        How many values are numbers, and how many there are.
+    different, odd : int
+        How many different numbers there are, and how many different other values.
+    """
+    if given >= ENOUGH_ROWS and numbers >= MOSTLY * given:
+        return True
+    return given >= ENOUGH_ROWS and odd <= ODD and 2 * numbers >= given and different > FEW

@@ -52,6 +52,11 @@ class MatrixEncoding:
         """The column of the file that each feature is made of: its own."""
         return self.names
 
+    @property
+    def origins(self) -> list[str]:
+        """The same."""
+        return self.names
+
     def transform(self, X: Any, name: str = "data") -> Any:
         """Return X with as many columns as the model has; a sparse matrix may lack the last ones."""
         if X.shape[1] > self.n_features or (X.shape[1] < self.n_features and not sparse.issparse(X)):

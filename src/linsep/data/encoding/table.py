@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ... import _reading as reading
 from ..._core import in_threads, is_sparse
 from ..._types import FloatArray
+from ..naming import roles
 from ..sources import DataError
-from .column_types import KINDS, Column, column_types
-from .fitting import MISSING, OTHER, Numbers, levels_of_values, moments_of, spellings, vocabulary
+from .column_types import KINDS, Column
+from .fitting import MISSING, OTHER, spellings
 from .matrix import Scaled
+from .notation import DECIMALS, ORDERS
+from .tallies import Circumstances, State, TableStatistics
 from .values import column_of, floats, moments_in_time, strings
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import PolynomialFeatures
 
+#: Numbers as they come: those with missing values as floats.
+Numbers = NDArray[Any]
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
@@ -57,6 +63,8 @@ class TableEncoding:
         Whether the names come from the file.
     missing : tuple of str
         Further words that stand for a missing value.
+    decimal : str or None
+        What sets decimals apart in the file, where it is text.
 
     Examples
     --------
@@ -80,54 +88,71 @@ class TableEncoding:
     target: str | None = None
     header: bool = True
     missing: tuple[str, ...] = ()
+    decimal: str | None = None
 
     # -- fitting --------------------------------------------------------------------------------------------------
 
     @classmethod
-    def unfitted(
+    def of(
         cls,
-        table: pa.Table,
+        statistics: TableStatistics,
         *,
-        kinds: Mapping[str, str] | None = None,
         degree: int = 1,
         target: str | None = None,
         header: bool = True,
         missing: tuple[str, ...] = (),
+        decimal: str | None = None,
     ) -> TableEncoding:
-        """Return what each column is, nothing fitted yet.
+        """Return the encoding that training rows ask for, by what was counted of them.
+
+        Parameters
+        ----------
+        statistics : TableStatistics
+            Of all columns but the target.
+        degree : int, default=1
+        target, header, missing, decimal
+            Kept for those who read the encoding.
+        """
+        if degree < 1:
+            raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
+        unfitted = cls(statistics.columns, {}, {}, {}, degree, target, header, missing, decimal)
+        return unfitted._with(statistics.state())
+
+    @classmethod
+    def fit(
+        cls,
+        table: pa.Table,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        around: Circumstances | None = None,
+        **kept: Any,
+    ) -> TableEncoding:
+        """Look at training rows and decide.
 
         Parameters
         ----------
         table : pyarrow.Table
             Without the target.
-        kinds : mapping of str to {"number", "category", "date", "text", "ignored"}, optional
+        kinds : mapping of str to {"number", "category", "date", "date dmy", "date mdy", "text", "ignored"}, optional
             What the user says that columns are.
-        degree : int, default=1
-        target, header, missing
-            Kept for those who read the encoding.
+        around : Circumstances, optional
+        kept
+            What `of` takes.
         """
-        if degree < 1:
-            raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
-        columns = column_types(table, dict(kinds or {}))
-        return cls(columns, {}, {}, {}, degree, target, header, missing)
-
-    @classmethod
-    def fit(cls, table: pa.Table, **said: Any) -> TableEncoding:
-        """Look at training rows and decide; what may be `said` is what `unfitted` takes."""
-        return cls.unfitted(table, **said)._fitted(table)[0]
-
-    @classmethod
-    def fit_transform(
-        cls, table: pa.Table, name: str = "data", *, scaled: bool = True, **said: Any
-    ) -> tuple[TableEncoding, Any]:
-        """Return what `fit` does, `unscaled` where that is asked for, and its `transform` of the same rows."""
-        encoding, parts = cls.unfitted(table, **said)._fitted(table, name)
-        encoding = encoding if scaled else encoding.unscaled()
-        return encoding, encoding._encoded(parts, table.num_rows)
+        around = around or Circumstances()
+        said = {
+            name: Column.said(name, role) for name, role in roles(kinds or {}, table.column_names, around.file).items()
+        }
+        statistics = TableStatistics(table.schema, said, around)
+        statistics.add(table)
+        return cls.of(statistics, **kept)
 
     def refit(self, table: pa.Table) -> TableEncoding:
         """Return the same columns, encoded by what other training rows show."""
-        return replace(self, numbers={}, levels={}, words={})._fitted(table)[0]
+        table = table.select([column.name for column in self.columns])
+        statistics = TableStatistics(table.schema, {column.name: column for column in self.columns})
+        statistics.add(table)
+        return self._with(statistics.state())
 
     def unscaled(self) -> TableEncoding:
         """Return the same with numbers as they are in the file: what is proven of them is then said of the file.
@@ -140,29 +165,16 @@ class TableEncoding:
         """
         return replace(self, numbers={name: (0.0, 1.0, some) for name, (_, _, some) in self.numbers.items()})
 
-    def _fitted(self, table: pa.Table, name: str = "data") -> tuple[TableEncoding, Parts]:
-        """Return what the values of the columns say, and these values."""
-        numbers, categories, texts = parts = self._parts(table, name)
-        levels = {name: levels_of_values(values) for name, values in categories.items()}
-        words = {name: vocabulary(values) for name, values in texts.items()}
-        return self.with_state(moments_of(numbers), levels, words), parts
-
-    def with_state(
-        self,
-        numbers: dict[str, tuple[float, float, bool]],
-        levels: Mapping[str, list[str]],
-        words: Mapping[str, tuple[list[str], list[float]] | None],
-        where: str = "",
-    ) -> TableEncoding:
+    def _with(self, state: State) -> TableEncoding:
         """Return the same columns with what training rows say of them; one with nothing to tell is set aside."""
-        empty = {name for kept in (levels, words) for name, found in kept.items() if not found}
+        empty = {name for kept in (state.levels, state.words) for name, found in kept.items() if not found}
         aside = "no value occurs twice"
         columns = [Column(one.name, "ignored", aside) if one.name in empty else one for one in self.columns]
-        known = {name: found for name, found in words.items() if found}
-        many = {name: kept for name, kept in levels.items() if kept}
-        if not (numbers or many or known):
-            raise DataError(f"{where}no column is left to learn from: all are constant, identifiers or set aside")
-        return replace(self, columns=tuple(columns), numbers=numbers, levels=many, words=known)
+        words = {name: found for name, found in state.words.items() if found}
+        levels = {name: kept for name, kept in state.levels.items() if kept}
+        if not (state.numbers or levels or words):
+            raise DataError("no column is left to learn from: all are constant, identifiers or set aside")
+        return replace(self, columns=tuple(columns), numbers=state.numbers, levels=levels, words=words)
 
     def _parts(self, table: pa.Table, name: str = "data") -> Parts:
         """Return the values of numbers, categories and texts; a date gives some of each."""
@@ -178,23 +190,24 @@ class TableEncoding:
             elif column.kind == "text":
                 texts[column.name] = ["" if text is None else text for text in strings(values).to_pylist()]
             else:
-                moment = moments_in_time(values, column.name, name)
+                moment = moments_in_time(values, column.name, name, column.form)
                 numbers[f"{column.name} in days"] = floats(moment.cast(pa.int64()), column.name, name) / 86_400e3
                 categories[f"month of {column.name}"] = strings(pc.month(moment))
                 categories[f"weekday of {column.name}"] = strings(pc.day_of_week(moment))
         return numbers, categories, texts
 
     def _plain_numbers(self, table: pa.Table, name: str) -> dict[str, Numbers]:
-        names = [column.name for column in self.columns if column.kind == "number"]
-        columns = [column_of(table, column, name) for column in names]
-        found: list[Numbers] = [np.empty(0)] * len(names)
+        numbers = [column for column in self.columns if column.kind == "number"]
+        columns = [column_of(table, column.name, name) for column in numbers]
+        found: list[Numbers] = [np.empty(0)] * len(numbers)
 
         def convert(j: int) -> None:
-            is_whole = pa.types.is_integer(columns[j].type) and not columns[j].null_count
-            found[j] = np.asarray(columns[j].to_numpy()) if is_whole else floats(columns[j], names[j], name)
+            one, values = numbers[j], columns[j]
+            is_whole, form = pa.types.is_integer(values.type) and not values.null_count, one.form or self.decimal or ""
+            found[j] = np.asarray(values.to_numpy()) if is_whole else floats(values, one.name, name, form)
 
-        in_threads(convert, range(len(names)))
-        return dict(zip(names, found, strict=True))
+        in_threads(convert, range(len(numbers)))
+        return {column.name: values for column, values in zip(numbers, found, strict=True)}
 
     # -- encoding -------------------------------------------------------------------------------------------------
 
@@ -211,7 +224,18 @@ class TableEncoding:
     def types(self) -> dict[str, pa.DataType]:
         """Return how a CSV file's columns are to be read."""
         of_kind = {"number": pa.float64(), "category": pa.string(), "text": pa.string(), "ignored": pa.string()}
-        return {column.name: of_kind[column.kind] for column in self.columns if column.kind in of_kind}
+        written = {column.name: pa.string() for column in self.columns if column.form}
+        return {column.name: of_kind[column.kind] for column in self.columns if column.kind in of_kind} | written
+
+    def written(self, decimal: str | None) -> TableEncoding:
+        """Return the same for files that write their decimals with another mark."""
+        if decimal is None:
+            return self
+        columns = [
+            replace(one, form=decimal + one.form[1:]) if one.kind == "number" and one.form else one
+            for one in self.columns
+        ]
+        return replace(self, columns=tuple(columns), decimal=decimal)
 
     def transform(self, table: pa.Table, name: str = "data") -> Any:
         """Return one row of features for each row of the table, dense or CSR."""
@@ -300,6 +324,13 @@ class TableEncoding:
         words = [name for name, (kept, _) in self.words.items() for _ in kept]
         return [*self._number_names(), *lacking, *levels, *words]
 
+    @property
+    def origins(self) -> list[str]:
+        """The column of the file that each feature is made of: as `sources`, but one for all parts of a date."""
+        dates = [column.name for column in self.columns if column.kind == "date"]
+        parts = {part: name for name in dates for part in (f"{name} in days", f"month of {name}", f"weekday of {name}")}
+        return [parts.get(source, source) for source in self.sources]
+
     def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
         """Return the coefficients per unit of each column, and the intercept where all numbers are 0.
 
@@ -329,6 +360,7 @@ class TableEncoding:
             "target": self.target,
             "header": self.header,
             "missing": list(self.missing),
+            "decimal": self.decimal,
         }
 
     @classmethod
@@ -336,10 +368,12 @@ class TableEncoding:
         """Read what `to_dict` wrote."""
         try:
             columns = tuple(Column(**column) for column in data["columns"])
-            parts = [part for column in columns for part in (column.name, column.kind, column.note)]
+            parts = [part for column in columns for part in (column.name, column.kind, column.note, column.form)]
             reading.items({"columns": parts}, "columns", reading.text)
             if unknown := {column.kind for column in columns} - set(KINDS):
                 raise ValueError(f"no column is {unknown.pop()!r}")
+            for column in columns:
+                _check_form(column)
             return cls(
                 columns,
                 {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
@@ -349,6 +383,7 @@ class TableEncoding:
                 None if data["target"] is None else reading.text(data, "target"),
                 bool(data["header"]),
                 tuple(reading.items(data, "missing", reading.text)),
+                None if data.get("decimal") is None else _mark(reading.text(data, "decimal")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
@@ -356,6 +391,20 @@ class TableEncoding:
 
 def _words_read(words: Any, idf: Any) -> tuple[list[str], list[float]]:
     return reading.items({"words": words}, "words", reading.text), [float(value) for value in idf]
+
+
+def _mark(decimal: str) -> str:
+    if decimal not in DECIMALS:
+        raise ValueError(f"{decimal!r} sets no decimals apart")
+    return decimal
+
+
+def _check_form(column: Column) -> None:
+    """Raise for a way of writing that is none of the column's kind."""
+    if column.kind == "number" and column.form:
+        _mark(column.form[:1])
+    elif column.form and not (column.kind == "date" and column.form in ORDERS):
+        raise ValueError(f"no {column.kind} is written as {column.form!r}")
 
 
 def _power(name: str, k: int) -> str:

@@ -10,14 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..._types import FloatArray
+from ..naming import instead
 from ..sources import BadValueError, DataError
+from .column_types import is_text
+from .notation import as_moments, as_numbers
+
+#: A date as it is written in each order.
+EXAMPLES = {"": "2024-01-31", "ymd": "2024-01-31", "dmy": "31.01.2024", "mdy": "01/31/2024"}
 
 
 def column_of(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
     """Return a column that the model needs; raise where there is none."""
     if name not in table.column_names:
-        shown = ", ".join(table.column_names[:12])
-        raise DataError(f"{file}: no column {name!r}, which the model needs; it has {shown}")
+        raise DataError(f"{file}: no column {name!r}, which the model needs; {instead(name, table.column_names)}")
     return table[name]
 
 
@@ -33,42 +38,59 @@ def strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column if column.type == pa.string() else column.cast(pa.string())
 
 
-def floats(values: pa.ChunkedArray, column: str, file: str) -> FloatArray:
-    """Return numbers, with NaN where they are missing."""
+def floats(values: pa.ChunkedArray, column: str, file: str, form: str = "") -> FloatArray:
+    """Return numbers, with NaN where they are missing; text is read in the form that `Column` names."""
     try:
-        array = _as_floats(values)
-    except pa.ArrowInvalid:
-        advice = "is not a number, as the column's values must be; correct it"
-        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_floats, some)) from None
+        array = _as_floats(values, form)
+    except pa.ArrowException:
+        written = f" and are written with {form[:1]!r} before decimals" if form else ""
+        advice = f"is not a number, as the column's values must be{written}; correct it, or say --decimal"
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_floats, some, form)) from None
     if np.isinf(array).any():
         advice = "is not a finite number; correct it, or leave it empty if the value is missing"
-        raise BadValueError(file, column, advice, lambda some: not np.isinf(_as_floats(some)).any())
+        raise BadValueError(file, column, advice, lambda some: not np.isinf(_as_floats(some, form)).any())
     return array
 
 
-def _as_floats(values: pa.ChunkedArray) -> FloatArray:
+def _as_floats(values: pa.ChunkedArray, form: str) -> FloatArray:
+    if is_text(values.type):
+        return np.asarray(_checked(values, _numbers_in(values, form)).to_numpy(), dtype=np.float64)
     # Whole numbers above 2^53 are rounded, which `infer` notes.
     numbers = values if values.type == pa.float64() else values.cast(pa.float64(), safe=not is_number(values.type))
     return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
-def moments_in_time(values: pa.ChunkedArray, column: str, file: str) -> pa.ChunkedArray:
-    """Return dates and times in milliseconds."""
+def _numbers_in(values: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    numbers, units = as_numbers(strings(values), form[:1] or ".")
+    return pc.if_else(pc.is_in(units, value_set=pa.array(["", form[1:]])), numbers, None)
+
+
+def _checked(values: pa.ChunkedArray, found: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return what was found in text; raise where it was not in all of it."""
+    if found.null_count > values.null_count:
+        raise pa.ArrowInvalid("something else")
+    return found
+
+
+def moments_in_time(values: pa.ChunkedArray, column: str, file: str, form: str = "") -> pa.ChunkedArray:
+    """Return dates and times in milliseconds; text is read in the order that `Column` names."""
     try:
-        return _as_moments(values)
+        return _as_moments(values, form)
     except pa.ArrowException:
-        advice = "is not a date; write dates as 2024-01-31 or 2024-01-31 12:30:00"
-        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_moments, some)) from None
+        advice = f"is not a date; write dates as {EXAMPLES[form]} or {EXAMPLES[form]} 12:30:00"
+        raise BadValueError(file, column, advice, lambda some: _is_possible(_as_moments, some, form)) from None
 
 
-def _as_moments(values: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_moments(values: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    if is_text(values.type):
+        return _checked(values, as_moments(strings(values), form or "ymd"))
     values = values.cast(pa.int64()) if pa.types.is_integer(values.type) else values
     return values.cast(pa.timestamp("ms"), safe=False)
 
 
-def _is_possible(convert: Callable[[pa.ChunkedArray], object], values: pa.ChunkedArray) -> bool:
+def _is_possible(convert: Callable[[pa.ChunkedArray, str], object], values: pa.ChunkedArray, form: str) -> bool:
     try:
-        convert(values)
+        convert(values, form)
     except pa.ArrowException:
         return False
     return True

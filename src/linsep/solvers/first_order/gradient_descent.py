@@ -85,6 +85,7 @@ def descend(
     """
     watch = StepWatch(schedule, stable, smooth)
     run = SteppedRun(f"stopped after max_iter={max_iter} iterations", observer, watch, rules)
+    run.history.coordinates = function.coordinates
     theta, value, k = start, function.value(start), 0
     best, best_value = theta, value if start_counts else np.inf
 
@@ -92,8 +93,9 @@ def descend(
         norm = float(np.linalg.norm(gradient))
         measures = function.risk(theta), function.zero_one(theta), norm, float(schedule(first_step + k))
         best_so_far = best_value if np.isfinite(best_value) else np.nan
+        kept = theta.copy() if keep_iterates else None
         run.history.add(
-            Record(first_step + k, k, value, *measures, best_so_far, iterate=theta.copy() if keep_iterates else None)
+            Record(first_step + k, k, value, *measures, best_so_far, error=function.error(theta), iterate=kept)
         )
         return norm
 
@@ -122,8 +124,10 @@ def descend(
 class _Plain:
     """A function without examples."""
 
-    def __init__(self, f: Callable[[FloatArray], Any], grad: Callable[[FloatArray], ArrayLike]) -> None:
-        self._f, self._grad = f, grad
+    def __init__(
+        self, f: Callable[[FloatArray], Any], grad: Callable[[FloatArray], ArrayLike], coordinates: tuple[str, ...]
+    ) -> None:
+        self._f, self._grad, self.coordinates = f, grad, coordinates
 
     def value(self, theta: FloatArray) -> float:
         return float(self._f(theta))
@@ -138,6 +142,9 @@ class _Plain:
         return np.nan
 
     def zero_one(self, theta: FloatArray) -> float:
+        return np.nan
+
+    def error(self, theta: FloatArray) -> float:
         return np.nan
 
 
@@ -197,7 +204,9 @@ def minimize(
     for rule in chosen:
         if rule.needs not in ("", "gradient_norm"):
             raise ValueError(f"{rule} needs labelled examples; a plain function has none")
-    run = descend(_Plain(f, grad), start, schedules.get(schedule), chosen, max_iter, keep_iterates=True)
+    few = len(start) <= len("xyz")
+    function = _Plain(f, grad, tuple("xyz"[: len(start)]) if few else tuple(f"x{j}" for j in range(len(start))))
+    run = descend(function, start, schedules.get(schedule), chosen, max_iter, keep_iterates=True)
     if run.interrupted:
         raise KeyboardInterrupt
     if run.advice:

@@ -45,14 +45,15 @@ class StochasticDescent:
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
     keep : {"best", "last", "average"}
-        Which iterate is reported: of those measured the one with the lowest objective, the current one, or the mean of
-        all of them.
+        Which iterate is reported: of those at the ends of passes the one with the lowest objective, the current one, or
+        the mean of all of them.
     order : {"random", "cyclic", "worst"}
         Draw examples at random, take them as they come, or take the one with the lowest agreement each time.
     max_iter : int
         Passes over the data at the most (for ``order="worst"``, steps).
     record : {"pass", "update"}
-        ``"update"`` measures and stores every single update, the example that caused it included.
+        ``"update"`` measures and stores every single update, the example that caused it included; what is reported
+        does not depend on it.
 
     Examples
     --------
@@ -174,6 +175,7 @@ class Evaluation(NamedTuple):
     objective: float
     risk: float
     zero_one: float
+    error: float
     gradient_norm: float
     finite: bool
 
@@ -193,14 +195,16 @@ class _Run(SteppedRun):
         message = f"stopped after max_iter={walk.method.max_iter}"
         super().__init__(message, observer, watch, rules, advises=walk.method.has_free_steps)
         listening = observer is not None and getattr(observer, "needs_point", True)
-        self.needs_point = listening or self.method.by_update or any(rule.needs_point for rule in rules)
+        self.needs_point = listening or any(rule.needs_point for rule in rules)
         self.prover = walk.method.prover(self.problem)
         self.moves: list[tuple[IntArray, IntArray]] = []
         self.current, self.seen, self.theta = begin, seen, self._theta(begin)
         # The start is not an answer: w = 0 minimises the perceptron risk.
-        self.best: Evaluation | None = None
+        self.best: Evaluation | None = None  # at the ends of passes
+        self.best_recorded: Evaluation | None = None
         self.best_point = begin.w, begin.b
         self.outcome: Result | None = None
+        self.history.coordinates = self.problem.coordinates
         self.watch.begin(seen.objective, begin.now.step)
         self._record()
 
@@ -212,8 +216,14 @@ class _Run(SteppedRun):
             self.end(reason)
 
     def _look(self, iterate: Iterate, seen: Evaluation) -> None:
+        """Record a point; whatever decides on the answer looks at the ends of passes, however much is recorded."""
+        if not iterate.now.measured:
+            self._note(iterate, seen)
+            self._record()
+            return self.let_hear(iterate.now.iteration, self._theta(iterate), seen.objective)
         self.end_if_lost(seen.objective, seen.finite)
         self._note(iterate, seen)
+        self._weigh(iterate, seen)
         norm, theta, previous = seen.gradient_norm, self._theta(iterate), self.theta
         self.theta = theta
         self._record()
@@ -251,7 +261,15 @@ class _Run(SteppedRun):
         self.current, self.seen = iterate, seen
         if self.method.keep == "vote":
             self.moves.append(iterate.moved())
-        if self.best is None or self.method.is_better(seen, self.best):
+
+        if self._is_better(seen, self.best_recorded):
+            self.best_recorded = seen
+
+    def _is_better(self, new: Evaluation, old: Evaluation | None) -> bool:
+        return old is None or self.method.is_better(new, old)
+
+    def _weigh(self, iterate: Iterate, seen: Evaluation) -> None:
+        if self._is_better(seen, self.best):
             self.best = seen
             if self.method.keep == "best":
                 self.best_point = iterate.w, iterate.b
@@ -279,12 +297,13 @@ class _Run(SteppedRun):
                 objective=seen.objective,
                 risk=seen.risk,
                 zero_one=seen.zero_one,
+                error=seen.error,
                 gradient_norm=seen.gradient_norm,
                 step_size=float(self.walk.schedule(max(0, now.step - 1))),
-                best=np.nan if self.best is None else self.best.objective,
-                example=int(moved_by[-1]) if len(moved_by) else -1,
+                best=np.nan if self.best_recorded is None else self.best_recorded.objective,
+                example=int(moved_by[-1]) if len(moved_by) else None,
                 updates=self.current.updates,
-                iterate=self.theta if by_update else None,
+                iterate=self.current.theta(self.problem.fit_intercept) if by_update else None,
             )
         )
 

@@ -43,6 +43,7 @@ class Snapshot:
     step: int
     iteration: int
     passes: float
+    measured: bool  # whether it ends a pass that is looked at; what lies between is only recorded
     Y: FloatArray
     room: FloatArray  # to measure in
     planes: tuple[int, ...]  # the problem of each column; those left over fill up a pack
@@ -214,8 +215,9 @@ class Walk:
         for done, order in self._passes():
             for k in range(len(order)):
                 moves = self._advance(order[k : k + 1])
-                if moves[0].moved.any() or k == len(order) - 1:
-                    yield self.now(done, done - 1 + (k + 1) / len(order), moves)
+                last = k == len(order) - 1
+                if moves[0].moved.any() or last:
+                    yield self.now(done, done - 1 + (k + 1) / len(order), moves, last and self.is_measured(done))
 
     def _worst_first(self) -> Iterator[Snapshot]:
         pick, self.factor = visits.worst(self.problem)
@@ -249,11 +251,11 @@ class Walk:
         self.step += len(order)
         return [] if moved is None else [Move(self.step - len(order), order, moved)]
 
-    def now(self, iteration: int, passes: float, moves: list[Move]) -> Snapshot:
+    def now(self, iteration: int, passes: float, moves: list[Move], measured: bool = True) -> Snapshot:
         """Return the point as it now stands, after so many iterations and passes."""
         sum_w = None if self.sum_w is None else self.sum_w.copy()
         point = _copy(self.W), self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
-        return Snapshot(*point, self.step, iteration, passes, self.Y, self.room, self.planes, moves)
+        return Snapshot(*point, self.step, iteration, passes, measured, self.Y, self.room, self.planes, moves)
 
 
 def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray:

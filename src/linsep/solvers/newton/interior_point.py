@@ -3,29 +3,35 @@
 With ℓ*(−a) = −a + a²/(2L) on 0 ≤ a ≤ u (hinge: u = 1 and no quadratic part; squared hinge: u = ∞ and L = 2), the
 optimum is where
 
-    w = Σ αᵢ yᵢ xᵢ,   Σ αᵢ yᵢ = 0,   zᵢ − 1 + αᵢ/(L cᵢ) = sᵢ − tᵢ,   αᵢ sᵢ = 0,   (u cᵢ − αᵢ) tᵢ = 0,
+    l2·w + q = Σ αᵢ yᵢ xᵢ,   Σ αᵢ yᵢ = 0,   zᵢ − 1 + αᵢ/(L cᵢ) = sᵢ − tᵢ,   αᵢ sᵢ = 0,   (u cᵢ − αᵢ) tᵢ = 0,
 
-all of α, u c − α, s and t being at least 0. The two products are kept at μ > 0 instead of 0, and μ falls at every step,
+all of α, u c − α, s and t being at least 0. The products are kept at μ > 0 instead of 0, and μ falls at every step,
 which costs one system of the size d + 1 (Mehrotra 1992; for support vector machines Ferris and Munson 2002). How large
 C is, how the columns are scaled and whether the classes are separable makes little difference to it.
+
+Without L1, q is 0. With it, q lies in the penalty's box: w = e − f with e, f ≥ 0, eⱼ (l1 − qⱼ) = 0 and fⱼ (l1 + qⱼ) = 0
+are two more products. Hinge and L1 are a linear program, squared hinge or an elastic net make it a quadratic one. Most
+weights of its answer are zero, so that of many features a working set is solved, to which those are added that leave
+the box (column generation).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._checks import check_count
-from ..._types import FloatArray
+from ..._types import FloatArray, IntArray
 from ...history import Record
-from ...objective.duality import Bound, balanced, dual_bound, weights
+from ...objective.duality import Bound, balanced, dual_bound, proven_by, weights
 from ...objective.objective import Objective
 from ..contract import check_needs
-from ..result import Observer, Result, Start
-from ..run import GapRun, no_step_lowers
+from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from ..run import EndOfRun, GapRun, no_step_lowers
 from ..sampling import both_classes
-from .preconditioner import factored
+from .preconditioner import Metric, factored, scaled_factor
 
 #: Which share of the way to the boundary a step may go.
 SHORT_OF_IT = 0.995
@@ -33,11 +39,19 @@ SHORT_OF_IT = 0.995
 REFINEMENTS = 3
 #: Steps without a smaller gap after which no more is to be expected.
 PATIENCE = 12
+#: Products that add up to less than this share of the objective do not show in it.
+NOTHING = 1e-20
+#: So many unknowns at the most are solved for at the end.
+SETTLED = 1000
+#: With this many features or fewer, or with no L1, all are worked on; else the first working set has so many.
+FEW, FIRST = 512, 256
+#: A working set that leaves features out is solved to this share of the gap that they leave.
+ROUGH = 0.1
 
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """The interior point method, for losses with a margin and the penalty ½‖w‖².
+    """The interior point method, for losses with a margin: with ½‖w‖², L1, an elastic net or no penalty.
 
     Parameters
     ----------
@@ -57,8 +71,8 @@ class InteriorPoint:
     tol: float = 1e-4
     max_iter: int = 200
     name = "interior_point"
-    needs = frozenset({"quadratic_conjugate", "l2", "one_plane", "rows"})
-    helped_by = frozenset({"centring", "scaling"})
+    needs = frozenset({"quadratic_conjugate", "one_plane", "rows"})
+    helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def __post_init__(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -68,11 +82,27 @@ class InteriorPoint:
     ) -> Result:
         """Minimise; there is nothing to draw, and a path through the interior cannot begin at the end of another."""
         check_needs(self, problem)
+        if problem.penalty.l1 > 0 and problem.d > FEW:
+            return _WorkingSets(self, problem, observer).result()
         return _Run(self, problem, observer).result()
 
 
+class _Step(NamedTuple):
+    """How everything changes along a step."""
+
+    w: FloatArray
+    b: float
+    z: FloatArray
+    alpha: FloatArray
+    s: FloatArray
+    t: FloatArray
+    q: FloatArray
+    e: FloatArray
+    f: FloatArray
+
+
 class _Run(GapRun):
-    """One run: w, b, the dual variables α and the distances s and t, all of them well inside."""
+    """One run: w, b, the dual variables α, the distances s and t, and what L1 adds, all of them well inside."""
 
     def __init__(self, method: InteriorPoint, problem: Objective, observer: Observer | None) -> None:
         super().__init__(method, observer)
@@ -84,6 +114,9 @@ class _Run(GapRun):
         self.top = -problem.loss.slopes[0] * self.c
         self.bounded = bool(np.isfinite(self.top).all())
         self.bend = 1.0 / (problem.loss.max_curvature * self.c)
+        self.l1 = problem.penalty.l1
+        self.q = self.e = self.f = np.zeros(problem.d)
+        self.size = np.sqrt(self.problem.rows.square_rmatvec(self.c) / self.c.sum()) if self.l1 > 0 else 1.0
         self.steps = 0
         self.best = (np.inf, np.zeros(problem.rows.d), 0.0)
         self.highest = (-np.inf, np.zeros(len(self.c)))
@@ -98,14 +131,17 @@ class _Run(GapRun):
             while True:
                 self.end_if_proven(proof)
                 if self.steps:
-                    self.tell(self.steps, *self.best[1:], self.best[0], join=self.problem.join)
+                    self.tell(self.steps, *self.best[1:], self.best[0])
                 self.end_if_exhausted(self.steps)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # no such step is taken
                     moved = waited < PATIENCE and self._step()
                 if not moved:
+                    self._settle()
+                    self.end_if_proven(self._note())
+                    self._end_without_penalty()
                     raise no_step_lowers("gap")
                 before, proof = proof.relative_gap * self.mu, self._note()
-                waited = 0 if proof.relative_gap * self._centrality() < 0.9 * before else waited + 1
+                waited = 0 if proof.relative_gap * self._centrality() < 0.99 * before else waited + 1
         if np.isinf(self.best[0]):  # interrupted before anything was found
             self.best = self.problem.objective(self.best[1], 0.0), *self.best[1:]
             self.highest = dual_bound(self.problem, self.highest[1]), self.highest[1]
@@ -114,110 +150,254 @@ class _Run(GapRun):
         alpha[self.counted] = some
         return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha)
 
+    def _end_without_penalty(self) -> None:
+        """End where no dual point is feasible to the last digit, but what the products leave to gain is little."""
+        left = self.mu * sum(len(dual) for dual, _ in self._pairs())
+        if not self.problem.penalised and left <= self.method.tol * self.best[0]:
+            raise EndOfRun(f"the products add up to {left:.1e}", converged=True)
+
     def _begin(self) -> None:
         """Set α to the middle of its range, w to what is like it, s and t to what fits z, away from zero."""
-        problem, y = self.problem, self.y
+        problem, y, l2 = self.problem, self.y, self.problem.penalty.l2
         middle = 0.5 * np.minimum(self.c, self.top)
         if problem.fit_intercept and both_classes(y, self.c):
             middle = balanced(problem, middle)
         v = problem.rows.rmatvec(middle * y)
-        bent = float(v @ v) / problem.penalty.l2 + float(self.bend @ middle**2)
-        # w is that of the best multiple of the middle; that it is not yet Σ αᵢ yᵢ xᵢ is for the steps to mend.
-        self.alpha, best = middle, min(1.0, float(middle.sum()) / bent if bent > 0 else 1.0)
-        self.w = best * v / problem.penalty.l2
+        self.alpha, self.w = middle, np.zeros(problem.d)
+        if self.l1 == 0 < l2:
+            bent = float(v @ v) / l2 + float(self.bend @ middle**2)
+            # w is that of the best multiple of the middle; that it is not yet Σ αᵢ yᵢ xᵢ is for the steps to mend.
+            self.w = min(1.0, float(middle.sum()) / bent if bent > 0 else 1.0) * v / l2
         self.b = best_intercept(problem, self.w)
         self.z = problem.agreements(self.w, self.b)
         short = self.z - 1.0 + self.bend * self.alpha
         away = max(0.1, float(np.abs(short).mean()))
         self.s = np.maximum(short, 0.0) + away
         self.t = np.maximum(-short, 0.0) + away if self.bounded else np.zeros_like(short)
+        if self.l1 > 0:
+            self.q = 0.5 * problem.into_box(v) * v if l2 == 0 else np.clip(v, -0.5 * self.l1, 0.5 * self.l1)
+            level = self._centrality(self._pairs()[: 1 + self.bounded])
+            self.e = self.f = level / (self.l1 + np.abs(self.q))
 
     def _note(self) -> Bound:
         """Keep the better of the points; return what is known of the optimum."""
         problem = self.problem
-        w, scale = self.w, problem.weight_of_loss * problem.total_weight
+        w, scale = self._sparse(), problem.weight_of_loss * problem.total_weight
         b = best_intercept(problem, w)
         point = problem.evaluate(w, b, gradient=False)
         if point.objective < self.best[0]:
             self.best = point.objective, w, b
-        alpha = balanced(problem, self.alpha)
-        dual = dual_bound(problem, alpha)
+        dual, alpha = proven_by(problem, self.alpha)
         if dual > self.highest[0]:
             self.highest = dual, alpha
         numbers = point.objective / scale, point.risk, point.zero_one
         self.history.add(Record(self.steps, self.steps, *numbers, best=self.best[0] / scale))
         return Bound(self.best[0], self.highest[0])
 
+    def _sparse(self) -> FloatArray:
+        """Return w with zeros where the other factor of a product is larger, measured by how a column weighs."""
+        if self.l1 == 0:
+            return self.w
+        room = 1.0 - np.abs(self.q) / self.l1
+        return np.where(np.abs(self.w) * self.size > room, self.w, 0.0)
+
     # -- how it moves --------------------------------------------------------------------------------------------
+
+    def _pairs(self, step: _Step | None = None) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the pairs whose products are to become zero, or how they change along a step."""
+        at, top, l1 = (self, self.top, self.l1) if step is None else (step, 0.0, 0.0)
+        pairs = [(at.alpha, at.s)]
+        pairs += [(top - at.alpha, at.t)] if self.bounded else []
+        return pairs + ([(l1 - at.q, at.e), (l1 + at.q, at.f)] if self.l1 > 0 else [])
 
     def _step(self) -> bool:
         """Take one step, first looked at without any μ, then with as much as that look advises."""
-        room = self.top - self.alpha if self.bounded else np.ones_like(self.alpha)
-        divisor = self.s / self.alpha + self.t / room + self.bend
-        system = _System(self.problem, 1.0 / divisor)
-        self.mu, pairs = self._centrality(), len(self.c) * (1 + self.bounded)
-        zero = np.zeros_like(self.alpha)
-        look = self._direction(system, divisor, room, zero, zero)
-        d_alpha, d_s, d_t = look[2:5]
-        size = self._longest(look)
-        after = float((self.alpha + size * d_alpha) @ (self.s + size * d_s))
-        after += float((room - size * d_alpha) @ (self.t + size * d_t)) if self.bounded else 0.0
-        if not self.mu > 0:  # it fell below the range of floats
+        here = self._pairs()
+        system = _System(self)
+        self.mu = self._centrality(here)
+        if not self.mu > NOTHING * self.best[0] / len(self.c):
             return False
-        aim = self.mu * min(1.0, max(after / (pairs * self.mu), 0.0)) ** 3
-        step = self._direction(system, divisor, room, aim - d_alpha * d_s, aim + d_alpha * d_t)
+        look = system.direction([np.zeros_like(dual) for dual, _ in here])
+        changes, size = self._pairs(look), self._longest(look)
+        after = [(a + size * by, s + size * too) for (a, s), (by, too) in zip(here, changes, strict=True)]
+        aim = self.mu * min(1.0, max(self._centrality(after) / self.mu, 0.0)) ** 3
+        step = system.direction([aim - by * too for by, too in changes])
         size = min(1.0, SHORT_OF_IT * self._longest(step))
         if not (np.isfinite(size) and size > 1e-12 and all(np.isfinite(part).all() for part in step)):
             return False
-        d_w, d_b, d_alpha, d_s, d_t, d_z = step
-        self.w, self.b, self.alpha = self.w + size * d_w, self.b + size * d_b, self.alpha + size * d_alpha
-        self.s, self.t, self.z = self.s + size * d_s, self.t + size * d_t, self.z + size * d_z
+        for name, change in step._asdict().items():
+            setattr(self, name, getattr(self, name) + size * change)
         self.steps += 1
         if self.steps % 8 == 0:
             self.z = self.problem.agreements(self.w, self.b)  # afresh: errors have added up
         return True
 
-    def _centrality(self) -> float:
+    def _centrality(self, pairs: list[tuple[FloatArray, FloatArray]] | None = None) -> float:
         """μ: the mean of the products."""
-        if not self.bounded:
-            return float(self.alpha @ self.s) / len(self.c)
-        return (float(self.alpha @ self.s) + float((self.top - self.alpha) @ self.t)) / (2 * len(self.c))
+        pairs = self._pairs() if pairs is None else pairs
+        return sum(float(value @ other) for value, other in pairs) / sum(len(value) for value, _ in pairs)
 
-    def _direction(
-        self, system: _System, divisor: FloatArray, room: FloatArray, at_zero: FloatArray, at_top: FloatArray
-    ) -> tuple[FloatArray, float, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Solve the linearised equations for given products αs and (u c − α)t; return Δw, Δb, Δα, Δs, Δt and Δz."""
-        problem, y = self.problem, self.y
-        missing = self.s - self.t - (self.z - 1.0 + self.bend * self.alpha)
-        r = missing + (at_zero / self.alpha - self.s)
-        if self.bounded:
-            r -= at_top / room - self.t
-        u = (self.alpha + r / divisor) * y
-        right = problem.rows.rmatvec(u) - problem.penalty.l2 * self.w
-        d_w, d_b = system.solve(np.append(right, u.sum()) if problem.fit_intercept else right)
-        d_z = problem.agreements(d_w, d_b)
-        d_alpha = (r - d_z) / divisor
-        d_s = (at_zero - self.s * d_alpha) / self.alpha - self.s
-        d_t = (at_top + self.t * d_alpha) / room - self.t if self.bounded else np.zeros_like(d_s)
-        return d_w, d_b, d_alpha, d_s, d_t, d_z
-
-    def _longest(self, step: tuple[FloatArray, float, FloatArray, FloatArray, FloatArray, FloatArray]) -> float:
+    def _longest(self, step: _Step) -> float:
         """Return how much of a step, at most all of it, leaves everything inside."""
-        _, _, d_alpha, d_s, d_t, _ = step
-        pairs = [(self.alpha, d_alpha), (self.s, d_s)]
-        if self.bounded:
-            pairs += [(self.top - self.alpha, -d_alpha), (self.t, d_t)]
-        shares = [float((value[change < 0] / -change[change < 0]).min(initial=np.inf)) for value, change in pairs]
-        return min(1.0, *shares)
+        longest = 1.0
+        for here, changes in zip(self._pairs(), self._pairs(step), strict=True):
+            for value, change in zip(here, changes, strict=True):
+                longest = min(longest, float((value[change < 0] / -change[change < 0]).min(initial=np.inf)))
+        return longest
+
+    # -- the last digits -----------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Solve the equations of the optimum themselves, for those that have shown on which side they end.
+
+        Near the end products of very large and very small numbers hide each other in the system. A weight of zero, and
+        a dual variable at an end, are put there; what is left are equations without any μ.
+        """
+        problem, y, d = self.problem, self.y, self.problem.d
+        share = self.alpha / np.where(np.isfinite(self.top), self.top, self.alpha + self.c)
+        free = np.flatnonzero((share > self.s) & (1.0 - share > self.t))
+        w = self._sparse()
+        used = np.append(np.flatnonzero(w), [d] if problem.fit_intercept else [])
+        if not 0 < len(free) + len(used) <= SETTLED:
+            return
+        alpha = np.where(share > self.s, np.where(self.bounded & (1.0 - share <= self.t), self.top, self.alpha), 0.0)
+        A = y[free, None] * np.column_stack([problem.rows.dense(free), np.ones(len(free))])[:, used]
+        largest = np.abs(A).max(axis=0, initial=0.0)
+        scale = 1.0 / np.where(largest > 0, largest, 1.0)
+        ridge = np.where(used < d, problem.penalty.l2, 0.0) * scale**2
+        system = np.block([[np.diag(self.bend[free]), A * scale], [(A * scale).T, -np.diag(ridge)]])
+        theta = np.append(w, self.b)
+        for _ in range(3):
+            z = problem.agreements(theta[:d], float(theta[d]))
+            v = np.append(problem.rows.rmatvec(alpha * y), float(alpha @ y))
+            wanted = np.append(problem.penalty.slope(theta[:d]), 0.0)
+            right = np.append((1.0 - z - self.bend * alpha)[free], ((wanted - v)[used]) * scale)
+            if not (np.isfinite(system).all() and np.isfinite(right).all()):
+                return
+            change = np.linalg.lstsq(system, right)[0]
+            alpha[free] = np.clip(alpha[free] + change[: len(free)], 0.0, self.top[free])
+            theta[used] += scale * change[len(free) :]
+        self.w, self.b, self.alpha = theta[:d], float(theta[d]), alpha
+
+
+class _WorkingSets(GapRun):
+    """Runs on some of the features, the others being zero, to which those are added that are outside the box."""
+
+    def __init__(self, method: InteriorPoint, problem: Objective, observer: Observer | None) -> None:
+        super().__init__(method, observer)
+        self.problem, self.steps, self.chosen = problem, 0, np.empty(0, dtype=np.int64)
+        self.best = (np.inf, np.zeros(problem.d), 0.0)
+        self.highest = (-np.inf, np.zeros(problem.n))
+
+    def result(self) -> Result:
+        """Solve on one set after the other until the gap of the whole problem is proven small."""
+        problem, method = self.problem, self.method
+        alpha, goal, gap = balanced(problem, 0.5 * weights(problem)), np.inf, 1.0
+        with self.until_it_ends():
+            while True:
+                grown = self._grown(alpha)
+                if len(grown) == len(self.chosen) and goal <= method.tol:
+                    raise no_step_lowers("gap")
+                self.chosen, goal = grown, max(ROUGH * min(goal, gap), 0.5 * method.tol)
+                alpha = self._solve(goal)
+                proof = Bound(self.best[0], self.highest[0])
+                self.end_if_proven(proof)
+                self.end_if_exhausted(self.steps)
+                gap = proof.relative_gap
+        (primal, w, b), (dual, alpha) = self.best, self.highest
+        return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha)
+
+    def _grown(self, alpha: FloatArray) -> IntArray:
+        """Return the set with the features that α leaves furthest outside the box, at most as many as it has."""
+        press = np.abs(self.problem.rows.rmatvec(alpha * self.problem.y))
+        press[self.chosen] = 0.0
+        most = max(FIRST, len(self.chosen))
+        first = np.argpartition(-press, min(most, len(press)) - 1)[:most]
+        outside = first[press[first] > self.problem.penalty.l1] if len(self.chosen) else first
+        return np.sort(np.append(self.chosen, outside))
+
+    def _solve(self, tol: float) -> FloatArray:
+        """Solve on the set, keep what is better of the whole problem, and return its dual point."""
+        problem, before = self.problem, self.steps
+        part = problem.with_rows(problem.rows.columns(self.chosen))
+        run = _Run(InteriorPoint(tol, self.method.max_iter - before), part, self._heard(before))
+        found = run.result()
+        self.steps = before + found.n_iter
+        for record in found.history.records:
+            self.history.add(replace(record, step=before + record.step, passes=before + record.passes))
+        assert found.proof is not None
+        if found.proof.primal < self.best[0]:
+            self.best = found.proof.primal, self._whole(found.w), found.b
+        dual, alpha = proven_by(problem, found.alpha)
+        if dual > self.highest[0]:
+            self.highest = dual, alpha
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if found.message == STOPPED_BY_OBSERVER:
+            raise EndOfRun(found.message)
+        return np.asarray(found.alpha)
+
+    def _whole(self, w: FloatArray) -> FloatArray:
+        whole = np.zeros(self.problem.d)
+        whole[self.chosen] = w
+        return whole
+
+    def _heard(self, before: int) -> Observer | None:
+        """Return what hears of a run on the set as the observer does of the whole problem."""
+        observer = self.observer
+        if observer is None:
+            return None
+        return lambda k, theta, value: observer(before + k, np.append(self._whole(theta[:-1]), theta[-1]), value)
 
 
 class _System:
-    """H = l2·I + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ: its factor, and corrections for what that misses."""
+    """The linearised equations at a point: H = D + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, its factor, and corrections to it.
 
-    def __init__(self, problem: Objective, h: FloatArray) -> None:
-        self.problem, self.h, self.factor = problem, h, factored(problem, h)
+    D is l2, and with L1 what the box of each weight adds to it.
+    """
 
-    def solve(self, right: FloatArray) -> tuple[FloatArray, float]:
+    def __init__(self, at: _Run) -> None:
+        self.at, self.problem = at, at.problem
+        self.room = at.top - at.alpha if at.bounded else np.ones_like(at.alpha)
+        self.divisor = at.s / at.alpha + at.t / self.room + at.bend
+        self.h, self.give = 1.0 / self.divisor, np.zeros(self.problem.d)
+        self.diagonal = np.full(self.problem.d, self.problem.penalty.l2)
+        if at.l1 > 0:
+            self.give = at.e / (at.l1 - at.q) + at.f / (at.l1 + at.q)  # how far a weight goes as q does
+            self.diagonal = self.diagonal + 1.0 / self.give
+        if self.problem.penalty.l2 > 0 and at.l1 == 0:
+            self.factor: Metric = factored(self.problem, self.h)
+        else:
+            everything = np.arange(self.problem.n)
+            self.factor = scaled_factor(self.problem, self.problem.rows.gram(self.h, everything), self.diagonal)
+
+    def direction(self, aims: list[FloatArray]) -> _Step:
+        """Solve the equations for given products of the pairs."""
+        at, problem, y, l1 = self.at, self.problem, self.at.y, self.at.l1
+        at_zero, *others = aims
+        missing = at.s - at.t - (at.z - 1.0 + at.bend * at.alpha)
+        r = missing + (at_zero / at.alpha - at.s)
+        if at.bounded:
+            at_top = others.pop(0)
+            r -= at_top / self.room - at.t
+        u = (at.alpha + r / self.divisor) * y
+        right = problem.rows.rmatvec(u) - problem.penalty.l2 * at.w
+        if l1 > 0:
+            up, down = others[0] / (l1 - at.q), others[1] / (l1 + at.q)
+            drift = up - down - (at.e - at.f)
+            right += drift / self.give - at.q
+        d_w, d_b = self._solve(np.append(right, u.sum()) if problem.fit_intercept else right)
+        d_z = problem.agreements(d_w, d_b)
+        d_alpha = (r - d_z) / self.divisor
+        d_s = (at_zero - at.s * d_alpha) / at.alpha - at.s
+        d_t = (at_top + at.t * d_alpha) / self.room - at.t if at.bounded else np.zeros_like(d_s)
+        d_q = d_e = d_f = np.zeros_like(d_w)
+        if l1 > 0:
+            d_q = (d_w - drift) / self.give
+            d_e, d_f = up + at.e * d_q / (l1 - at.q) - at.e, down - at.f * d_q / (l1 + at.q) - at.f
+        return _Step(d_w, d_b, d_z, d_alpha, d_s, d_t, d_q, d_e, d_f)
+
+    def _solve(self, right: FloatArray) -> tuple[FloatArray, float]:
         found = self.factor.solve(right)
         missed = right - self._times(found)
         for _ in range(REFINEMENTS):
@@ -232,7 +412,7 @@ class _System:
     def _times(self, v: FloatArray) -> FloatArray:
         w, b = self.problem.split(v)
         out = self.problem.rows.hessian_product(self.h, np.ascontiguousarray(w), b)
-        out[: len(w)] += self.problem.penalty.l2 * w
+        out[: len(w)] += self.diagonal * w
         return out[: len(v)]
 
 

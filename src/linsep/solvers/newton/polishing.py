@@ -169,5 +169,5 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
     dual = bound_below(problem, found.primal, found.look)
     w, b = land.split(found.point.copy())
     proof, last = Bound(found.primal.high, dual.low), replace(result.last, w=w, b=b)
-    shared = dict(n_iter=result.n_iter + found.steps, redundancy=found.look.redundancy, z=None, alpha=None)
+    shared = dict(redundancy=found.look.redundancy, z=None, alpha=None)
     return replace(result, w=w, b=b, last=last, proof=proof, enclosed=(found.primal, dual), **shared)  # type: ignore[arg-type]

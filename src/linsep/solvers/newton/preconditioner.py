@@ -14,6 +14,8 @@ from ..sampling import draw
 
 #: Up to this many features the Hessian is factored.
 FACTORED = 3000
+#: What is added to a diagonal of ones, for directions in which nothing bends.
+NUDGE = 1e-10
 
 
 class Metric(ABC):
@@ -62,7 +64,7 @@ class Cholesky:
     LAPACK's own functions: what SciPy puts around them takes longer than they do on a small matrix.
     """
 
-    def __init__(self, matrix: FloatArray, nudge: float = 1e-10) -> None:
+    def __init__(self, matrix: FloatArray, nudge: float = NUDGE) -> None:
         info = 1
         while info:
             nudged = matrix.copy()
@@ -87,13 +89,14 @@ class ScaledFactor(Metric):
 
     exact = True
 
-    def __init__(self, matrix: FloatArray) -> None:
+    def __init__(self, matrix: FloatArray, nudge: float = NUDGE) -> None:
         diagonal = np.einsum("jj->j", matrix)
-        # Columns of one scale, and a nudge for directions in which nothing bends.
-        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        # A direction in which nothing bends is left to the line search; one in which next to nothing does is nudged.
+        diagonal[diagonal <= 0] = 1.0
+        self.scale: FloatArray = 1.0 / np.sqrt(diagonal)  # columns of one scale
         matrix *= self.scale[:, None]
         matrix *= self.scale
-        self.factor = Cholesky(matrix)
+        self.factor = Cholesky(matrix, nudge)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return the matrix's inverse times g."""
@@ -108,11 +111,14 @@ class ScaledFactor(Metric):
         return inverse
 
 
-def scaled_factor(problem: Objective, gram: FloatArray) -> ScaledFactor:
-    """Return the factor of l2·I and a sum Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, which is used up."""
+def scaled_factor(problem: Objective, gram: FloatArray, diagonal: FloatArray | None = None) -> ScaledFactor:
+    """Return the factor of l2·I and a sum Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, which is used up.
+
+    Another diagonal is that of an interior point, where small numbers count beside very large ones: it is not nudged.
+    """
     d, size = problem.d, problem.d + problem.fit_intercept
-    np.einsum("jj->j", gram)[:d] += problem.penalty.l2
-    return ScaledFactor(gram[:size, :size])
+    np.einsum("jj->j", gram)[:d] += problem.penalty.l2 if diagonal is None else diagonal
+    return ScaledFactor(gram[:size, :size], NUDGE if diagonal is None else 1e-16)
 
 
 def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.random.Generator | None) -> Metric:

@@ -33,7 +33,7 @@ class _Centred(InBlocks):
 
     def __init__(self, examples: Examples, middle: FloatArray) -> None:
         self._examples, self._middle = examples, middle
-        self.n, self.d, self.counts = examples.n, examples.d, examples.counts
+        self.n, self.d, self.counts, self.weighted = examples.n, examples.d, examples.counts, examples.weighted
         self.sample_size = getattr(examples, "sample_size", 0)
 
     def __iter__(self) -> Iterator[Block]:

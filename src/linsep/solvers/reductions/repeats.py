@@ -16,6 +16,7 @@ import numpy as np
 from ..._core import Rows
 from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
+from ..contract import serves
 from ..dual.descent import DualDescent
 from ..result import Result, Start
 from .reduction import Reduction, noted
@@ -97,7 +98,9 @@ def _finished(result: Result, merged: Objective) -> Result:
     A dual variable for every row makes a large certificate; for a smooth loss they follow from the plane, if that is
     near enough to the optimum. The passes are over the merged rows, which are few.
     """
-    if result.alpha is None or result.proof is None or result.interrupted or not merged.loss.smooth:
+    if result.alpha is None or result.proof is None or result.interrupted:
+        return result
+    if not (merged.loss.smooth and serves(DualDescent, merged)):
         return result
     tol = LEFT * result.proof.relative_gap
     better = DualDescent(tol=tol, max_iter=FINISHING).solve(merged, start=result.last)

@@ -1,0 +1,636 @@
+"""What training rows say of a column, counted block by block: its type, moments of numbers, levels, words of text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..._core import in_threads
+from ..._types import FloatArray
+from ..._words import phrase
+from ..sources import BadValueError, DataError
+from .column_types import (
+    CODES,
+    ENOUGH,
+    FEW,
+    FEW_CODES,
+    IDENTIFIES,
+    NEARLY_ALL,
+    NO_VALUES,
+    NUMBERS_ROWS,
+    ODD,
+    ONE_VALUE,
+    ROUNDED,
+    WORDS,
+    Column,
+    is_date,
+    is_text,
+    names_rows,
+    seem_numbers,
+    text_type,
+)
+from .fitting import levels_of, mean_and_squares, scale_of
+from .notation import DECIMALS, ORDERS, as_moments, as_numbers
+from .values import floats, is_number, moments_in_time, strings
+
+#: A sketch of different values has so many bits; beyond as many values it would be full.
+BITS = 1 << 25
+#: What a value and its count take in memory, about, beside the value's own characters.
+ENTRY = 160
+#: So many values tell how a column of text may be written, and so many how many words it has.
+GLANCE, SAMPLE = 1_000, 10_000
+#: Codes are not further apart than this.
+APART = 1_000
+#: What counts as a word: as scikit-learn's vectorizers have it.
+WORD = re.compile(r"\b\w\w+\b")
+
+
+@dataclass
+class State:
+    """What an encoding keeps of training rows; the names are those of `TableEncoding`."""
+
+    numbers: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
+    words: dict[str, tuple[list[str], list[float]] | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What all columns of a file have in common.
+
+    Attributes
+    ----------
+    file : str
+    room : int
+        Bytes that the values of one column may take.
+    untyped : bool
+        Whether its columns are text because all is, as in CSV, and not because somebody chose so.
+    decimals : tuple of str
+        What may set decimals apart, the likelier first.
+    """
+
+    file: str = "data"
+    room: int = 1 << 62
+    untyped: bool = False
+    decimals: tuple[str, ...] = DECIMALS
+
+
+class Tally(Protocol):
+    """Counts what there is to know of one column."""
+
+    def add(self, values: pa.ChunkedArray) -> None:
+        """Look at the next rows."""
+
+    def column(self) -> Column:
+        """Return what it is."""
+
+    def state(self) -> State:
+        """Return what an encoding keeps of it."""
+
+
+def tally_of(name: str, kind: pa.DataType, said: Column | None, around: Circumstances) -> Tally | Column:
+    """Return what counts a column of that type, or what the column is where there is nothing to count."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if said is not None and said.kind == "ignored":
+        return said
+    if is_text(kind) or (said is not None and said.kind in ("category", "text")):
+        return TextTally(name, kind, said, around)
+    if (said is None and is_date(kind)) or (said is not None and said.kind == "date"):
+        return DateTally(name, said, around)
+    if (said is None and is_number(kind)) or said is not None:
+        return NumberTally(name, kind, said, around)
+    if pa.types.is_boolean(kind):
+        return TextTally(name, kind, said, around)
+    return Column(name, "ignored", NO_VALUES if pa.types.is_null(kind) else f"its type, {kind}, has no encoding")
+
+
+def infer(name: str, column: pa.ChunkedArray) -> Column:
+    """Return what a column seems to be: numbers, categories, dates, text, or of no use.
+
+    Examples
+    --------
+    >>> infer("town", pa.chunked_array([["Ede", "Ulm", "Ede"]]))
+    Column(name='town', kind='category', note='', form='')
+    >>> infer("planet", pa.chunked_array([["Earth", "Earth", None]]))
+    Column(name='planet', kind='ignored', note='it has one value only', form='')
+    >>> infer("price", pa.chunked_array([["1.234,56 €", "7,50 €"]]))
+    Column(name='price', kind='number', note='', form=',€')
+    """
+    tally = tally_of(name, column.type, None, Circumstances())
+    if isinstance(tally, Column):
+        return tally
+    tally.add(decoded(column))
+    return tally.column()
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values themselves, where they are kept as places in a dictionary."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+# -- different values ---------------------------------------------------------------------------------------------
+
+
+class _Sketch:
+    """About how many different values there were: bits set at their hashes (linear counting, Whang et al. 1990)."""
+
+    def __init__(self) -> None:
+        self._bits = np.zeros(BITS // 8, dtype=np.uint8)
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        places = _mixed(hashes) % np.uint64(BITS)
+        np.bitwise_or.at(self._bits, (places >> np.uint64(3)).astype(np.int64), _BIT[(places & np.uint64(7))])
+
+    def count(self) -> float:
+        """Return the estimate: −m log(share of bits that are not set)."""
+        empty = BITS - int(np.bitwise_count(self._bits).sum())
+        return float(-BITS * np.log(max(empty, 1) / BITS))
+
+
+_BIT = (1 << np.arange(8)).astype(np.uint8)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers that look random but follow from the values (SplitMix64's finish)."""
+    x = values + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+class _Different:
+    """About how many different values there were: exactly while they are few, which takes no room to speak of."""
+
+    def __init__(self) -> None:
+        self._few: list[NDArray[np.uint64]] | None = []
+        self._sketch: _Sketch | None = None
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        if self._few is not None:
+            self._few.append(hashes)
+            if sum(map(len, self._few)) < 100_000:
+                return
+            self._sketch, hashes, self._few = _Sketch(), np.concatenate(self._few), None
+        assert self._sketch is not None
+        self._sketch.add(hashes)
+
+    def count(self) -> float:
+        if self._sketch is not None:
+            return self._sketch.count()
+        return float(len(np.unique(np.concatenate(self._few)))) if self._few else 0.0
+
+
+# -- numbers ------------------------------------------------------------------------------------------------------
+
+
+class Moments:
+    """Mean and deviation of numbers, those that are missing left out.
+
+    As scikit-learn's `StandardScaler.partial_fit` has them: the squared deviations of two parts from their own means
+    and those of the means from the common one add up (Chan, Golub and LeVeque 1983).
+    """
+
+    def __init__(self) -> None:
+        self.rows, self.n, self.mean, self._squares = 0, 0, 0.0, 0.0
+
+    def add(self, values: FloatArray) -> None:
+        """Look at the next numbers."""
+        self.rows += len(values)
+        given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
+        if not len(given):
+            return
+        n, before = len(given), self.n
+        mean, squares = mean_and_squares(given)
+        total = before + n
+        if before:
+            squares += self._squares + before * n / total * (self.mean - mean) ** 2
+            mean = (before * self.mean + n * mean) / total
+        self.n, self.mean, self._squares = total, mean, squares
+
+    def state(self, name: str) -> tuple[float, float, bool]:
+        """Return the mean, the deviation (1 where it is no more than rounding), and whether some are missing."""
+        if not self.n:
+            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
+        return self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows
+
+
+class NumberTally:
+    """A column of numbers: their range and moments, and of whole ones whether they number the rows, or may be codes."""
+
+    def __init__(self, name: str, kind: pa.DataType, said: Column | None, around: Circumstances) -> None:
+        self.name, self.said, self.file = name, said, around.file
+        self.whole = bool(pa.types.is_integer(kind))
+        self.moments = Moments()
+        self.low: Any = None
+        self.high: Any = None
+        self.odd = False  # whether there are values that are not numbers
+        self.all_different, self.sum = self.whole and said is None, np.uint64(0)
+        self.different = _Different() if self.whole and names_rows(name) else None
+        self.codes: set[int] | None = set() if self.whole else None
+
+    def add(self, values: pa.ChunkedArray) -> None:
+        """Look at the next rows."""
+        numbers = floats(values, self.name, self.file)
+        self.moments.add(numbers)
+        if self.said is not None:
+            return
+        ends = pc.min_max(values).as_py()
+        if ends["min"] is not None and ends["min"] == ends["min"]:  # NaN where there is nothing else
+            self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
+            self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
+        self.odd |= bool(np.isnan(numbers).any())
+        if self.whole and ends["min"] is not None:
+            self._tell_apart(values, ends["max"] - ends["min"])
+
+    def _tell_apart(self, values: pa.ChunkedArray, width: int) -> None:
+        if self.codes is not None:
+            self.codes = None if width > APART else self.codes | set(pc.unique(values.drop_null()).to_pylist())
+            self.codes = None if self.codes is None or len(self.codes) > CODES[-1] else self.codes
+        self.all_different &= not values.null_count and width >= len(values) - 1
+        if not self.all_different:
+            return
+        whole = values.to_numpy().astype(np.int64).view(np.uint64)
+        self.all_different = len(np.unique(whole)) == len(whole)
+        with np.errstate(over="ignore"):
+            self.sum += _mixed(whole).sum(dtype=np.uint64)
+        if self.different is not None:
+            self.different.add(whole)
+
+    def column(self) -> Column:
+        """Return what it is."""
+        if self.said is not None:
+            return self.said
+        given = self.moments.n
+        if self.low is None:
+            return Column(self.name, "ignored", NO_VALUES)
+        if self.low == self.high and not self.odd:
+            return Column(self.name, "ignored", ONE_VALUE)
+        if self.all_different and given >= FEW:
+            if self.high - self.low == given - 1 and (self.low in (0, 1) or names_rows(self.name)) and self._is_range():
+                return Column(self.name, "ignored", NUMBERS_ROWS)
+            if self.different is not None and self.different.count() >= NEARLY_ALL * given:
+                return Column(self.name, "ignored", IDENTIFIES)
+        rounded = self.whole and max(self.high, -self.low) > 2**53
+        codes = self.codes is not None and len(self.codes) in CODES and given >= ENOUGH
+        return Column(self.name, "number", ROUNDED if rounded else FEW_CODES if codes else "")
+
+    def _is_range(self) -> bool:
+        """Whether the values are all those from the lowest to the highest, told by the sum of their hashes."""
+        total = np.uint64(0)
+        with np.errstate(over="ignore"):
+            for first in range(self.low, self.high + 1, 1 << 20):
+                part = np.arange(first, min(first + (1 << 20), self.high + 1), dtype=np.int64)
+                total += _mixed(part.view(np.uint64)).sum(dtype=np.uint64)
+        return bool(total == self.sum)
+
+    def state(self) -> State:
+        """Return the mean and the deviation."""
+        return State(numbers={self.name: self.moments.state(self.name)})
+
+
+# -- dates --------------------------------------------------------------------------------------------------------
+
+
+class DateTally:
+    """A column of dates: their days are numbers, their months and weekdays categories."""
+
+    def __init__(self, name: str, said: Column | None, around: Circumstances) -> None:
+        self.name, self.said, self.file = name, said, around.file
+        self.low: Any = None
+        self.high: Any = None
+        self.days, parts = Moments(), (f"month of {name}", f"weekday of {name}")
+        self.parts = [TextTally(part, pa.string(), Column(part, "category"), around) for part in parts]
+
+    def add(self, values: pa.ChunkedArray) -> None:
+        """Look at the next rows."""
+        moment = moments_in_time(values, self.name, self.file)
+        ends = pc.min_max(moment.cast(pa.int64())).as_py()
+        if ends["min"] is not None:
+            self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
+            self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
+        self.days.add(floats(moment.cast(pa.int64()), self.name, self.file) / 86_400e3)
+        for part, of_moment in zip(self.parts, (pc.month, pc.day_of_week), strict=True):
+            part.add(of_moment(moment))
+
+    def column(self) -> Column:
+        """Return what it is."""
+        if self.said is not None:
+            return self.said
+        if self.low is None or self.low == self.high:
+            return Column(self.name, "ignored", NO_VALUES if self.low is None else ONE_VALUE)
+        return Column(self.name, "date")
+
+    def state(self) -> State:
+        """Return the moments of the days, and the levels of months and weekdays."""
+        days = f"{self.name} in days"
+        return State({days: self.days.state(self.name)}, {part.name: part.levels() for part in self.parts})
+
+
+# -- text ---------------------------------------------------------------------------------------------------------
+
+
+class _Written:
+    """A column of text read as numbers or dates of one form: how many values are some, and which are none."""
+
+    def __init__(self, name: str, kind: str, form: str, around: Circumstances) -> None:
+        self.name, self.kind, self.form, self.count = name, kind, form, 0
+        self.odd: Counter[str] = Counter()
+        self.units: set[str] = set()
+        self.tally: NumberTally | DateTally = (
+            NumberTally(name, pa.float64(), None, around) if kind == "number" else DateTally(name, None, around)
+        )
+
+    def add(self, values: pa.ChunkedArray) -> None:
+        if self.kind == "number":
+            found, units = as_numbers(values, self.form[:1])
+            self.units |= set(units.unique().drop_null().to_pylist())
+        else:
+            found = as_moments(values, self.form)
+        self.count += len(found) - found.null_count
+        if found.null_count > values.null_count and len(self.odd) <= ODD:
+            odd = values.filter(pc.and_(pc.is_null(found), pc.is_valid(values)))
+            self.odd.update({pair["values"]: pair["counts"] for pair in odd.value_counts().to_pylist()})
+        self.tally.add(found)
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are written with, "" for nothing."""
+        return "".join(self.units - {""})
+
+    @property
+    def is_one_unit(self) -> bool:
+        """Whether no two numbers are written with different units."""
+        return len(self.units - {""}) <= 1
+
+    def is_likely(self, sample: pa.ChunkedArray) -> bool:
+        """Whether half of some values are such."""
+        found = as_numbers(sample, self.form)[0] if self.kind == "number" else as_moments(sample, self.form)
+        return bool(2 * found.null_count <= len(sample))
+
+    def column(self) -> Column:
+        form = self.form + self.unit if self.kind == "number" else self.form
+        return Column(self.name, self.kind, self.tally.column().note if self.kind == "number" else "", form)
+
+
+class TextTally:
+    """A column of text: how often each value occurs, as long as they are few; its words; and what it may be read as."""
+
+    def __init__(self, name: str, kind: pa.DataType, said: Column | None, around: Circumstances) -> None:
+        self.name, self.said, self.around = name, said, around
+        self.rows = self.nulls = 0
+        self.counts: Counter[str] = Counter()
+        self.taken, self._different = 0, _Different()
+        self.sample: list[str] = []
+        self.words: Words | None = Words(name, around.room) if said is not None and said.kind == "text" else None
+        self.written = self._readings(kind)
+        self.zeros = False  # whether a number begins with 0, as codes do
+        self.bare = True  # whether there are but digits
+
+    def _readings(self, kind: pa.DataType) -> list[_Written]:
+        """Return what the values may be read as."""
+        said = self.said
+        if not is_text(kind) or (said is not None and said.kind in ("category", "text")):
+            return []
+        forms = {"number": self.around.decimals, "date": ORDERS}
+        if said is not None:
+            form = said.form[:1] if said.kind == "number" else said.form
+            forms = {said.kind: (form,) if form else forms[said.kind]}
+        return [_Written(self.name, kind, form, self.around) for kind, some in forms.items() for form in some]
+
+    @property
+    def given(self) -> int:
+        """How many values there were."""
+        return self.rows - self.nulls
+
+    def add(self, values: pa.ChunkedArray) -> None:
+        """Look at the next rows."""
+        values = strings(values)
+        present = values.drop_null()
+        if not self.given and len(present):
+            self._begin(present)
+        if self.said is None and len(self.sample) < SAMPLE:
+            self.sample += present[: SAMPLE - len(self.sample)].to_pylist()
+        for written in self.written:
+            written.add(values)
+        if self.written and self.said is None:
+            self.zeros |= bool(pc.any(pc.match_substring_regex(present, r"^\s*0[0-9]+\s*$")).as_py())
+            self.bare &= bool(pc.all(pc.match_substring_regex(present, r"^\s*[0-9]*\s*$")).as_py())
+        if self.said is None or self.said.kind == "category":
+            self._count(present)
+        if self.words is not None:
+            self.words.add(["" if text is None else text for text in values.to_pylist()])
+        self.rows, self.nulls = self.rows + len(values), self.nulls + values.null_count
+
+    def _begin(self, present: pa.ChunkedArray) -> None:
+        """Decide by the first values what is worth counting."""
+        if self.said is not None:
+            return
+        glance = present[:GLANCE]
+        self.written = [written for written in self.written if written.is_likely(glance)]
+        for written in self.written:  # the rows before had none
+            written.add(pa.chunked_array([pa.nulls(self.rows, pa.string())]))
+        if _words_a_row(present[:SAMPLE].to_pylist()) >= WORDS:
+            self.words = Words(self.name, self.around.room)
+            self.words.rows = self.rows
+
+    def _count(self, present: pa.ChunkedArray) -> None:
+        found = {pair["values"]: pair["counts"] for pair in present.value_counts().to_pylist()}
+        if self.said is None:
+            hashes = np.fromiter((hash(value) for value in found), dtype=np.int64, count=len(found))
+            self._different.add(hashes.view(np.uint64))
+        if self.taken <= self.around.room:
+            self.taken += sum(ENTRY + len(value) for value in found if value not in self.counts)
+            self.counts.update(found)
+            if self.taken > self.around.room:
+                self.counts.clear()
+
+    def column(self) -> Column:
+        """Return what it is."""
+        if self.said is not None and not self.written:
+            return self.said
+        if self.said is None and self.different <= 1:
+            return Column(self.name, "ignored", ONE_VALUE if self.given else NO_VALUES)
+        written = self._understood()
+        if self.said is not None and self.said.form:
+            return self.said
+        if written is not None:
+            return written.column()
+        return text_type(self.name, _words_a_row(self.sample), self.different, self.given)
+
+    @property
+    def different(self) -> float:
+        """How many different values there were, about where they are too many to hold."""
+        return self._different.count() if self.taken > self.around.room else float(len(self.counts))
+
+    def _understood(self) -> _Written | None:
+        """Return what the values are to be read as, if they are numbers or dates; raise where that takes a word."""
+        whole = [one for one in self.written if not one.odd and one.is_one_unit]
+        if self.said is not None and not whole:
+            raise self._odd(min(self.written, key=lambda one: sum(one.odd.values())))
+        dates = [one for one in whole if one.kind == "date"]
+        if len(dates) > 1:
+            raise self._ambiguous()
+        if self.said is not None or dates:
+            return (dates or whole)[0]
+        if self.zeros or (self.bare and not self.around.untyped):
+            return None
+        if not whole:
+            self._check_odd()
+        return whole[0] if whole else None
+
+    def _ambiguous(self) -> DataError:
+        example = next(iter(self.counts), "") or (self.sample[0] if self.sample else "its dates")
+        return DataError(
+            f"column {self.name!r}: {example!r} and all its other dates may begin with the day or with the month; say "
+            f"--day-first {self.name!r} or --month-first {self.name!r}"
+        )
+
+    def _check_odd(self) -> None:
+        """Raise for a column of numbers, or of dates, that has a few words among them."""
+        for one in self.written:
+            different = int(self.different) - len(one.odd)
+            is_plain = one.kind == "date" or self.around.untyped or not self.bare
+            if is_plain and one.is_one_unit and seem_numbers(one.count, self.given, different, len(one.odd)):
+                raise self._odd(one)
+
+    def _odd(self, one: _Written) -> DataError:
+        """Return what to say of values that are none of the others' kind."""
+        if not one.odd:
+            return DataError(
+                f"column {self.name!r} has numbers in {phrase(sorted(one.units - {''}))}; keep to one unit"
+            )
+        words = [repr(word[:40]) for word in list(one.odd)[:ODD]]
+        pronoun, more = "it" if len(one.odd) == 1 else "them", " …" if len(one.odd) > ODD else ""
+        shares = f", but {one.count:,} of {self.given:,} values are" if self.said is None else ""
+        others = f" (nor {'is' if len(words) == 2 else 'are'} {', '.join(words[1:])}{more})" if len(words) > 1 else ""
+        forms = "; dates are 2024-01-31, 31.01.2024 or 01/31/2024, with or without a time" if one.kind == "date" else ""
+        advice = (
+            f"is not a {one.kind}{shares}{others}{forms}; correct {pronoun}, say --missing {' '.join(words)} for what "
+            f"means a missing value, or --category {self.name!r}"
+        )
+        odd = pa.array(list(one.odd), type=pa.string())
+        return BadValueError(self.around.file, self.name, advice, lambda some: not _has(some, odd))
+
+    def levels(self) -> list[str]:
+        """Return the levels with a feature each."""
+        if self.taken > self.around.room:
+            raise DataError(
+                f"column {self.name!r} has too many different values to count in {self.around.room / 1e6:,.0f} MB; say "
+                f"--text {self.name!r} or --ignore {self.name!r}, or raise --max-memory"
+            )
+        return levels_of(self.counts, self.rows, lacking=self.nulls > 0)
+
+    def state(self) -> State:
+        """Return levels or words, or what there is of numbers or dates that are written as text."""
+        kind = self.column().kind
+        if kind == "category":
+            return State(levels={self.name: self.levels()})
+        if kind == "text":
+            return State(words={self.name: None if self.words is None else self.words.vocabulary()})
+        written = self._understood()
+        return State() if written is None else written.tally.state()
+
+
+def _has(some: pa.ChunkedArray, words: pa.Array) -> bool:
+    return bool(pc.any(pc.is_in(strings(decoded(some)), value_set=words)).as_py())
+
+
+def _words_a_row(sample: list[str]) -> float:
+    return float(np.mean([len(re.findall(r"\s+", text)) + 1 for text in sample])) if sample else 0.0
+
+
+class Words:
+    """In how many rows each word of a column of text occurs."""
+
+    def __init__(self, name: str, room: int) -> None:
+        self.name, self.room, self.rows, self.taken = name, room, 0, 0
+        self.counts: dict[str, int] = {}
+
+    def add(self, texts: list[str]) -> None:
+        """Look at the next rows."""
+        self.rows += len(texts)
+        counts = self.counts
+        for text in texts:
+            for word in set(WORD.findall(text.lower())):
+                counts[word] = counts.get(word, 0) + 1
+        self.taken = ENTRY * len(counts)
+
+    def vocabulary(self) -> tuple[list[str], list[float]] | None:
+        """Return the words and their idf, log((1 + n)/(1 + rows with it)) + 1; None where no word occurs twice."""
+        if self.taken > self.room:
+            raise DataError(
+                f"column {self.name!r} has {len(self.counts):,} different words, too many for {self.room / 1e6:,.0f} "
+                f"MB; say --ignore {self.name!r}, or raise --max-memory"
+            )
+        least = 2 if self.rows > FEW else 1
+        words = sorted(word for word, count in self.counts.items() if count >= least)
+        if not words:
+            return None
+        rows = np.array([self.counts[word] for word in words], dtype=np.float64)
+        idf = np.log((1.0 + self.rows) / (1.0 + rows)) + 1.0
+        return words, idf.tolist()
+
+
+# -- all columns --------------------------------------------------------------------------------------------------
+
+
+class TableStatistics:
+    """Counts what an encoding needs to know of training rows, a block at a time or all at once.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the blocks, without the target.
+    said : mapping of str to Column
+        What columns are, where that shall not be inferred.
+    around : Circumstances, optional
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [20.0, 40.0, None], "town": ["Ede", "Ulm", "Ede"]})
+    >>> statistics = TableStatistics(table.schema, {})
+    >>> for block in (table[:1], table[1:]):
+    ...     statistics.add(block)
+    >>> [column.kind for column in statistics.columns]
+    ['number', 'category']
+    """
+
+    def __init__(self, schema: pa.Schema, said: Mapping[str, Column], around: Circumstances | None = None) -> None:
+        around = around or Circumstances()
+        self._tallies = {one.name: tally_of(one.name, one.type, said.get(one.name), around) for one in schema}
+
+    def add(self, block: pa.Table) -> None:
+        """Look at the next rows."""
+        counting = [(name, tally) for name, tally in self._tallies.items() if not isinstance(tally, Column)]
+
+        def count(j: int) -> None:
+            name, tally = counting[j]
+            tally.add(decoded(block[name]))
+
+        in_threads(count, range(len(counting)))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What the columns are."""
+        return tuple(tally if isinstance(tally, Column) else tally.column() for tally in self._tallies.values())
+
+    def state(self) -> State:
+        """Return what an encoding keeps of the rows; the days of dates come after all other numbers."""
+        found, dates = State(), State()
+        for column, tally in zip(self.columns, self._tallies.values(), strict=True):
+            if isinstance(tally, Column) or column.kind == "ignored":
+                continue
+            of_column = tally.state()
+            (dates if column.kind == "date" else found).numbers.update(of_column.numbers)
+            found.levels |= of_column.levels
+            found.words |= of_column.words
+        found.numbers |= dates.numbers
+        return found

@@ -1,0 +1,169 @@
+"""The worst mistakes, and why: what moves the score of single rows, in numbers and as a section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from .._words import cut
+from .markup import paragraph, section, text
+
+#: From the number of a row to its cells by name.
+Cells = Callable[[int], Mapping[str, Any]]
+
+#: How many mistakes are shown, and how many cells of each row.
+MISTAKES, CELLS = 10, 12
+#: Words of a text that are named, and columns that move the score by less than this share of all are not.
+WORDS, SLIGHT = 8, 0.02
+#: A longer value than this has a line of its own.
+LONG = 30
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One row that is on the wrong side.
+
+    Attributes
+    ----------
+    row : int
+        Its number, from 1.
+    truth, said : str
+    distance : float
+    cells : list of (str, str)
+        Columns of the row, those that matter the most first.
+    pushes : dict
+        By how much a column moves the score from the truth towards what was said, against the average row.
+    """
+
+    row: int
+    truth: str
+    said: str
+    distance: float
+    cells: list[tuple[str, str]]
+    pushes: dict[str, float]
+
+
+def worst(
+    model: Any,
+    codes: IntArray,
+    said: IntArray,
+    distance: FloatArray,
+    reasons: Reasons,
+    numbers: IntArray | None = None,
+) -> list[Mistake]:
+    """Return the rows farthest on the wrong side, with what matters in them; `numbers` are those of the rows."""
+    wrong = np.flatnonzero(said != codes)
+    ranked = wrong[np.argsort(distance[wrong], kind="stable")][:MISTAKES]
+    labels = [str(label) for label in model.classes_]
+    found = []
+    for i in ranked.tolist():
+        cells, pushes = reasons.of(i, int(codes[i]), int(said[i]))
+        row = i + 1 if numbers is None else int(numbers[i]) + 1
+        found.append(Mistake(row, labels[codes[i]], labels[said[i]], float(distance[i]), cells, pushes))
+    return found
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What moves the score of single rows, by the columns that their features are made of.
+
+    Attributes
+    ----------
+    coef : array of shape (K, d)
+    X : array or CSR array of shape (n, d)
+    average : array of shape (d,)
+        Of the rows of the fit.
+    names, origins : sequence of str
+        Of each feature, its own and that of its column.
+    cells : callable or None
+        From the number of a row to its cells by name; without it the features are what is shown.
+    """
+
+    coef: FloatArray
+    X: Any
+    average: FloatArray
+    names: Sequence[str]
+    origins: Sequence[str]
+    cells: Cells | None = None
+
+    def of(self, i: int, truth: int, said: int) -> tuple[list[tuple[str, str]], dict[str, float]]:
+        """Return the cells of a row, those that matter the most first, and by how much columns push it to be wrong."""
+        row = np.asarray(self.X[[i]].toarray() if hasattr(self.X, "tocsr") else self.X[[i]], dtype=np.float64)[0]
+        w = self.coef[said] - self.coef[truth] if len(self.coef) > 1 else (2 * said - 1) * self.coef[0]
+        push = w * (row - self.average)
+        if self.cells is None:
+            ranked_features: list[int] = np.argsort(-np.abs(push), kind="stable").tolist()
+            order = [j for j in ranked_features if row[j] != 0 or len(row) <= CELLS][:CELLS]
+            return (
+                [(self.names[j], _cell(float(row[j]))) for j in order],
+                {self.names[j]: float(push[j]) for j in order},
+            )
+        pushes: dict[str, float] = {}
+        for name, value in zip(self.origins, push.tolist(), strict=True):
+            pushes[name] = pushes.get(name, 0.0) + value
+        cells = dict(self.cells(i))
+        ranked = sorted((name for name in cells if name in pushes), key=lambda name: -abs(pushes[name]))
+        least = SLIGHT * sum(map(abs, pushes.values()))
+        matter = [name for name in ranked if abs(pushes[name]) >= least]
+        rest = [name for name in cells if name not in pushes] + [name for name in ranked if name not in matter]
+        shown = [*matter, *rest][:CELLS]
+        pairs = [pair for name in shown for pair in ((str(name), _cell(cells[name])), *self._words(name, push, row))]
+        return pairs, {name: pushes[name] for name in matter}
+
+    def _words(self, column: str, push: FloatArray, row: FloatArray) -> list[tuple[str, str]]:
+        """Return the words of a text that matter, each with its push."""
+        begin = f"{column}: "
+        given: list[int] = np.flatnonzero(row).tolist()
+        mine = [j for j in given if self.origins[j] == column and self.names[j].startswith(begin)]
+        loudest = sorted(mine, key=lambda j: -abs(push[j]))[:WORDS]
+        words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+.2f}" for j in loudest)
+        return [(f"words of {column}", words)] if words else []
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "":
+        return "(missing)"
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else cut(str(value), 240)
+
+
+def frame_cells(table: Any) -> Cells:
+    """Return how to read the cells of a row of a data frame."""
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    return lambda i: dict(zip(frame.columns, frame.row(i), strict=True))
+
+
+def mistakes_section(mistakes: Sequence[Mistake], n_mistakes: int) -> str:
+    """Return the rows farthest on the wrong side."""
+    if not mistakes:
+        return section("The worst mistakes", paragraph("There are none: all rows are on their own side."))
+    shown = "".join(
+        "<li>"
+        + paragraph(f"Row {one.row:,} is {one.truth}, said {one.said} (wrong by {-one.distance:.3g})")
+        + f"{_reasons(one)}</li>"
+        for one in mistakes
+    )
+    return section(
+        "The worst mistakes",
+        paragraph(
+            f"{len(mistakes)} of {n_mistakes:,}, the farthest on the wrong side first. Of each row the columns that "
+            "matter the most come first, with how much they move its score towards what was said (+) or the truth (−), "
+            "compared with the average row."
+        ),
+        f'<ol class="mistakes">{shown}</ol>',
+    )
+
+
+def _reasons(one: Mistake) -> str:
+    """Return the cells of a row, each with its push."""
+    rows = []
+    for name, value in one.cells:
+        push = f'<span class="push">{one.pushes[name]:+.2f}</span>' if name in one.pushes else ""
+        kind = ' class="long"' if len(value) > LONG else ""
+        rows.append(f"<dt{kind}>{text(name)}</dt><dd{kind}>{text(value)}{push}</dd>")
+    return f"<dl>{''.join(rows)}</dl>"

@@ -1,0 +1,192 @@
+"""What each threshold on the score of two classes would give, and how well scores rank the rows.
+
+First the numbers, then the sections of the report that show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._types import BoolArray, FloatArray, IntArray
+from .._words import cut
+from ..analysis.evaluation import Evaluation
+from .markup import NUMBERS, folded, paragraph, section, some, table
+from .svg import Axis, lines, stepped
+
+#: Probabilities at which a table says what a threshold would give.
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What each threshold on the score would give.
+
+    Attributes
+    ----------
+    threshold : array
+        All that change something, in ascending order.
+    measures : dict
+        accuracy, precision and recall at each.
+    false_alarms : array
+        The share of the first class that is taken for the second, at each.
+    chosen, at_chosen : float, dict
+        The one in use.
+    table : list of (float, dict)
+        Some thresholds to read, the one in use among them.
+    is_log_odds : bool
+        Whether 1/(1 + e^−score) is the probability of the second class.
+    """
+
+    threshold: FloatArray
+    measures: dict[str, FloatArray]
+    false_alarms: FloatArray
+    chosen: float
+    at_chosen: dict[str, float]
+    table: list[tuple[float, dict[str, float]]]
+    is_log_odds: bool
+
+
+def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve | None:
+    """Return accuracy, precision and recall at all thresholds that change them."""
+    if len(model.classes_) != 2:
+        return None
+    score = np.asarray(model.decision_function(X), dtype=np.float64)
+    order = np.argsort(score, kind="stable")
+    ascending, positive = score[order], codes[order] == 1
+    chosen, is_log_odds = threshold or 0.0, hasattr(model, "predict_proba")
+    thresholds = np.unique(ascending)
+    read = _log_odds(np.array(SHARES)) if is_log_odds else thresholds[some(len(thresholds))]
+    read = np.unique(np.append(read, chosen))
+    found, told = (_at_thresholds(ascending, positive, at) for at in (thresholds, read))
+    rows = [(float(at), {name: float(values[k]) for name, values in told.items()}) for k, at in enumerate(read)]
+    return Curve(
+        thresholds,
+        found,
+        _false_alarms(ascending, positive, thresholds),
+        chosen,
+        dict(rows)[chosen],
+        rows,
+        is_log_odds,
+    )
+
+
+def _log_odds(p: FloatArray) -> FloatArray:
+    return np.asarray(np.log(p / (1 - p)))
+
+
+def probability(score: ArrayLike) -> FloatArray:
+    """Return 1/(1 + e^−score)."""
+    return np.asarray(0.5 * (1 + np.tanh(np.asarray(score) / 2)))
+
+
+def _at_thresholds(score: FloatArray, positive: BoolArray, thresholds: FloatArray) -> dict[str, FloatArray]:
+    """Return the measures of predicting the second class where the score, ascending, is at least each threshold."""
+    first = np.searchsorted(score, thresholds, side="left")
+    missed = np.append(0, np.cumsum(positive))[first]
+    hits, said = positive.sum() - missed, len(score) - first
+    return {
+        "accuracy": (hits + first - missed) / len(score),
+        "precision": _share(hits, said),
+        "recall": _share(hits, np.full(len(first), positive.sum())),
+    }
+
+
+def _false_alarms(score: FloatArray, positive: BoolArray, thresholds: FloatArray) -> FloatArray:
+    first = np.searchsorted(score, thresholds, side="left")
+    spared = np.append(0, np.cumsum(~positive))[first]
+    return _share((~positive).sum() - spared, np.full(len(first), (~positive).sum()))
+
+
+def _share(part: IntArray, whole: IntArray) -> FloatArray:
+    """Return part/whole, not a number where there is nothing to share."""
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
+
+
+def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
+    """Return what each threshold would give; nothing with more than two classes."""
+    if curve is None:
+        return ""
+    at = probability if curve.is_log_odds else np.asarray
+    name = f"probability of {cut(str(classes[1]), 20)} from which it is said" if curve.is_log_odds else "score"
+    x = (
+        Axis(name, 0.0, 1.0)
+        if curve.is_log_odds
+        else Axis.over(f"{name} from which {cut(str(classes[1]), 20)} is said", [*curve.threshold, curve.chosen])
+    )
+    chosen = float(at(curve.chosen))
+    chart = lines(
+        x,
+        Axis("share of rows", 0.0, 1.0),
+        {name: stepped(at(curve.threshold), values) for name, values in curve.measures.items()},
+        title="Accuracy, precision and recall at each threshold",
+        mark=(chosen, f"in use: {chosen:.4g}"),
+        dots=[(chosen, value) for value in curve.at_chosen.values()],
+    )
+    said = ", ".join(f"{name} {_written(value)}" for name, value in curve.at_chosen.items())
+    where = f"the score is at least {curve.chosen:g}"
+    where = f"its probability is at least {chosen:.4g} ({where})" if curve.is_log_odds else where
+    return section(
+        "The threshold",
+        paragraph(f"{classes[1]} is said where {where}: {said}."),
+        chart,
+        folded(NUMBERS, _threshold_table(curve)),
+    )
+
+
+def _threshold_table(curve: Curve) -> str:
+    heads = ["probability" if curve.is_log_odds else "score", *curve.measures]
+    rows = []
+    for at, values in curve.table:
+        place = f"{float(probability(at)) if curve.is_log_odds else at:.4g}"
+        used = "\nin use" if at == curve.chosen else ""
+        rows.append([f"{place}{used}", *(_written(value) for value in values.values())])
+    return table(heads, rows, named=False)
+
+
+def ranking_section(curve: Curve | None, found: Evaluation) -> str:
+    """Return how well scores rank the rows: the ROC curve and that of precision and recall; of two classes only."""
+    area = found.measures.get("auc")
+    if curve is None or area is None:
+        return ""
+    recall, precision, alarms = curve.measures["recall"][::-1], curve.measures["precision"][::-1], curve.false_alarms
+    second, first = (cut(str(label), 20) for label in (found.classes[1], found.classes[0]))
+    at = int(np.searchsorted(curve.threshold, curve.chosen))  # nothing is said above the highest score
+    used = (float(alarms[at]), float(recall[::-1][at])) if at < len(alarms) else (0.0, 0.0)
+    roc = lines(
+        Axis(f"share of {first} taken for {second}", 0.0, 1.0),
+        Axis(f"recall: share of {second} that is found", 0.0, 1.0),
+        {"ROC": (np.append(0.0, alarms[::-1]), np.append(0.0, recall))},
+        title="ROC curve: recall against false alarms, at all thresholds",
+        diagonal=True,
+        dots=[used],
+    )
+    share = float(found.of_class[1].rows / found.rows)
+    both = lines(
+        Axis(f"recall: share of {second} that is found", 0.0, 1.0),
+        Axis(f"precision: share of right among those said {second}", 0.0, 1.0),
+        {"precision": stepped(np.append(0.0, recall), np.append(precision[:1], precision))},
+        title="Precision against recall, at all thresholds",
+        dots=[(used[1], curve.at_chosen["precision"])],
+    )
+    average = float(np.diff(recall, prepend=0.0) @ precision)
+    said = (
+        f"A row of {second} has a higher score than one of {first} with probability {area.value:.4f}, the area under "
+        f"the ROC curve; by chance (dashed) it would be one half. The average precision is {average:.4f}; by chance it "
+        f"would be {share:.4f}, the share of {second}. The dots are the threshold in use."
+    )
+    return section(
+        "How well scores rank the rows", paragraph(said), f'<div class="charts">{_side(roc)}{_side(both)}</div>'
+    )
+
+
+def _side(chart: str) -> str:
+    return f"<div>{chart}</div>"
+
+
+def _written(value: float) -> str:
+    return f"{value:.4f}" if np.isfinite(value) else "undefined"

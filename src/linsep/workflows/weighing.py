@@ -1,0 +1,161 @@
+"""How much the rows of a file count: by a column of counts or of weights, or by successes among trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .._types import FloatArray, IntArray
+from ..data.readers import Table
+from ..data.sources import DataError
+
+#: The classes of grouped data, the second one counted by the column of successes.
+OUTCOMES = ("failure", "success")
+#: What the column of these is called, where there is one.
+OUTCOME = "success or failure"
+#: Rows that a table is repeated to at the most, to find out what its columns say.
+REPEATED = 2_000_000
+
+
+class Weighed(NamedTuple):
+    """Examples of a table: the row that each is of, its weight and, of grouped data, its class."""
+
+    rows: IntArray
+    weight: FloatArray
+    y: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """The columns that say how much a row counts; they are no features.
+
+    Attributes
+    ----------
+    weights : str or None
+        How often each row was seen: the same as so many rows.
+    sample_weight : str or None
+        How much each row's loss counts.
+    successes, trials : str or None
+        Of how many trials, all with the values in this row, so many were successes: the same as so many rows of the
+        class success, and the others of the class failure.
+
+    Examples
+    --------
+    >>> table = pa.table({"dose": [1.0, 2.0], "died": [0, 3], "n": [4, 5]})
+    >>> Weighing(successes="died", trials="n").of(table, "beetles")
+    Weighed(rows=array([0, 1, 1]), weight=array([4., 2., 3.]), y=array(['failure', 'failure', 'success'], dtype='<U7'))
+    """
+
+    weights: str | None = None
+    sample_weight: str | None = None
+    successes: str | None = None
+    trials: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.successes is None) != (self.trials is None):
+            raise DataError("--successes and --trials belong together: give both columns")
+        if sum(name is not None for name in (self.weights, self.sample_weight, self.successes)) > 1:
+            raise DataError("give one of --weights, --sample-weight, and --successes with --trials")
+
+    def __bool__(self) -> bool:
+        return bool(self.columns)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns, by what they say."""
+        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {what: column for what, column in said.items() if column is not None}
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether a row stands for several trials, and there is no column of labels."""
+        return self.successes is not None
+
+    @classmethod
+    def of_model(cls, encoding: Mapping[str, Any] | None) -> Self:
+        """Return what a model's file says, beside how its columns are encoded."""
+        said = (encoding or {}).get("weights") or {}
+        if not isinstance(said, Mapping) or not {type(column) for column in said.values()} <= {str}:
+            raise DataError(f"the model's file is damaged: rows cannot be weighed by {str(said)[:80]}")
+        if unknown := set(said) - {one.name for one in fields(cls)}:
+            raise DataError(f"the model's file is damaged: rows cannot be weighed by {unknown.pop()[:80]!r}")
+        return cls(**said)
+
+    @classmethod
+    def of_grouped(cls, encoding: Mapping[str, Any] | None, target: str | None) -> Self:
+        """Return what tells the labels of other rows: a model of grouped data is measured on such, if on no column."""
+        found = cls.of_model(encoding)
+        return found if found.is_grouped and target is None else cls()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a model's file says."""
+        return {"weights": self.columns} if self else {}
+
+    def on(self, data: Table, target: str | None, kinds: Mapping[str, str] | None = None) -> Self:
+        """Return the same with the names of a table's columns; raise where one has another role too."""
+        found = type(self)(**{what: data.column(column) for what, column in self.columns.items()})
+        for what, column in found.columns.items():
+            if column == target or column in (kinds or {}) or list(found.columns.values()).count(column) > 1:
+                raise DataError(f"{data.name}: column {column!r} is {_option(what)}; do not give it another role")
+        return found
+
+    def of(self, frame: pa.Table, name: str) -> Weighed:
+        """Return the examples of a table's rows; those without weight are left out."""
+        if self.is_grouped:
+            k, n = self._counts(frame, "successes", name), self._counts(frame, "trials", name)
+            _refuse(k > n, f"{name}, column {self.successes!r}", k, f"more than there are in column {self.trials!r}")
+            weight = np.column_stack([n - k, k]).ravel()
+            rows, y = np.repeat(np.arange(len(k)), 2), np.tile(np.array(OUTCOMES), len(k))
+            return Weighed(rows[weight > 0], weight[weight > 0], y[weight > 0])
+        weight = self._counts(frame, "weights", name) if self.weights else self._numbers(frame, "sample_weight", name)
+        return Weighed(np.flatnonzero(weight > 0), weight[weight > 0])
+
+    def taken(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
+        """Return a table's examples without the columns of weights, and the weights; grouped ones have an `OUTCOME`."""
+        if not self:
+            return frame, None
+        rows, weight, y = self.of(frame, name)
+        found = frame.take(rows).drop_columns(list(self.columns.values()))
+        return found if y is None else found.append_column(OUTCOME, pa.array(y.tolist())), weight
+
+    def repeated(self, rows: pa.Table, weight: FloatArray | None) -> pa.Table:
+        """Return the rows as often as they were seen, which is what tells how columns are encoded.
+
+        Very many are thinned out, which changes means and scales little, and nothing that is proven.
+        """
+        if weight is None or self.sample_weight is not None:
+            return rows
+        share = min(1.0, REPEATED / float(weight.sum()))
+        return rows.take(np.repeat(np.arange(len(weight)), np.maximum(1, np.round(weight * share)).astype(np.int64)))
+
+    def _counts(self, frame: pa.Table, what: str, name: str) -> FloatArray:
+        counts = self._numbers(frame, what, name)
+        hint = "; for weights that are no counts say --sample-weight" if what == "weights" else ""
+        _refuse(counts % 1 != 0, f"{name}, column {getattr(self, what)!r}", counts, f"no whole number{hint}")
+        return counts
+
+    def _numbers(self, frame: pa.Table, what: str, name: str) -> FloatArray:
+        column = getattr(self, what)
+        where = f"{name}, column {column!r}"
+        try:
+            values = np.asarray(frame[column].cast(pa.float64()).to_numpy(), dtype=np.float64)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"{where}: {_option(what)} needs a number in each row ({error})") from error
+        _refuse(~np.isfinite(values), where, values, "no number")
+        _refuse(values < 0, where, values, "below zero")
+        return values
+
+
+def _option(what: str) -> str:
+    return f"--{what.replace('_', '-')}"
+
+
+def _refuse(bad: NDArray[Any], where: str, values: FloatArray, why: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(f"{where}: row {row + 1} has {values[row]:g}, which is {why}")

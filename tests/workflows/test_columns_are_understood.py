@@ -1,0 +1,209 @@
+"""Columns as analysts' files have them: the same in memory, in parts, and when the model is used again."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from command import call, run, run_json
+from linsep.data.readers import Hints
+from linsep.data.sources import DataError
+from linsep.workflows.preparation import encoded, prepare
+
+
+def german(number, unit=""):
+    """Return a number as Germans write it."""
+    return f"{number:,.2f}".translate(str.maketrans(",.", ".,")) + unit
+
+
+def sales(n=300, seed=0):
+    """Return a table of numbers and dates, and whether something was bought."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "turnover": np.exp(rng.normal(8.0, 1.0, n)).round(2),
+            "discount": rng.integers(0, 40, n),
+            "weight": rng.normal(80.0, 10.0, n).round(2),
+            "day": pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D"),
+        }
+    )
+    frame["bought"] = np.where(np.log(frame["turnover"]) + rng.normal(0, 1, n) > 8.0, "yes", "no")
+    return frame
+
+
+def as_germans_write(frame):
+    return frame.assign(
+        turnover=[german(x, " €") for x in frame["turnover"]],
+        discount=[f"{x}%" for x in frame["discount"]],
+        weight=[german(x) for x in frame["weight"]],
+        day=frame["day"].dt.strftime("%d.%m.%Y"),
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place, frame = tmp_path_factory.mktemp("sales"), sales()
+    as_germans_write(frame).to_csv(place / "german.csv", sep=";", index=False)
+    frame.to_parquet(place / "plain.parquet")
+    pa_table = pa.Table.from_pandas(as_germans_write(frame), preserve_index=False)
+    parquet.write_table(pa_table, place / "text.parquet")
+    return place
+
+
+def test_a_german_file_gives_the_features_of_plain_numbers_and_dates(folder):
+    plain, expected = prepare(folder / "plain.parquet", "bought"), ["turnover", "discount", "weight", "day in days"]
+    assert plain.encoding.names[:4] == expected
+    for name in ("german.csv", "text.parquet"):
+        found = prepare(folder / name, "bought")
+        assert found.encoding.names == plain.encoding.names
+        np.testing.assert_array_equal(found.X, plain.X)
+
+
+def test_forms_are_kept_in_the_model_and_used_again_also_in_parts(folder, tmp_path):
+    for name, more in (("m.json", []), ("parts.json", ["--max-memory", "9GB"])):
+        run("fit", folder / "german.csv", "-t", "bought", "-o", tmp_path / name, *more)
+        assert "erified" in run("verify", tmp_path / name, folder / "german.csv")
+        forms = {c["name"]: c["form"] for c in json.loads((tmp_path / name).read_text())["encoding"]["columns"]}
+        assert forms == {"turnover": ",€", "discount": ",%", "weight": "", "day": "dmy"}
+        first = run("predict", tmp_path / name, folder / "german.csv")
+        assert first == run("predict", tmp_path / name, folder / "text.parquet")
+        assert first == run("predict", tmp_path / name, folder / "plain.parquet")
+    alone = as_germans_write(sales()).head(1).assign(weight="80")  # nothing to sniff a comma from
+    alone.to_csv(tmp_path / "one.csv", sep=";", index=False)
+    assert run("predict", tmp_path / "m.json", tmp_path / "one.csv").count("\n") == 2
+
+
+def test_another_mark_at_use_is_an_error_that_offers_the_option_which_is_obeyed(folder, tmp_path):
+    run("fit", folder / "german.csv", "-t", "bought", "-o", tmp_path / "m.json")
+    frame = sales()
+    english = frame.assign(day=frame["day"].dt.strftime("%d.%m.%Y"))
+    english.to_csv(tmp_path / "english.csv", index=False)
+    assert "--decimal" in run("predict", tmp_path / "m.json", tmp_path / "english.csv", code=2)
+    said = run("predict", tmp_path / "m.json", tmp_path / "english.csv", "--decimal", ".")
+    assert said == run("predict", tmp_path / "m.json", folder / "german.csv")
+
+
+def test_the_mark_can_be_said(tmp_path):
+    (tmp_path / "a.csv").write_text("x|y\n" + "1,125|a\n2,250|b\n" * 20)  # a tenth of a thousand, or two thousand?
+    assert prepare(tmp_path / "a.csv", "y", scaled=False).X[0, 0] == 1125.0
+    assert prepare(tmp_path / "a.csv", "y", scaled=False, hints=Hints(decimal=",")).X[0, 0] == 1.125
+
+
+@pytest.mark.parametrize(
+    ("form", "first"), [("%d.%m.%Y", "31.01.2021"), ("%m/%d/%Y", "01/31/2021"), ("%d/%m/%Y %H:%M", "31/01/2021 00:00")]
+)
+def test_dates_in_the_usual_forms(tmp_path, form, first):
+    days = pd.Series(pd.date_range("2021-01-31", periods=60, freq="25h"))
+    written = days.dt.strftime(form)
+    assert written[0] == first
+    pd.DataFrame({"day": written, "y": [0, 1] * 30}).to_csv(tmp_path / "a.csv", index=False)
+    found = prepare(tmp_path / "a.csv", "y", scaled=False)
+    moments = days if "%H" in form else days.dt.normalize()
+    assert found.encoding.names[0] == "day in days"
+    ms = moments.astype("datetime64[ms]").astype(np.int64)
+    np.testing.assert_array_equal(found.X[:, 0], (ms if "%H" not in form else ms // 60_000 * 60_000) / 86_400e3)
+
+
+@pytest.mark.parametrize("more", [[], ["--max-memory", "9GB"]])
+def test_dates_that_may_begin_with_day_or_month_are_asked_about_by_name(tmp_path, more):
+    rng = np.random.default_rng(0)
+    days = [f"{a:02d}/{b:02d}/2021" for a, b in rng.integers(1, 13, (80, 2))]
+    pd.DataFrame({"due": days, "x": rng.random(80), "y": [0, 1] * 40}).to_csv(tmp_path / "a.csv", index=False)
+    arguments = ["fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json", *more]
+    complaint = run(*arguments, code=2)
+    assert "a.csv: column 'due'" in complaint
+    assert "--day-first 'due' or --month-first 'due'" in complaint
+    for option, form in (("--day-first", "dmy"), ("--month-first", "mdy")):
+        run(*arguments, option, "due")
+        columns = json.loads((tmp_path / "m.json").read_text())["encoding"]["columns"]
+        assert (columns[0]["kind"], columns[0]["form"]) == ("date", form)
+        assert "erified" in run("verify", tmp_path / "m.json", tmp_path / "a.csv")
+
+
+def test_codes_with_leading_zeros_are_categories(tmp_path):
+    rng = np.random.default_rng(0)
+    zips = [f"{z:05d}" for z in rng.choice([1067, 4109, 20095, 80331], 200)]
+    frame = pd.DataFrame({"zip": zips, "x": rng.random(200), "y": rng.integers(0, 2, 200)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        found = prepare(tmp_path / name, "y").encoding
+        assert found.levels["zip"] == ["01067", "04109", "20095", "80331"]
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json", "--max-memory", "9GB")
+    assert json.loads((tmp_path / "m.json").read_text())["encoding"]["levels"]["zip"][0] == "01067"
+
+
+def test_few_whole_numbers_are_pointed_out_as_codes(tmp_path):
+    rng = np.random.default_rng(0)
+    names = {"grade": rng.integers(1, 4, 200), "region": rng.integers(0, 9, 200), "flag": rng.integers(0, 2, 200)}
+    pd.DataFrame({**names, "age": rng.integers(18, 90, 200), "y": rng.integers(0, 2, 200)}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    for more in ([], ["--max-memory", "9GB"]):
+        done = call("fit", tmp_path / "a.csv", "-t", "y", *more).err.decode()
+        assert "'grade' and 'region': whole numbers, few of them different" in done
+        assert "--category 'grade' 'region'" in done
+    assert "codes" not in call("fit", tmp_path / "a.csv", "-t", "y", "--category", "grade", "region").err.decode()
+
+
+@pytest.mark.parametrize("more", [[], ["--max-memory", "9GB"]])
+def test_words_among_numbers_are_named_with_what_to_say(tmp_path, more):
+    rng = np.random.default_rng(0)
+    values = [f"{x:.2f}" for x in rng.normal(50, 9, 300)]
+    for k in range(20, 60):
+        values[k] = "unknown" if k % 2 else "not asked"
+    pd.DataFrame({"note": ["a\n\nb"] * 300, "age": values, "y": [0, 1] * 150}).to_csv(tmp_path / "a.csv", index=False)
+    complaint = run("fit", tmp_path / "a.csv", "-t", "y", *more, code=2)
+    assert "a.csv line 62, column 'age': 'not asked' is not a number, but 260 of 300 values are" in complaint
+    assert "--missing 'not asked' 'unknown'" in complaint
+    said = run_json("fit", tmp_path / "a.csv", "-t", "y", *more, "--missing", "not asked", "unknown")
+    assert said["features"] == 2  # the number, and whether it is missing
+
+
+def test_identifiers_are_called_so_only_where_they_are():
+    from linsep.data.encoding import infer
+
+    def note(name, values):
+        return infer(name, pa.chunked_array([values])).note
+
+    assert note("customer_id", [7 * k for k in range(50)]) == "it identifies the rows"
+    assert note("row", list(range(1, 51))) == "it numbers the rows"
+    assert note("year", list(range(1970, 2020))) == ""
+    assert note("body_mass_index", [7 * k for k in range(50)]) == ""
+    assert "differs in nearly every row" in note("serial", [f"a{k}" for k in range(50)])
+    assert note("uuid", [f"a{k}" for k in range(50)]) == "it identifies the rows"
+
+
+def test_a_target_that_looks_like_an_amount_is_questioned(tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.random(400), "age": rng.integers(20, 60, 400)}).to_csv(tmp_path / "a.csv", index=False)
+    for more in ([], ["--max-memory", "9GB"]):
+        done = call("fit", tmp_path / "a.csv", "-t", "age", "--tol", "0.1", *more)
+        assert "column 'age': 40 different whole numbers, from 20 to 59, each a class" in done.err.decode()
+
+
+def test_an_older_model_file_without_forms_is_read(folder, tmp_path):
+    from linsep.data.encoding import from_dict
+
+    encoding = prepare(folder / "plain.parquet", "bought").encoding.to_dict()
+    del encoding["decimal"]
+    for column in encoding["columns"]:
+        del column["form"]
+    found = encoded(folder / "plain.parquet", from_dict(encoding), None)
+    np.testing.assert_array_equal(found.X, prepare(folder / "plain.parquet", "bought").X)
+
+
+@pytest.mark.parametrize("forged", [("day", "ymdd"), ("turnover", "€"), ("bought", "dmy")])
+def test_a_form_that_is_none_is_refused(folder, forged):
+    from linsep.data.encoding import from_dict
+
+    encoding = prepare(folder / "german.csv", "bought").encoding.to_dict()
+    encoding["columns"].append(dict(name="bought", kind="category", note="", form=""))
+    for column in encoding["columns"]:
+        if column["name"] == forged[0]:
+            column["form"] = forged[1]
+    with pytest.raises(DataError, match="damaged"):
+        from_dict(encoding)

@@ -1,0 +1,37 @@
+"""What is said, and what is left behind, where a fit in parts fails."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linsep.cli import learning
+from linsep.workflows.streaming import Request, fit_in_parts
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=300) > 0, "yes", "no")
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    return str(path)
+
+
+def test_max_memory_is_to_be_left_out_only_where_that_helps(table, tmp_path):
+    asked = Request(table, "y", 10**10, loss="hinge", C=np.inf, output=tmp_path / "m.json")
+    with pytest.raises(ValueError, match=r"needs its rows in memory, not on disk; .*: leave out --max-memory"):
+        fit_in_parts(asked)
+    with pytest.raises(ValueError, match="tol=-1") as raised:
+        fit_in_parts(Request(table, "y", 10**10, tol=-1.0, output=tmp_path / "m.json"))
+    assert "--max-memory" not in str(raised.value)
+    assert not (tmp_path / "m.json.partial").exists()
+
+
+def test_an_error_while_the_model_is_written_leaves_no_folder(table, tmp_path, monkeypatch):
+    def fails(*args, **kwargs):
+        raise RuntimeError("internal")
+
+    monkeypatch.setattr("linsep.persistence.model_file.save", fails)
+    with pytest.raises(RuntimeError, match="internal"):
+        learning.fit(table, target="y", output=tmp_path / "m.json", max_memory="10GB")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

@@ -1,0 +1,43 @@
+"""What to watch out for in a file: said in its own columns and rows."""
+
+import numpy as np
+import pandas as pd
+
+from command import run, run_json
+
+WORDS = np.array(["slow app today", "great service thank you", "price too high", "love the team", "cannot log in"])
+
+
+def told(record, kind):
+    return [suspect["message"] for suspect in record["suspects"] if suspect["kind"] == kind]
+
+
+def test_a_date_that_gives_the_answer_away_is_found_beside_a_text(tmp_path):
+    rng = np.random.default_rng(0)
+    left = rng.random(300) < 0.4
+    day = pd.Timestamp("2021-01-01") + pd.to_timedelta(np.where(left, 300, 0) + rng.integers(0, 290, 300), "D")
+    comment = [" ".join(rng.choice(WORDS, 4)) for _ in range(300)]
+    frame = pd.DataFrame({"closed": day.strftime("%Y-%m-%d"), "comment": comment, "left": left})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    record = run_json("fit", tmp_path / "t.csv", "--target", "left", "--text", "comment", "-o", tmp_path / "m.json")
+    (message,) = told(record, "leak")
+    assert "'closed in days' alone tells True from the rest (300 of 300 rows right)" in message
+    page = tmp_path / "r.html"
+    run("report", tmp_path / "m.json", tmp_path / "t.csv", "-o", page)
+    assert "Nothing stands out" not in page.read_text()
+    assert "closed in days&#x27; alone tells True" in page.read_text()
+
+
+def test_rows_are_called_equal_only_where_they_are_in_the_file(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"name": [f"n{k}" for k in range(200)], "a": np.arange(200) % 101, "y": "no"})
+    frame["b"] = rng.permutation(200)
+    frame.loc[::3, "y"] = "yes"
+    frame.loc[10, ["a", "b"]] = frame.loc[9, ["a", "b"]].to_numpy()  # set apart by their names alone
+    frame.loc[100, ["name", "a", "b"]] = frame.loc[99, ["name", "a", "b"]].to_numpy()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    record = run_json("fit", tmp_path / "t.csv", "--target", "y", "--ignore", "name")
+    (equal,), (alike,) = told(record, "contradiction"), told(record, "encoded alike")
+    assert equal.startswith("2 rows are equal to one with another label (rows 100 and 101, counted from 1)")
+    assert alike.startswith("2 rows differ from one with another label only in what the encoding leaves out")
+    assert "(rows 10 and 11, counted from 1, in 'name')" in alike

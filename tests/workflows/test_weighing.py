@@ -1,0 +1,151 @@
+"""Rows that count: frequencies, weights, classes and successes among trials, against the rows written out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression as Other
+
+from command import run, run_json
+from linsep import checker, load
+from linsep.workflows import checking_streams
+from linsep.workflows.training import class_weights
+
+GROUPS = pd.DataFrame(
+    {
+        "dose": [1.0, 2, 4, 8, 16, 32, 1, 2, 4, 8, 16, 32],
+        "sex": list("mmmmmmffffff"),
+        "died": [1, 4, 9, 13, 18, 20, 0, 2, 6, 10, 12, 16],
+        "n": 20,
+    }
+)
+
+
+def written_out():
+    rows = [
+        (dose, sex, outcome)
+        for dose, sex, died, n in GROUPS.itertuples(index=False)
+        for outcome, count in (("success", died), ("failure", n - died))
+        for _ in range(count)
+    ]
+    return pd.DataFrame(rows, columns=["dose", "sex", "y"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("weighing")
+    GROUPS.to_csv(place / "grouped.csv", index=False)
+    written_out().to_csv(place / "long.csv", index=False)
+    written_out().value_counts(sort=False).reset_index(name="times").to_csv(place / "counted.csv", index=False)
+    return place
+
+
+def fitted(folder, name, *words, code=0):
+    run("fit", folder / name, *words, "-o", folder / "m.json", code=code)
+    return load(folder / "m.json"), json.loads((folder / "m.json").read_text())
+
+
+WAYS = {
+    "grouped.csv": ("--successes", "died", "--trials", "n"),
+    "counted.csv": ("--target", "y", "--weights", "times"),
+}
+
+
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "4GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("name", WAYS)
+def test_counts_are_the_same_as_so_many_rows(folder, monkeypatch, name, memory):
+    monkeypatch.setattr(checking_streams, "LONG", 0)
+    long, _ = fitted(folder, "long.csv", "--target", "y", "--tol", "1e-9")
+    model, document = fitted(folder, name, *WAYS[name], "--tol", "1e-9", *memory)
+    np.testing.assert_allclose(model.coef_, long.coef_, rtol=1e-7)
+    np.testing.assert_allclose(model.intercept_, long.intercept_, rtol=1e-7)
+    assert model.certificate_.primal == pytest.approx(long.certificate_.primal, rel=1e-12)
+    assert set(document["encoding"]["weights"].values()) == ({"died", "n"} if name == "grouped.csv" else {"times"})
+    assert run_json("verify", folder / "m.json", folder / name)["proven"]
+
+
+def test_grouped_data_without_a_penalty_are_the_maximum_likelihood_of_the_trials(folder):
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"], "--C", "inf", "--tol", "1e-8")
+    long = written_out()
+    X = np.column_stack([long["dose"], long["sex"] == "m"])
+    oracle = Other(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, long["y"])
+    out = run("predict", folder / "m.json", folder / "grouped.csv", "--proba", "-o", folder / "p.csv")
+    assert "12 predictions" in out
+    found = pd.read_csv(folder / "p.csv")["probability_success"]
+    expected = oracle.predict_proba(np.column_stack([GROUPS["dose"], GROUPS["sex"] == "m"]))[:, 1]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "4GB")], ids=["in memory", "in parts"])
+def test_sample_weights_and_class_weights_are_in_the_objective_that_is_proven(folder, memory):
+    words = ("--target", "y", "--sample-weight", "times", "--class-weight", "success=5,failure=0.5", "--tol", "1e-9")
+    model, document = fitted(folder, "counted.csv", *words, *memory)
+    counted = pd.read_csv(folder / "counted.csv")
+    dose = (counted["dose"] - counted["dose"].mean()) / counted["dose"].std(ddof=0)
+    X = np.column_stack([dose, counted["sex"] == "f", counted["sex"] == "m"])
+    s = counted["times"] * np.where(counted["y"] == "success", 5.0, 0.5)
+    oracle = Other(tol=1e-10, max_iter=10_000).fit(X, counted["y"], s)
+    np.testing.assert_allclose(model.coef_, oracle.coef_, atol=2e-4)
+    assert document["objective"] == "½‖w‖² + Σ s·log(1 + e^(−z))"
+    record = run_json("verify", folder / "m.json", folder / "counted.csv", "--independent")
+    assert record["proven"]
+    assert record["independent"]["code"] == 0
+
+
+def test_grouped_rows_are_measured_by_trial(folder):
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"])
+    by_trial = run_json("evaluate", folder / "m.json", folder / "long.csv", "--target", "y")
+    grouped = run_json("evaluate", folder / "m.json", folder / "grouped.csv")
+    assert grouped["rows"] == by_trial["rows"] == 240
+    assert grouped["accuracy"] == by_trial["accuracy"]
+    report = "report", folder / "m.json", folder / "grouped.csv", "--train", folder / "grouped.csv"
+    assert "240 rows" in run(*report, "-o", folder / "r.html")
+
+
+def test_another_count_is_another_file(folder, tmp_path):
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"])
+    GROUPS.assign(died=[2, *GROUPS["died"][1:]]).to_csv(tmp_path / "other.csv", index=False)
+    said = run_json("verify", folder / "m.json", tmp_path / "other.csv", code=1)
+    assert "weights of the examples are not those of the fit" in said["reason"]
+
+
+def test_the_checker_alone_reads_the_rows_with_their_weights(folder, capsys):
+    fitted(folder, "grouped.csv", *WAYS["grouped.csv"])
+    run("verify", folder / "m.json", folder / "grouped.csv", "--rows", folder / "rows.csv")
+    assert checker.main([str(folder / "m.json"), str(folder / "rows.csv"), "--weights", "weight"]) == 0
+    assert "Proven" in capsys.readouterr().out
+    assert checker.main([str(folder / "m.json"), str(folder / "rows.csv")]) == 2
+
+
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "4GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--successes", "n", "--trials", "died"], "row 1 has 20, which is more than there are in column 'died'"),
+        (["--successes", "died"], "--successes and --trials belong together"),
+        (["--target", "sex", "--weights", "dose", "--sample-weight", "n"], "give one of --weights, --sample-weight"),
+        (["--target", "sex", "--weights", "sex"], "column 'sex' is --weights; do not give it another role"),
+        (["--target", "sex", "--weights", "n", "--class-weight", "m=1,w=2"], "'w=2' is no pair of a class and its"),
+        (["--target", "sex", "--class-weight", "m=-1"], "'-1' is no weight"),
+        (["--target", "sex", "--class-weight", "m=2", "--balanced"], "--balanced would be ignored"),
+        (["--target", "sex", "--successes", "died", "--trials", "n"], "--target would be ignored"),
+        (["--target", "died", "--sample-weight", "sex"], "--sample-weight needs a number in each row"),
+    ],
+)
+def test_weights_that_are_none_are_refused(folder, words, why, memory):
+    assert why in run("fit", folder / "grouped.csv", *words, *memory, code=2)
+
+
+def test_a_count_is_a_whole_number(folder, tmp_path):
+    GROUPS.assign(n=2.5).to_csv(tmp_path / "t.csv", index=False)
+    said = run("fit", tmp_path / "t.csv", "--target", "sex", "--weights", "n", code=2)
+    assert "row 1 has 2.5, which is no whole number; for weights that are no counts say --sample-weight" in said
+
+
+def test_class_weights_survive_odd_names():
+    classes = ["a,b", "c=d", "=", "x, y=1", True, 3]
+    words = ["a,b=2", "c=d=3,==4", "x, y=1=5, True=6", "3=7"]
+    assert class_weights(words, classes) == {"a,b": 2, "c=d": 3, "=": 4, "x, y=1": 5, True: 6, 3: 7}
+    assert class_weights(["balanced"], classes) == "balanced"
+    assert class_weights([], classes) is None
