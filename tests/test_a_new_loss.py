@@ -180,6 +180,6 @@ def test_every_compiled_loss_is_registered_and_has_the_same_abilities():
 
 
 @pytest.mark.skipif(loading.compiled is None, reason="there are no compiled kernels")
-@pytest.mark.parametrize("name", ["PACK", "NARROW", "WORTH_A_THREAD", "IN_ONE_PIECE", "ENDS"])
+@pytest.mark.parametrize("name", ["PACK", "NARROW", "WORTH_A_THREAD", "IN_ONE_PIECE"])
 def test_what_both_sides_of_the_compiler_know_is_the_same(name):
     assert getattr(loading.compiled, name) == getattr(reference, name)

@@ -8,13 +8,33 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["ClaimError", "count", "flag", "items", "label", "number", "section", "text", "whole"]
+__all__ = [
+    "ClaimError",
+    "MissingError",
+    "count",
+    "entry",
+    "flag",
+    "items",
+    "label",
+    "number",
+    "optional",
+    "section",
+    "text",
+    "whole",
+]
 
 T = TypeVar("T")
 
 
 class ClaimError(Exception):
     """A check that a certificate does not pass; the message says which."""
+
+
+class MissingError(KeyError, ValueError):
+    """An entry that a document lacks; the message names it."""
+
+    def __str__(self) -> str:
+        return f"it lacks {self.args[0]!r}: not what linsep wrote"
 
 
 def number(data: Mapping[str, Any], name: str) -> float:
@@ -60,10 +80,21 @@ def text(data: Mapping[str, Any], name: str) -> str:
 
 def label(data: Mapping[Any, Any], name: Any) -> Any:
     """Return the label of a class: text, a number, or a truth value."""
-    value = data[name]
+    value = entry(data, name)
     if not isinstance(value, str | int | float | bool):
         raise ValueError(f"{value!r} is no label of a class")
     return value
+
+
+def optional(data: Mapping[str, Any], name: str, read: Callable[..., T], *how: Any) -> T | None:
+    """Return what is read in that way, or None where the entry is null.
+
+    Examples
+    --------
+    >>> optional({"points": None}, "points", items, whole) is None
+    True
+    """
+    return None if entry(data, name) is None else read(data, name, *how)
 
 
 def items(data: Mapping[str, Any], name: str, read: Callable[[Mapping[Any, Any], Any], T]) -> list[T]:
@@ -83,9 +114,26 @@ def section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value
 
 
+def entry(data: Mapping[Any, Any], name: Any) -> Any:
+    """Return whatever it is.
+
+    Examples
+    --------
+    >>> entry({"tol": 1e-4}, "coef")
+    Traceback (most recent call last):
+    ...
+    linsep._reading.MissingError: it lacks 'coef': not what linsep wrote
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{data!r} is no object with {name!r} in it")
+    if name not in data:
+        raise MissingError(name)
+    return data[name]
+
+
 def _value(data: Mapping[str, Any], name: str, otherwise: str, *kinds: type) -> Any:
     """Return a value of these kinds; True and False are numbers to Python alone."""
-    value = data[name]
+    value = entry(data, name)
     if not isinstance(value, kinds) or (isinstance(value, bool | np.bool_) and bool not in kinds):
         raise ValueError(f"{name} is {value!r}, which is {otherwise}")
     return value

@@ -32,6 +32,7 @@ def test_the_area_and_its_variance_are_those_of_all_pairs():
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.5, 2.0, 4.0])
 def test_the_interval_of_an_area_holds_what_it_promises(distance):
     rng, area, held = np.random.default_rng(1), norm.cdf(distance / np.sqrt(2)), 0
@@ -80,6 +81,7 @@ def test_many_classes_have_a_list_of_the_worst_confusions_and_means_of_scikit_le
     assert found.majority == np.bincount(truth).argmax()
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_mean_f1_holds_what_it_promises():
     rng, K, n = np.random.default_rng(2), 4, 200
     share = np.full((K, K), 0.1)

@@ -16,9 +16,9 @@ from exact_oracles import exact_dual, exact_primal, exact_rows, exact_weights, n
 from linsep import LinearClassifier, LinearSVC, LogisticRegression
 from linsep._core import Rows
 from linsep.arithmetic.enclosure import Interval, agreements, gamma, out_of_range, outward, relative_gap, total
-from linsep.certificates.fingerprint import digest
 from linsep.certificates.gap.certificate import SoftmaxCertificate
 from linsep.certificates.gap.certify import certify
+from linsep.certificates.seal import digest
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge
 from linsep.objective.dual_point import DualPoint, feasible_dual
 from linsep.objective.duality import Bound, share

@@ -19,9 +19,9 @@ from linsep import (
     save,
     verify,
 )
-from linsep.certificates.fingerprint import digest
 from linsep.certificates.gap.certificate import Certificate, Certificates, SoftmaxCertificate
 from linsep.certificates.proof import proof_of
+from linsep.certificates.seal import digest
 from linsep.persistence.model_file import ModelFileError, read
 from proven_models import CASES, MODELS, X, apart, corners, fitted, forged, thirds, three, two
 

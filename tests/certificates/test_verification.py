@@ -30,10 +30,10 @@ from linsep import (
     verify,
 )
 from linsep._core import Rows
-from linsep.certificates.fingerprint import digest
 from linsep.certificates.mistakes.check import MistakeCheck
 from linsep.certificates.outcome import ClaimError, Verification
 from linsep.certificates.proof import proof_of
+from linsep.certificates.seal import digest
 from linsep.exact import ProofTimeoutError
 from linsep.losses import ZeroOne
 from linsep.objective.problem import Problem

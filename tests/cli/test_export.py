@@ -10,6 +10,7 @@ import sys
 
 import duckdb
 import numpy as np
+import onnx
 import onnxruntime
 import pandas as pd
 import polars as pl
@@ -180,10 +181,21 @@ def test_text_and_dates_in_onnxruntime(diary, tmp_path, kind):
     if kind == "note":
         feed = diary[1][["note"]].to_numpy(object)
     else:
-        since = pd.to_datetime(diary[1]["day"]) - pd.Timestamp(0)
-        feed = (since / pd.Timedelta(seconds=1)).to_numpy(float).reshape(-1, 1)
+        feed = pd.to_datetime(diary[1]["day"]).astype("datetime64[ns]").to_numpy().astype("int64").reshape(-1, 1)
     shares = session.run(["probabilities"], {kind: feed})[0]
     np.testing.assert_allclose(shares, shares_of(diary, kind), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["note", "day"])
+def test_an_onnx_model_says_what_its_inputs_are(diary, tmp_path, kind):
+    run("export", diary[0] / f"{kind}.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    said = session.get_modelmeta().custom_metadata_map
+    word = {"note": "the words are told apart", "day": "nanoseconds since 1970-01-01, UTC"}[kind]
+    assert word in said[f"input {kind}"]
+    assert said["output probabilities"] == "of the classes False, True, in this order"
+    (one,) = onnx.load(tmp_path / "m.onnx").graph.input
+    assert one.doc_string == said[f"input {kind}"]
 
 
 @pytest.mark.parametrize(
@@ -203,5 +215,23 @@ def test_dates_in_sql(diary, tmp_path, connect, type_):
     np.testing.assert_allclose([row[1:] for row in found], expected.iloc[:, 1:], rtol=1e-9, atol=1e-12)
 
 
-def test_text_is_refused_by_sql(diary):
-    assert "use --to python or onnx" in run("export", diary[0] / "note.json", "--to", "sql", code=2)
+def test_text_in_the_dialect_of_duckdb(diary):
+    expression = run("export", diary[0] / "note.json", "--to", "sql", "--dialect", "duckdb")
+    with duckdb.connect(":memory:") as base:
+        base.execute("CREATE TABLE data (n INTEGER, note VARCHAR)")
+        base.executemany("INSERT INTO data VALUES (?, ?)", list(enumerate(diary[1]["note"])))
+        found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], shares_of(diary, "note"), rtol=1e-9, atol=1e-12)
+
+
+def test_text_is_refused_by_other_sql(diary):
+    asked = "export", diary[0] / "note.json", "--to", "sql"
+    assert "use --dialect duckdb, or --to python or onnx" in run(*asked, code=2)
+    assert "SQLite has no function" in run(*asked, "--dialect", "sqlite", code=2)
+    assert "would be ignored" in run("export", diary[0] / "note.json", "--to", "python", "--dialect", "duckdb", code=2)
+
+
+def test_a_dialect_changes_nothing_where_there_is_no_text(diary):
+    plain = run("export", diary[0] / "day.json", "--to", "sql")
+    for dialect in ("sqlite", "duckdb"):
+        assert run("export", diary[0] / "day.json", "--to", "sql", "--dialect", dialect) == plain

@@ -104,6 +104,7 @@ def test_many_classes_have_a_short_table(tmp_path):
 # -- words ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_parameter_of_the_library_is_named_to_who_typed_a_command(folder, tmp_path):
     same = "--target", "bought", "--ignore", "kind"
     asked = [

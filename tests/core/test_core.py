@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
+import springs as plain_springs
 from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier, _core, losses
 from linsep._core import Rows, _kernels, compiled_name, kernels_in_use, reference, threads
 from linsep.losses import Hinge, Loss, SquaredHinge
@@ -425,7 +426,7 @@ def test_a_pass_by_halves_does_what_the_plain_one_does(kernels, name, n, d, seed
     gap = kernels.dual_halves(handle(kernels, X), y, c, name, q, constant, b, order, seed_of_order, *into)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     loss = losses.get(name)
-    expected = reference.ordered_halves(X, y, c, loss, q, constant, plain_b, order, plain_alpha, plain_w)
+    expected = reference.dual_halves(X, y, c, loss, q, constant, plain_b, order, None, plain_alpha, plain_w)
     np.testing.assert_allclose(alpha, plain_alpha, atol=2e-6)  # the logistic step's last correction is to first order
     np.testing.assert_allclose(w, plain_w, atol=2e-5)
     np.testing.assert_allclose(b, plain_b, atol=2e-5)
@@ -446,7 +447,7 @@ def test_the_gap_that_a_logistic_pass_sees_is_right_near_the_optimum(n, d, seed,
             break
     before = alpha.copy(), w.copy()
     gap = rows.dual_halves(y, c, losses.Logistic(), seed=99, other=other, **how)
-    plain = reference.ordered_halves(X, y, c, losses.Logistic(), q, 0.0, b, order, *before)
+    plain = reference.dual_halves(X, y, c, losses.Logistic(), q, 0.0, b, order, None, *before)
     assert gap == pytest.approx(plain, rel=0.2, abs=1e-10)
 
 
@@ -819,7 +820,7 @@ def test_the_method_of_multipliers_ends_where_the_reference_does(kernels, n, d, 
         log, ended = np.empty((2000, 5)), np.zeros(4, dtype=np.int64)
         settings_of = 1.0, intercept, 1e-4, 1e-9, 0.5, 1e-9, 100, 300
         if module is reference:
-            module.sprung_newton(X, y, c, Hinge(), *settings_of, *arrays, log, ended)
+            plain_springs.sprung_newton(X, y, c, Hinge(), *settings_of, *arrays, log, ended)
         else:
             module.sprung_newton(handle(module, X), y, c, "hinge", *settings_of, *arrays, log, ended, 2)
         assert ended[0] == 0  # proven

@@ -160,7 +160,7 @@ def test_dates_become_days_months_and_weekdays():
         (pa.array(["a", "b", "c"] * 10).dictionary_encode(), "category", ""),
         (pa.array([f"some words and number {i}" for i in range(30)]), "text", ""),
         (pa.array(pd.date_range("2020-01-01", periods=30)), "date", ""),
-        (pa.array([[1], [2]] * 15), "ignored", "has no encoding"),
+        (pa.array([[1], [2]] * 15), "ignored", "neither numbers, dates nor text"),
     ],
 )
 def test_column_types_are_inferred(values, kind, note):

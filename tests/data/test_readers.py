@@ -309,8 +309,11 @@ def test_npz_dense_and_sparse(tmp_path):
 
 
 BAD_ARRAYS = [
-    (dict(X=np.array([[1.0, np.nan]])), r"X\[0, 1\] is not a finite number; fill in"),
-    (dict(data=[1.0, np.inf], indices=[0, 2], indptr=[0, 1, 2], shape=[2, 3]), r"X\[1, 2\] is not a finite number"),
+    (dict(X=np.array([[1.0, np.nan]])), "row 1, column 2 is not a finite number; fill in"),
+    (
+        dict(data=[1.0, np.inf], indices=[0, 2], indptr=[0, 1, 2], shape=[2, 3]),
+        "row 2, column 3 is not a finite",
+    ),
     (dict(data=[1.0, 1.0], indices=[0, 7], indptr=[0, 1, 2], shape=[2, 3]), "the sparse matrix is damaged"),
     (dict(data=[1.0, 1.0], indices=[0, 1], indptr=[0, 9, 2], shape=[2, 3]), "the sparse matrix is damaged"),
     (dict(X=np.array([[2**53 + 1]])), "whole numbers above 2\\^53"),

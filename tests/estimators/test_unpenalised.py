@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import HardMarginSVC, LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression
+from linsep.arithmetic.compensated import split_product
 from linsep.arithmetic.redundancy import find_redundancy
-from linsep.arithmetic.split_product import split_product
 
 mpmath = pytest.importorskip("mpmath")
 

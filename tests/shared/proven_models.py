@@ -16,7 +16,7 @@ from linsep import (
     SGDClassifier,
     ZeroOneClassifier,
 )
-from linsep.certificates.fingerprint import digest
+from linsep.certificates.seal import digest
 from linsep.persistence.document import digest as _digest
 from linsep.persistence.document import in_one_line as _line
 

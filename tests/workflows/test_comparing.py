@@ -8,7 +8,7 @@ from command import run, run_json
 from linsep.analysis.comparison import Comparison, Row
 
 
-@pytest.mark.parametrize("trial", range(8))
+@pytest.mark.parametrize("trial", range(4))
 @pytest.mark.parametrize("degree", [1, 2])
 def test_the_two_commands_never_disagree(tmp_path, trial, degree):
     rng = np.random.default_rng(trial)

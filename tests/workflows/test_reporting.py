@@ -13,6 +13,7 @@ import pytest
 from pyarrow import csv
 from sklearn.exceptions import ConvergenceWarning
 
+from command import call
 from linsep import LogisticRegression, SGDClassifier, save
 from linsep.data.encoding import from_dict
 from linsep.data.sources import DataError
@@ -20,6 +21,7 @@ from linsep.persistence.model_file import read
 from linsep.report import render
 from linsep.workflows.explaining import explanation_record, explanation_text
 from linsep.workflows.preparation import prepare
+from linsep.workflows.reference import Reference
 from linsep.workflows.reporting import report_model, report_record, report_text
 from linsep.workflows.training import kept_encoding
 
@@ -44,7 +46,7 @@ def files(tmp_path_factory):
     examples = prepare(folder / "train.csv", "label")
     model = LogisticRegression().fit(examples.X, examples.y)
     data = (examples.X, examples.y)
-    save(model, folder / "model.json", data=data, encoding=kept_encoding(examples, model))
+    save(model, folder / "model.json", data=data, encoding=kept_encoding(examples, model, Reference()))
     return folder
 
 
@@ -166,3 +168,15 @@ def test_people_and_programs_are_told_the_same(files, tmp_path, content):
     truth = [row["label"] for row in csv.read_csv(files / "test.csv").to_pylist() if row["label"]]
     assert record["accuracy"] == pytest.approx(1 - record["mistakes"] / len(truth))
     json.dumps(record)
+
+
+def test_a_coefficient_without_a_finite_estimate_is_infinite_in_the_report_too(tmp_path):
+    groups = {"A": "no yes no yes", "B": "yes no yes no", "D": "yes yes yes yes"}
+    rows = [f"{group},{k},{y}" for group, labels in groups.items() for k, y in enumerate(labels.split())]
+    (tmp_path / "t.csv").write_text("\n".join(["group,x,y", *rows]))
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "--numeric", "x", "--C", "inf", "-o", tmp_path / "m.json"]
+    call(*words)
+    page = render(report_model(read(tmp_path / "m.json"), tmp_path / "t.csv", None, model=tmp_path / "m.json"))
+    row = page.split("group = D</th>")[1].split("</tr>")[0]
+    assert ">+∞<" in row
+    assert ">∞<" in row

@@ -23,7 +23,7 @@ def test_a_date_that_gives_the_answer_away_is_found_beside_a_text(tmp_path):
     (message,) = told(record, "leak")
     assert "'closed in days' alone tells True from the rest (300 of 300 rows right)" in message
     page = tmp_path / "r.html"
-    run("report", tmp_path / "m.json", tmp_path / "t.csv", "-o", page)
+    run("report", tmp_path / "m.json", tmp_path / "t.csv", "--time-limit", "0.1", "-o", page)
     assert "Nothing stands out" not in page.read_text()
     assert "closed in days&#x27; alone tells True" in page.read_text()
 

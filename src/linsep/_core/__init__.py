@@ -1,20 +1,26 @@
 """The hot loops: compiled where a compiler was found, in plain Python elsewhere, behind one type, `Rows`.
 
-A topic has one file on each side: ``dual.hpp`` (the loops), ``reference/dual.py`` (the same in plain Python) and
-``dual.py`` (how the rest of linsep calls them).
+A topic has its loops in headers (``dual.hpp``), one file that binds them (``bind_dual.cpp``), and one with the same in
+plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep calls them, ``reading.py`` for predictions.
 """
 
 from . import reference
-from .coordinate import gram_descent
 from .formats import is_sparse, length, native
-from .libsvm import libsvm_text
 from .loading import compiled_name, kernels_in_use, warn_if_slow
-from .multipliers import Ending, Springs, sprung_line_search
-from .objective import Sums, conjugate_sum
-from .reading import labels, probabilities, scores
-from .rows import Rows
+from .reading import labels, libsvm_text, probabilities, scores
+from .rows import (
+    PACK,
+    Ending,
+    Rows,
+    Springs,
+    Sums,
+    conjugate_sum,
+    gram_descent,
+    interleaved,
+    sprung_line_search,
+    whole_packs,
+)
 from .softmax import SoftmaxSums
-from .stochastic import PACK, interleaved, whole_packs
 from .workers import WORTH_A_THREAD, in_threads, one_thread, threads
 
 __all__ = [

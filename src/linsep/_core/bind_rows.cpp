@@ -47,45 +47,27 @@ void bind_csr(nb::module_ &m) {
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
-bool bind_has_repeated_entries(const Handle &X, std::size_t threads) {
-    return X.visit([&](const auto &rows) {
-        nb::gil_scoped_release release;
-        return has_repeated_entries(rows, threads);
-    });
-}
-
-std::size_t bind_group_rows(const Handle &X, Vector<const std::int64_t> codes, Vector<std::int64_t> group,
-                            Vector<std::int64_t> first, std::size_t threads) {
-    return X.visit([&](const auto &rows) {
-        require(codes.shape(0) == rows.n && group.shape(0) == rows.n, "shapes do not match");
-        nb::gil_scoped_release release;
-        return group_rows(rows, codes.data(), group.data(), first.data(), first.shape(0), threads);
-    });
-}
-
-template <class T>
-void bind_count_entries(Table<const T> X, Vector<std::int64_t> start, std::size_t threads) {
-    require(start.shape(0) == X.shape(0) + 1, "shapes do not match");
-    nb::gil_scoped_release release;
-    count_entries(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), threads);
-}
-
 template <class T, class I>
-void bind_compress(Table<const T> X, Vector<const I> start, Vector<T> data, Vector<I> indices, std::size_t threads) {
-    require(start.shape(0) == X.shape(0) + 1 && data.shape(0) == indices.shape(0) &&
-                static_cast<std::size_t>(start.data()[X.shape(0)]) == data.shape(0),
-            "shapes do not match");
-    nb::gil_scoped_release release;
-    compress(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), data.data(), indices.data(), threads);
+void bind_compress(nb::module_ &m) {
+    def(m, "compress", {"X", "start", "data", "indices", "threads"},
+        [](Table<const T> X, Vector<const I> start, Vector<T> data, Vector<I> indices, std::size_t threads) {
+            require(fits(X.shape(0) + 1, start) && fits(static_cast<std::size_t>(start.data()[X.shape(0)]), data, indices),
+                    mismatch);
+            nb::gil_scoped_release release;
+            compress(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), data.data(), indices.data(), threads);
+        });
 }
 
 template <class T>
 void bind_compression(nb::module_ &m) {
-    m.def("count_entries", &bind_count_entries<T>, "X"_a.noconvert(), "start"_a.noconvert(), "threads"_a);
-    m.def("compress", &bind_compress<T, std::int32_t>, "X"_a.noconvert(), "start"_a.noconvert(), "data"_a.noconvert(),
-          "indices"_a.noconvert(), "threads"_a);
-    m.def("compress", &bind_compress<T, std::int64_t>, "X"_a.noconvert(), "start"_a.noconvert(), "data"_a.noconvert(),
-          "indices"_a.noconvert(), "threads"_a);
+    def(m, "count_entries", {"X", "start", "threads"},
+        [](Table<const T> X, Vector<std::int64_t> start, std::size_t threads) {
+            require(fits(X.shape(0) + 1, start), mismatch);
+            nb::gil_scoped_release release;
+            count_entries(Dense<T>{X.data(), X.shape(0), X.shape(1)}, start.data(), threads);
+        });
+    bind_compress<T, std::int32_t>(m);
+    bind_compress<T, std::int64_t>(m);
 }
 
 }  // namespace
@@ -98,9 +80,17 @@ void bind_rows(nb::module_ &m) {
     bind_csr<double, std::int32_t>(m);
     bind_csr<float, std::int64_t>(m);
     bind_csr<double, std::int64_t>(m);
-    m.def("has_repeated_entries", &bind_has_repeated_entries, "X"_a, "threads"_a);
-    m.def("group_rows", &bind_group_rows, "X"_a, "codes"_a.noconvert(), "group"_a.noconvert(), "first"_a.noconvert(),
-          "threads"_a);
+    def_loop(m, "has_repeated_entries", {"X", "threads"}, [](const auto &X, std::size_t threads) {
+        nb::gil_scoped_release release;
+        return has_repeated_entries(X, threads);
+    });
+    def_loop(m, "group_rows", {"X", "codes", "group", "first", "threads"},
+             [](const auto &X, Vector<const std::int64_t> codes, Vector<std::int64_t> group, Vector<std::int64_t> first,
+                std::size_t threads) {
+                 require(fits(X.n, codes, group), mismatch);
+                 nb::gil_scoped_release release;
+                 return group_rows(X, codes.data(), group.data(), first.data(), first.shape(0), threads);
+             });
     bind_compression<float>(m);
     bind_compression<double>(m);
 }

@@ -7,6 +7,13 @@
 
 namespace linsep {
 
+// A polynomial, its highest coefficient first.
+template <class... Double>
+inline double horner(double x, double p, Double... coefficients) {
+    ((p = p * x + coefficients), ...);
+    return p;
+}
+
 // e^x for x ≤ 0; 0 from −708 on, where the numbers that come next have fewer digits. NaN stays NaN.
 //
 // With k the whole number nearest x / log 2, e^x = 2^k e^r, |r| ≤ ½ log 2: Taylor's series to r¹³. A sum with 1.5 · 2⁵²
@@ -15,18 +22,8 @@ inline double exp_of_negative(double x) {
     constexpr double shift = 0x1.8p52, high = 0x1.62e42fefa3800p-1, low = 0x1.ef35793c76730p-45;  // high + low = log 2
     const double limited = x < -708.0 ? -708.0 : x, sum = limited * 0x1.71547652b82fep+0 + shift, k = sum - shift;
     const double r = (limited - k * high) - k * low;
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
+    double p = horner(r, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+                      1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5);
     p = p * r * r + r + 1.0;
     std::uint64_t bits, exponent;
     std::memcpy(&exponent, &sum, sizeof bits);
@@ -39,22 +36,9 @@ inline double exp_of_negative(double x) {
 // log(1 + e) for 0 ≤ e ≤ 1: twice the series of artanh(s), s = e / (2 + e) ≤ ⅓.
 inline double log_of_one_and(double e) {
     const double s = e / (2.0 + e), t = s * s;
-    double p = 1.0 / 33.0;
-    p = p * t + 1.0 / 31.0;
-    p = p * t + 1.0 / 29.0;
-    p = p * t + 1.0 / 27.0;
-    p = p * t + 1.0 / 25.0;
-    p = p * t + 1.0 / 23.0;
-    p = p * t + 1.0 / 21.0;
-    p = p * t + 1.0 / 19.0;
-    p = p * t + 1.0 / 17.0;
-    p = p * t + 1.0 / 15.0;
-    p = p * t + 1.0 / 13.0;
-    p = p * t + 1.0 / 11.0;
-    p = p * t + 1.0 / 9.0;
-    p = p * t + 1.0 / 7.0;
-    p = p * t + 1.0 / 5.0;
-    p = p * t + 1.0 / 3.0;
+    const double p = horner(t, 1.0 / 33.0, 1.0 / 31.0, 1.0 / 29.0, 1.0 / 27.0, 1.0 / 25.0, 1.0 / 23.0, 1.0 / 21.0,
+                            1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0,
+                            1.0 / 3.0);
     return 2.0 * (s * t * p + s);
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrices.hpp"
+#include "products.hpp"
 #include "parallel.hpp"
 
 namespace linsep {

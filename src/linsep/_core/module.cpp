@@ -2,8 +2,8 @@
 #include "bindings.hpp"
 #include "hessian.hpp"
 #include "losses.hpp"
-#include "matrices.hpp"
 #include "parallel.hpp"
+#include "products.hpp"
 #include "springs.hpp"
 
 namespace linsep {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler.hpp"
-#include "matrices.hpp"
+#include "products.hpp"
 
 namespace linsep {
 

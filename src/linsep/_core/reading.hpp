@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrices.hpp"
+#include "products.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
 

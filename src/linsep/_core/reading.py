@@ -1,4 +1,4 @@
-"""Predictions: planes read the rows of a matrix that nobody has checked yet, in one pass."""
+"""What nobody has checked yet, read in one pass: by planes the rows of a matrix, for predictions; and LIBSVM text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .._types import FloatArray
 from . import reference
 from .formats import csr_parts, is_sparse
-from .loading import compiled
-from .workers import threads_for
+from .loading import compiled, kernels
+from .workers import threads, threads_for
 
 
 def scores(X: Any, W: FloatArray, b: FloatArray) -> tuple[FloatArray, bool]:
@@ -58,3 +58,8 @@ def _read(X: Any, loop: str, W: FloatArray, b: FloatArray, *into: NDArray[Any]) 
     handle = compiled.unread_csr(*csr_parts(X), X.shape[1]) if sparse_rows else compiled.dense(X)
     work = len(W) * (X.nnz if sparse_rows else X.size)
     return bool(getattr(compiled, loop)(handle, W, b, *into, threads_for(work)))
+
+
+def libsvm_text(text: NDArray[np.uint8]) -> Any:
+    """Return LIBSVM text ready to be parsed, and how much room that takes; see `reference.LibsvmText`."""
+    return kernels.LibsvmText(text, threads())

@@ -13,8 +13,8 @@
 
 #include "compiler.hpp"
 #include "elementary.hpp"
-#include "matrices.hpp"
 #include "parallel.hpp"
+#include "products.hpp"
 
 namespace linsep {
 

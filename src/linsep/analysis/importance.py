@@ -79,7 +79,7 @@ def written(ratio: float) -> str:
     >>> written(odds_ratio(0.0003125)), written(odds_ratio(2.0))
     ('1.00031', '7.389')
     """
-    return f"{ratio:.6g}" if abs(ratio - 1) < 0.1 else f"{ratio:.4g}"
+    return f"{ratio:.6g}" if abs(ratio - 1) < 0.1 else f"{ratio:.4g}".replace("inf", "∞")
 
 
 def importance(X: Any, coef: FloatArray, origins: Sequence[str]) -> Importance:

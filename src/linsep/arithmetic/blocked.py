@@ -43,21 +43,21 @@ class BlockedMatrix:
                 yield slice(first, first + part.shape[0]), part
                 first += part.shape[0]
 
-    def _reduce(self, pick: Any, function: Any) -> FloatArray:
+    def _reduce(self, end_of: str, function: Any, axis: int) -> FloatArray:
         found: FloatArray | None = None
         for _, block in self.blocks(2**16):
-            end = pick(block)
+            end = getattr(block, end_of)(axis=axis)
             ends = np.asarray(end.toarray() if hasattr(end, "toarray") else end, dtype=np.float64).reshape(-1)
             found = ends if found is None else function(found, ends)
         return np.zeros(self.shape[1]) if found is None else found
 
     def min(self, axis: int) -> FloatArray:
         """Return the smallest number of each column."""
-        return self._reduce(lambda block: block.min(axis=axis), np.minimum)
+        return self._reduce("min", np.minimum, axis)
 
     def max(self, axis: int) -> FloatArray:
         """Return the largest number of each column."""
-        return self._reduce(lambda block: block.max(axis=axis), np.maximum)
+        return self._reduce("max", np.maximum, axis)
 
     def __getitem__(self, rows: list[int]) -> FloatArray:
         """Return single rows, dense."""

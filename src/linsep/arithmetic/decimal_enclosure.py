@@ -111,14 +111,6 @@ def log_sum_exp(scores: Iterable[Decimal]) -> Span:
     return add(point(largest), log1p(rest))
 
 
-def negative_entropy(shares: Sequence[Span]) -> Span:
-    """Σ p log p over shares of one, and the same of what is left of one."""
-    found, away = NOTHING, NOTHING
-    for p in shares:
-        found, away = add(found, times(p, log(p))), add(away, p)
-    return add(found, _of_rest(away))
-
-
 def _of_rest(p: Span) -> Span:
     """(1 − p) log(1 − p), which is −p + p²/2 + p³/6 + … of a small p."""
     if p.high < MINUTE:
@@ -210,15 +202,10 @@ def weights_exactly(C: float, s: FloatArray | None, n: int) -> list[Decimal]:
     return scale_exactly([ONE] * n if s is None else exactly(s), Decimal(C))
 
 
-def scores_exactly(rows: DecimalRows, w: FloatArray, b: float) -> list[Decimal]:
-    """w·xᵢ + b."""
-    with localcontext(EXACT):
-        return [product + Decimal(b) for product in rows.products(exactly(w))]
-
-
 def agreements_exactly(rows: DecimalRows, y: FloatArray, w: FloatArray, b: float) -> list[Decimal]:
     """yᵢ (w·xᵢ + b)."""
-    scores = scores_exactly(rows, w, b)
+    with localcontext(EXACT):
+        scores = [product + Decimal(b) for product in rows.products(exactly(w))]
     return [score if side > 0 else score.copy_negate() for score, side in zip(scores, y.tolist(), strict=True)]
 
 
@@ -292,7 +279,8 @@ def conjugate_sum(loss: Loss, alpha: Sequence[Decimal], c: Sequence[Decimal]) ->
 
 def _conjugate(loss: Loss, a: Decimal, c: Decimal) -> Span:
     if loss.is_likelihood:
-        return times(point(c), negative_entropy([quotient(a, c)]))
+        p = quotient(a, c)
+        return times(point(c), add(times(p, log(p)), _of_rest(p)))  # the negative entropy
     with localcontext(EXACT):
         linear, square, divisor = point(-Decimal(loss.edge) * a), a * a, 4 * c
     if loss.power == 1:

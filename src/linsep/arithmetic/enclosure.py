@@ -24,11 +24,9 @@ from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .blocked import BlockedMatrix
-from .compensated import column_sums, two_sum
-from .split_product import split_product
+from .compensated import U as U
+from .compensated import column_sums, split_product, two_sum
 
-#: The unit of rounding.
-U = 2.0**-53
 #: What is not rounded to the nearest float: a loss or its conjugate is trusted to within this many u of its terms.
 ULPS = 32
 #: The smallest positive float: what a product may lose by falling below the range.
@@ -252,6 +250,8 @@ def sharpened(
     larger they are.
     """
     columns = _harmful(v, radius, penalty, SHARP * size)
+    if not len(columns):
+        return v, radius
     width = max(1, 2**20 // 4096)
     v, radius = v.copy(), radius.copy()
     for first in range(0, len(columns), width):
@@ -295,6 +295,7 @@ def penalty_value(penalty: Penalty, w: FloatArray) -> Interval:
     return Interval(max(found.low, 0.0), found.high)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite makes the interval unbounded
 def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ(zᵢ): a convex ℓ is highest at an end of [z − r, z + r], and never below its tangent at z.
 
@@ -302,11 +303,7 @@ def loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> In
     """
     if not (np.isfinite(z).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
         return EVERYTHING
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _loss_sum(loss, z, radius + 4 * U * np.abs(z), c)  # the ends are rounded too
-
-
-def _loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
+    radius = radius + 4 * U * np.abs(z)  # the ends are rounded too
     left, middle, right = (loss.value(at) for at in (z - radius, z, z + radius))
     high = np.maximum(left, right)
     slope = np.abs(loss.slope(z)) + ULPS * SMALLEST if loss.is_likelihood else np.abs(loss.slope(z))
@@ -318,23 +315,6 @@ def _loss_sum(loss: Loss, z: FloatArray, radius: FloatArray, c: FloatArray) -> I
     off = np.where(flat, 0.0, spread + rounding + ULPS * SMALLEST)
     lost = np.where(flat, 0.0, 4.0 + np.abs(middle) + off) * SMALLEST
     return total(np.where(flat, 0.0, c * middle), c * off * (1.0 + 8 * U) + lost)
-
-
-def primal_value(
-    loss: Loss, penalty: Penalty, c: FloatArray, w: FloatArray, z: FloatArray, radius: FloatArray
-) -> Interval:
-    """P(w, b), from the agreements and their radius.
-
-    Examples
-    --------
-    >>> from linsep.losses import Hinge
-    >>> from linsep.penalties import L2
-    >>> one = np.ones(1)
-    >>> P = primal_value(Hinge(), L2(), one, 0.5 * one, 0.1 * one, np.zeros(1))  # ½·0.25 + 0.9
-    >>> P.low <= 1.025 <= P.high, P.width < 1e-13
-    (True, True)
-    """
-    return penalty_value(penalty, w) + loss_sum(loss, z, radius, c)
 
 
 # -- the dual value ---------------------------------------------------------------------------------------------------
@@ -389,6 +369,7 @@ def exact_sum(units: IntArray) -> int:
     return sum(int(part.sum()) for part in np.array_split(units, len(units) // 512 + 1))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
     used = c > 0
@@ -397,11 +378,6 @@ def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     alpha, c = alpha[used], c[used]
     if not (np.isfinite(c).all() and (c > 0).all()):
         return EVERYTHING
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _conjugate_sum(loss, alpha, c)
-
-
-def _conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
     a = np.clip(-alpha / c, *loss.slopes)
     # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
     # highest at an end.

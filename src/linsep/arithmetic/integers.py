@@ -1,16 +1,27 @@
-"""Rows and scores in whole numbers: exact signs for the few questions that floating-point arithmetic leaves open."""
+"""Rows in whole numbers, and on subspaces: exact signs for the few questions that floating-point numbers leave open.
+
+On a subspace of all planes floats decide where their error bounds allow, whole numbers elsewhere: on which side a row
+is, which rows vanish on a hyperplane, and in two dimensions in which order they turn.
+"""
 
 from __future__ import annotations
 
-from math import gcd
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, inf
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray, IntArray
+from .exact import mantissas, whole_multiple
 
 Vector = list[int]
 
-MANTISSA = 53
+EPS = float(np.finfo(np.float64).eps)
+#: Products that underflow are off by less than this.
+TINY = 1e-290
 
 
 class IntegerRows:
@@ -33,13 +44,9 @@ class IntegerRows:
     def __init__(self, A: FloatArray) -> None:
         _, self.exponents = np.frexp(np.abs(A).max(axis=0, initial=0.0))
         self.floats = np.ldexp(A, -self.exponents)
-        mantissa, exponent = np.frexp(A)
-        self._whole = np.ldexp(mantissa, MANTISSA).astype(np.int64)
-        self._shift = exponent.astype(np.int64) - MANTISSA - self.exponents
-        lowest = self._whole & -self._whole  # the lowest bit that is set
-        bits = np.log2(np.where(lowest > 0, lowest, 1)).astype(np.int64)
-        needed = np.where(lowest > 0, -self._shift - bits, 0)
-        self._shift += max(0, int(needed.max(initial=0)))
+        self._whole, exponent = mantissas(A)
+        shift = np.where(self._whole != 0, exponent - self.exponents, 0)
+        self._shift = shift - min(0, int(shift.min(initial=0)))
         self._rows: dict[int, Vector] = {}
 
     def vector(self, v: FloatArray) -> FloatArray:
@@ -56,7 +63,7 @@ class IntegerRows:
         """Return row k as whole numbers."""
         if k not in self._rows:
             pairs = zip(self._whole[k].tolist(), self._shift[k].tolist(), strict=True)
-            self._rows[k] = [m << s if s >= 0 else m >> -s for m, s in pairs]
+            self._rows[k] = [m << s for m, s in pairs]
         return self._rows[k]
 
 
@@ -104,20 +111,6 @@ def relations(rows: list[Vector]) -> list[Vector]:
     return basis
 
 
-def is_conflict(rows: list[Vector]) -> bool:
-    """Whether Σ λᵢ aᵢ = 0 for one and, up to scale, only one λ, and that one can be chosen with all λᵢ > 0.
-
-    No v has aᵢ·v > 0 for all i then, and no row can be left out of that proof: an irreducible infeasible subsystem.
-
-    Examples
-    --------
-    >>> is_conflict([[1, 1], [-1, -1]]), is_conflict([[1, 0], [0, 1], [-2, -3]]), is_conflict([[1, 0], [0, 1]])
-    (True, True, False)
-    """
-    basis = relations(rows)
-    return len(basis) == 1 and (all(x > 0 for x in basis[0]) or all(x < 0 for x in basis[0]))
-
-
 def conflict_among(rows: list[Vector]) -> list[int] | None:
     """Return which rows make up a conflict, None where that is not seen; the last rows are the first to be left out.
 
@@ -136,3 +129,131 @@ def conflict_among(rows: list[Vector]) -> list[int] | None:
         if not basis:
             return None
     return None
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """A subspace of R^D and the rows that do not vanish on it.
+
+    Attributes
+    ----------
+    integers : IntegerRows
+        All rows.
+    basis : list of vectors
+        Its basis u₁ … u_r, exactly.
+    rows : array
+        Which rows do not vanish.
+    P, E : arrays of shape (rows, r)
+        Their products with the basis (times a power of two) in floats, and how far these can be off.
+    """
+
+    integers: IntegerRows
+    basis: list[Vector]
+    rows: IntArray
+    P: FloatArray
+    E: FloatArray
+
+    @classmethod
+    def whole(cls, integers: IntegerRows) -> Self:
+        """Return all of R^D; no row may be zero."""
+        n, D = integers.floats.shape
+        basis = [[int(i == j) for i in range(D)] for j in range(D)]
+        return cls(integers, basis, np.arange(n), integers.floats, np.full((n, D), TINY))
+
+    def exact(self, k: int) -> Vector:
+        """Return the products of row k with the basis, exactly."""
+        row = self.integers.row(int(self.rows[k]))
+        return [dot(row, u) for u in self.basis]
+
+    def signs(self, v: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return the products of the rows with v, and their exact signs."""
+        z = self.P @ v
+        doubt = self.E @ np.abs(v) + 2 * (len(v) + 1) * EPS * (np.abs(self.P) @ np.abs(v)) + TINY
+        signs, unsure = np.sign(z).astype(np.int64), np.flatnonzero(np.abs(z) <= doubt).tolist()
+        whole = whole_multiple(v) if unsure else []
+        for k in unsure:
+            value = dot(self.exact(k), whole)
+            signs[k] = (value > 0) - (value < 0)
+        return z, signs
+
+    def hyperplane(self, k: int) -> tuple[Subspace, BoolArray, BoolArray]:
+        """Return the part where row k vanishes, which rows vanish there, and which of these are on k's side of it."""
+        p = self.exact(k)
+        basis = kernel_step(self.basis, p)
+        U, A = to_floats(basis), self.integers.floats[self.rows]
+        P, E = A @ U, 2 * (len(U) + 3) * EPS * (np.abs(A) @ np.abs(U)) + TINY
+        vanished = np.zeros(len(P), dtype=bool)
+        for m in np.flatnonzero((np.abs(P) <= E).all(axis=1)).tolist():
+            row = self.integers.row(int(self.rows[m]))
+            vanished[m] = not any(dot(row, u) for u in basis)  # then it is a multiple of row k on this subspace
+        place = max(range(len(p)), key=lambda j: abs(p[j]))
+        same = [self.exact(m)[place] * p[place] > 0 for m in np.flatnonzero(vanished).tolist()]
+        kept = ~vanished
+        return Subspace(self.integers, basis, self.rows[kept], P[kept], E[kept]), vanished, np.array(same, dtype=bool)
+
+    def sweep(self) -> Sweep:
+        """Return the order in which rows turn, in two dimensions."""
+        (p, q), (e_p, e_q) = self.P.T, self.E.T
+        right, turns = p > 0, np.ones(len(p), dtype=bool)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            t = q / p
+            doubt = (e_q + np.abs(t) * e_p) / (np.abs(p) - e_p) + 4 * EPS * np.abs(t) + TINY
+        for k in np.flatnonzero(~(np.abs(p) > 2 * e_p)).tolist():
+            a, b = self.exact(k)
+            turns[k], right[k] = a != 0, (a or b) > 0
+            if a:
+                t[k], doubt[k] = _quotient(b, a)
+        return Sweep(right, *self._in_order(np.flatnonzero(turns), t, doubt))
+
+    def _in_order(self, turning: IntArray, t: FloatArray, doubt: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return the rows by slope, and after how many of them there is a gap before the next slope."""
+        order = turning[np.argsort(t[turning], kind="stable")]
+        with np.errstate(over="ignore"):
+            above = np.maximum.accumulate(t[order] + doubt[order])
+            below = np.minimum.accumulate((t[order] - doubt[order])[::-1])[::-1]
+        gap = np.ones(len(order) + 1, dtype=bool)
+        gap[1:-1] = above[:-1] < below[1:]
+        certain = np.flatnonzero(gap)
+        crowded = np.flatnonzero(np.diff(certain) > 1)
+        for first, end in zip(certain[crowded].tolist(), certain[crowded + 1].tolist(), strict=True):
+            slope = {k: Fraction(b, a) for k in order[first:end].tolist() for a, b in [self.exact(k)]}
+            members = sorted(slope, key=slope.__getitem__)
+            order[first:end] = members
+            for j in range(1, end - first):
+                gap[first + j] = slope[members[j - 1]] < slope[members[j]]
+        return order, np.flatnonzero(gap)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What v = (−t, 1) meets in a plane as t runs from −∞ to ∞: half of all directions, −v having the complement.
+
+    The row (p, q) has the product q − p t: it turns at the slope t = q/p, from right to wrong if p > 0.
+
+    Attributes
+    ----------
+    first : array of bool
+        Which rows are right at t = −∞.
+    order : array
+        The rows that turn, by slope.
+    gaps : array
+        After how many of them there is a gap before the next slope.
+    """
+
+    first: BoolArray
+    order: IntArray
+    gaps: IntArray
+
+    def right(self, s: NDArray[Any]) -> NDArray[Any]:
+        """Return the weight of the rows that are right in each gap."""
+        change = np.where(self.first[self.order], -s[self.order], s[self.order])
+        return np.asarray(s[self.first].sum() + np.append(s[:0].sum(), np.cumsum(change))[self.gaps])
+
+
+def _quotient(b: int, a: int) -> tuple[float, float]:
+    """Return b/a as a float, and how far off that is."""
+    try:
+        t = b / a
+    except OverflowError:
+        return (inf if (b > 0) == (a > 0) else -inf), inf
+    return t, EPS * abs(t) + TINY

@@ -8,6 +8,7 @@ multiplied out before it is returned, so a prime that happens to be unlucky cost
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import isqrt
 from typing import Any
 
@@ -151,6 +152,17 @@ def solve(M: Whole, B: Whole, clock: Clock) -> tuple[Whole, int]:
     raise ArithmeticError("the system is singular: its equations depend on one another")
 
 
+def columns_as_combinations(
+    M: Whole, c: IntArray, rows: Sequence[int], pivot: Sequence[int], free: Sequence[int], clock: Clock
+) -> dict[int, dict[int, Fraction]]:
+    """Return free columns as combinations of the pivots on some rows; M and c are what `to_whole` makes of them."""
+    N, D = solve(M[rows][:, pivot], M[rows][:, free], clock)
+    return {
+        j: {p: Fraction(int(N[k, m]), D) * Fraction(2) ** int(c[j] - c[p]) for k, p in enumerate(pivot) if N[k, m]}
+        for m, j in enumerate(free)
+    }
+
+
 class _Lifting:
     """x = x₀ + x₁ p + x₂ p² + …, one digit at a time: xₖ = M⁻¹ rₖ mod p, rₖ₊₁ = (rₖ − M xₖ)/p."""
 
@@ -214,7 +226,8 @@ class _Lifting:
         bound = isqrt(modulus // 2)
         for value in x.ravel():
             self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
-            numerator = _balanced(value * D, modulus)
+            numerator = value * D % modulus
+            numerator = min(numerator, numerator - modulus, key=abs)
             if abs(numerator) <= bound:
                 continue
             _, denominator = fraction_of(numerator % modulus, modulus, bound)
@@ -228,7 +241,7 @@ class _Lifting:
         half = len(self.digits) // 2 + 2
         modulus = self.p**half
         self.clock.check("reading fractions", 1e-3 * self.B.size * modulus.bit_length() ** 2)
-        N = _balanced_all(_number(self.digits[:half], self.p) * (D % modulus), modulus)
+        N = _balanced(_number(self.digits[:half], self.p) * (D % modulus), modulus)
         self.clock.check("solutions multiplied out", 0.1 * self.M.size * D.bit_length())
         return (N, D) if not (self.M.dot(N) - self.B * D).any() else None
 
@@ -244,12 +257,8 @@ def _number(digits: Sequence[NDArray[Any]], p: int) -> Whole:
     return parts[0]
 
 
-def _balanced(value: int, modulus: int) -> int:
-    value %= modulus
-    return value - modulus if 2 * value > modulus else value
-
-
-def _balanced_all(values: Whole, modulus: int) -> Whole:
+def _balanced(values: Whole, modulus: int) -> Whole:
+    """Return whole numbers modulo another, those of least size."""
     values = values % modulus
     return np.where(2 * values > modulus, values - modulus, values)
 

@@ -22,7 +22,7 @@ from .._types import BoolArray, FloatArray
 from .._words import combination, phrase
 from .enclosure import blocks
 from .exact import Clock, ProofTimeoutError, depends
-from .rational import pivots, solve, to_whole
+from .rational import columns_as_combinations, pivots, to_whole
 
 Combination = dict[int, Fraction]
 
@@ -273,12 +273,8 @@ class _Columns:
             chosen, columns = pivots(M[:, :-1], clock)
             if len(columns) < len(others):
                 return None  # too few rows to tell
-            N, D = solve(M[chosen][:, columns], M[chosen][:, -1:], clock)
+            (found,) = columns_as_combinations(M, c, chosen, columns, [len(others)], clock).values()
         except (ProofTimeoutError, ArithmeticError):
             return None
-        found = {
-            others[j]: Fraction(int(value), D) * Fraction(2) ** int(c[-1] - c[j])
-            for j, value in zip(columns, N[:, 0], strict=True)
-            if value
-        }
+        found = {others[j]: factor for j, factor in found.items()}
         return found if self._holds(place, found) else None

@@ -53,7 +53,9 @@ class WholeWeights:
         divisor = gcd(*whole) or 1
         numbers = np.empty(len(whole), dtype=object)
         numbers[:] = [number // divisor for number in whole]
-        return cls(_packed(numbers[places.reshape(-1)]), Fraction(divisor, common))
+        numbers = numbers[places.reshape(-1)]
+        packed = numbers.astype(np.int64) if sum(numbers.tolist()) < LARGE else numbers
+        return cls(packed, Fraction(divisor, common))
 
     @property
     def total(self) -> int:
@@ -84,11 +86,6 @@ class WholeWeights:
         """Return them divided by the scale, each to the nearest float: for hints, not for proofs."""
         scale = self.scale
         return np.array([number / scale for number in self.numbers.tolist()])
-
-
-def _packed(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers in 64 bits if their sum fits."""
-    return numbers.astype(np.int64) if sum(numbers.tolist()) < LARGE else numbers
 
 
 def nearest_float(value: Fraction) -> float:

@@ -56,16 +56,13 @@ class Verification:
 
     def __str__(self) -> str:
         head = "Verified" if self.ok else "NOT verified"
-        lines = [f"{head}: {self.reason}."]
-        lines += [f"{title}: {between.join(what)}." for title, between, what in self._lists() if what]
-        return "\n".join(lines)
-
-    def _lists(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        return [
+        lists = [
             ("Checked", "; ", self.checked),
             ("Taken on trust", "; ", self.trusted),
             ("Not checked", ", ", self.unchecked),
         ]
+        said = [f"{title}: {between.join(what)}." for title, between, what in lists if what]
+        return "\n".join([f"{head}: {self.reason}.", *said])
 
 
 def planes_in_words(count: int) -> str:

@@ -1,7 +1,8 @@
-"""The seal of a fit: which planes it left behind, of which data, and what it minimised."""
+"""The seal of a fit: which planes it left behind, of which data, and what it minimised; each known by a digest."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,10 +11,66 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _reading as reading
+from ..arithmetic.enclosure import gamma
 from ..objective.objective import Objective
 from ..objective.statement import Statement, plain
-from .fingerprint import Fingerprint, digest
 from .outcome import ClaimError
+
+
+def digest(coef: ArrayLike, intercept: ArrayLike) -> str:
+    """Return a short text that changes with any bit of the planes, one row each; or of the only plane.
+
+    Examples
+    --------
+    >>> digest([1.0, 2.0], 3.0) == digest([[1.0, 2.0]], [3.0]), digest([1.0], 0.0) == digest([1.0], -0.0)
+    (True, False)
+    """
+    numbers = np.column_stack([np.atleast_2d(coef), np.ravel(intercept)]).astype("<f8")
+    return hashlib.sha256(np.ascontiguousarray(numbers).data).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Sizes, the squared lengths of each class's rows, the sum of the weights.
+
+    All are sums of terms of one sign, so that they come out the same up to rounding wherever they are computed. The
+    classes of one plane are two: its own, then the rest.
+    """
+
+    n: int
+    d: int
+    squares: tuple[float, ...]
+    weight: float
+
+    @classmethod
+    def of(cls, problem: Objective) -> Self:
+        """Return the fingerprint of the problem's data."""
+        return cls(problem.n, problem.d, _squares(problem), problem.total_weight)
+
+    def differs(self, other: Fingerprint) -> str:
+        """Return in what the other's data differ, or nothing."""
+        if (self.n, self.d) != (other.n, other.d):
+            return f"the data have {other.n} rows of {other.d} columns, the fit had {self.n} of {self.d}"
+        if len(self.squares) != len(other.squares):
+            return f"the data have {len(other.squares)} classes, the fit had {len(self.squares)}"
+        error = 4 * gamma(self.n + self.d + 8)
+        slack = error * sum(self.squares)
+        if any(abs(one - two) > slack for one, two in zip(self.squares, other.squares, strict=True)):
+            return "the rows (or their labels) are not those of the fit"
+        if abs(self.weight - other.weight) > error * self.weight:
+            return "the weights of the examples are not those of the fit"
+        return ""
+
+
+def _squares(problem: Objective) -> tuple[float, ...]:
+    if problem.head.planes is not None:
+        return tuple(problem.squares.tolist())
+    if problem.examples.resident is None:
+        own, everything = float(problem.squares[problem.positive]), float(problem.squares.sum())
+        return own, everything - own
+    norms = problem.rows.squared_norms()
+    everything, difference = float(norms.sum()), float(np.einsum("i,i->", norms, problem.y))
+    return (everything + difference) / 2, (everything - difference) / 2
 
 
 @dataclass(frozen=True)
@@ -29,10 +86,7 @@ class Seal:
     @classmethod
     def of(cls, problem: Objective, result: Any, statement: Statement, classes: ArrayLike, **claimed: Any) -> Self:
         """Return the seal of what was just fitted, and whatever is claimed of it besides."""
-        labels, positive = (
-            tuple(np.asarray(classes).tolist()),
-            problem.positive if problem.head.planes is None else None,
-        )
+        labels, positive = tuple(np.asarray(classes).tolist()), None if problem.head.planes else problem.positive
         planes = digest(np.asarray(result.w, dtype=np.float64).T, result.b)
         return cls(statement, labels, positive, planes, Fingerprint.of(problem), **claimed)
 
@@ -44,16 +98,11 @@ class Seal:
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         said = {"statement": self.statement.to_dict(), "classes": [plain(label) for label in self.classes]}
-        if not self.at_once:
-            return {**said, "positive": self.positive, "plane": self.planes, "data": self.data.to_dict()}
-        data = self.data
-        return {
-            **said,
-            "planes": self.planes,
-            "shape": [data.n, data.d],
-            "squares": list(data.squares),
-            "weight": data.weight,
-        }
+        n, d, squares, weight = self.data.n, self.data.d, self.data.squares, self.data.weight
+        if self.at_once:
+            return {**said, "planes": self.planes, "shape": [n, d], "squares": list(squares), "weight": weight}
+        data = {"n": n, "d": d, "positive": squares[0], "negative": squares[1], "weight": weight}
+        return {**said, "positive": self.positive, "plane": self.planes, "data": data}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, at_once: bool = False) -> Self:
@@ -63,11 +112,13 @@ class Seal:
         if at_once:
             n, d = reading.items(data, "shape", reading.whole)
             squares = tuple(reading.items(data, "squares", reading.number))
-            fingerprint = Fingerprint(n, d, squares, reading.number(data, "weight"))
-            return cls(*known, None, reading.text(data, "planes"), fingerprint, **cls._claimed(data))
-        fingerprint = Fingerprint.from_dict(reading.section(data, "data"))
-        plane = reading.whole(data, "positive"), reading.text(data, "plane")
-        return cls(*known, *plane, fingerprint, **cls._claimed(data))
+            found = Fingerprint(n, d, squares, reading.number(data, "weight"))
+            return cls(*known, None, reading.text(data, "planes"), found, **cls._claimed(data))
+        of = reading.section(data, "data")
+        (n, d), sums = (reading.whole(of, name) for name in "nd"), ("positive", "negative", "weight")
+        positive, negative, weight = (reading.number(of, name) for name in sums)
+        found = Fingerprint(n, d, (positive, negative), weight)
+        return cls(*known, reading.whole(data, "positive"), reading.text(data, "plane"), found, **cls._claimed(data))
 
     @classmethod
     def _claimed(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["main", "run"]
 
 #: Packages that only some commands need, and the extra that brings them.
-EXTRAS = {"cyclopts": "cli", "rich": "cli", "pyarrow": "cli", "onnx": "onnx", "matplotlib": "plot"}
-EXTRAS["python_calamine"] = "excel"
+EXTRAS = {
+    **{"cyclopts": "cli", "rich": "cli", "pyarrow": "cli"},
+    **{"onnx": "onnx", "matplotlib": "plot", "python_calamine": "excel"},
+}
 #: An exit code above this stands for a signal, as in shells.
 SIGNALLED = 128
 
@@ -137,7 +139,10 @@ def _explain(error: Exception) -> str:
     if isinstance(error, OSError | ValueError):
         return _in_options(str(error))
     if type(error).__module__.startswith("cyclopts"):
-        return f"{' '.join(str(error).split())} linsep --help shows the commands, linsep COMMAND --help their options"
+        said = " ".join(str(error).split())
+        if "--data requires an argument" in said:  # a list such as --category a b takes all words to the next option
+            said += " Write the file first, and lists such as --category a b after it."
+        return f"{said} linsep --help shows the commands, linsep COMMAND --help their options"
     return f"internal error, {type(error).__name__}: {error}. Run it again with --debug and report what it shows"
 
 

@@ -87,6 +87,8 @@ def fit(
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
+    scaling: Scaling = True,
+    intercept: Intercept = True,
     seed: Seed = 0,
     test_share: float | None = None,
     max_memory: str | None = None,
@@ -101,7 +103,7 @@ def fit(
     Parameters
     ----------
     data
-        CSV, TSV, Parquet, Arrow, Feather, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
+        CSV, TSV, Parquet, Arrow, Feather, Excel, LIBSVM text or NPZ, also as .gz, .bz2 or .zst; - for standard input.
     output
         Where to write the model, a JSON file.
     loss
@@ -125,7 +127,11 @@ def fit(
 
     ready(output, data)
     chosen = training.parse_C(C)
+    if chosen is None and not scaling:
+        raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
     if max_memory is not None:
+        if not (scaling and intercept):
+            raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
         if test_share is not None:
             raise ValueError(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
@@ -139,7 +145,7 @@ def fit(
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         asked = columns.asked(reading)
-        scaled = training.is_scaled(loss, chosen, asked["degree"])
+        scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
         weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
         examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
         held, kept = None, dict[str, Any]()
@@ -152,6 +158,7 @@ def fit(
         from ..workflows.reference import Reference
 
         settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
+        settings["fit_intercept"] = intercept
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
@@ -218,6 +225,7 @@ def separable(
     data: Training,
     *,
     target: Target = None,
+    positive: str | None = None,
     estimates: bool = False,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
@@ -228,6 +236,8 @@ def separable(
 
     Parameters
     ----------
+    positive
+        Of more than two classes, the one to tell from the rest.
     estimates
         Say also which estimates of a logistic regression are finite, which are infinite and in which direction, and
         what the likelihood comes to.
@@ -237,22 +247,22 @@ def separable(
     from ..report.proofs import told
     from ..separation.recession import estimates as maximum_likelihood
     from ..separation.verdict import separability
-    from ..workflows.labels import check_two
+    from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
 
     with Waiting() as waiting:
         waiting.on(f"reading {data}")
         examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
-        check_two(examples)
+        y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
         X = examples.own_numbers()
-        found = separability(X, examples.y, time_limit=time_limit)
+        found = separability(X, y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
-        text = told(found, examples.encoding.names, len(examples.y))
+        text = told(found, examples.encoding.names, len(y))
         if estimates:
             waiting.on("following the likelihood to its supremum")
             names = examples.encoding.names
-            limit = maximum_likelihood(X, examples.y, feature_names=names, time_limit=time_limit)
+            limit = maximum_likelihood(X, y, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
             record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
     show(record, text, json, notes=examples.notes)

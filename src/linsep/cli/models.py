@@ -220,6 +220,7 @@ def export(
     model: Model,
     *,
     to: Literal["onnx", "sql", "python"],
+    dialect: Literal["duckdb", "sqlite"] | None = None,
     output: Output | None = None,
     json: bool = False,
 ) -> int:
@@ -229,6 +230,8 @@ def export(
     ----------
     to
         onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
+    dialect
+        With --to sql: whose functions may be used; text columns need those of DuckDB. Without it, what both read.
     output
         Where to; without it SQL and Python go to standard output.
     json
@@ -241,9 +244,14 @@ def export(
 
     if output is None and (json or to == "onnx"):
         raise ValueError("say where to write with -o")
+    if dialect is not None and to != "sql":
+        raise ValueError("--dialect would be ignored: it belongs to --to sql")
     ready(output, model)
     found = _read(model)
-    content = to_onnx(found) if to == "onnx" else {"sql": to_sql, "python": to_python}[to](found).encode()
+    if to == "onnx":
+        content = to_onnx(found)
+    else:
+        content = (to_python(found) if to == "python" else to_sql(found, dialect)).encode()
     if output is None:
         print(content.decode())
         return 0

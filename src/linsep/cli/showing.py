@@ -98,6 +98,7 @@ def _installation() -> dict[str, Any]:
         "polars",
         "onnx",
         "matplotlib",
+        "python-calamine",
     )
     return {
         "linsep": __version__,

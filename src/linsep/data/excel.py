@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any
 
 import pyarrow as pa
@@ -67,7 +67,8 @@ def _column(cells: list[Any], missing: set[str]) -> pa.Array:
             return pa.array(cells, pa.int64())
         return pa.array(cells, pa.float64())
     if kinds and kinds <= {date, datetime}:
-        return pa.array(cells, pa.timestamp("ms"))
+        days = [datetime.combine(cell, time()) if type(cell) is date else cell for cell in cells]
+        return pa.array(days, pa.timestamp("ms"))
     return pa.array([None if cell is None else _text(cell) for cell in cells], pa.string())
 
 

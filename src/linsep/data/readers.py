@@ -334,7 +334,7 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
         raise DataError(f"{name}: no array {target!r} in it, only {', '.join(arrays)}")
     y = arrays.get(target or "y")
     if y is not None and y.shape != (X.shape[0],):
-        raise DataError(f"{name}: X has {X.shape[0]:,} rows, y has shape {y.shape}; give each row its label")
+        raise DataError(f"{name}: {X.shape[0]:,} rows, and labels of shape {y.shape}; give each row its label")
     names = [str(one) for one in np.ravel(arrays["names"])] if "names" in arrays else None
     if names is not None:
         check_names(name, names)
@@ -360,18 +360,18 @@ def _npz_matrix(name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
     else:
         raise DataError(f"{name}: no array X in it, only {', '.join(arrays)}; write numpy.savez(path, X=…, y=…)")
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise DataError(f"{name}: X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
+        raise DataError(f"{name}: the array X must be numbers in rows and columns, not {X.dtype} of shape {X.shape}")
     if not X.shape[1]:
-        raise DataError(f"{name}: X has no columns, and so nothing to learn from")
+        raise DataError(f"{name}: it has no columns, and so nothing to learn from")
     values = X.data if is_sparse(X) else X
     if X.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > EXACT:
-        raise DataError(f"{name}: X has whole numbers above 2^53, which floats cannot tell apart; subtract their least")
+        raise DataError(f"{name}: whole numbers above 2^53 are more than floats tell apart; subtract their least")
     if not np.isfinite(values).all():
         at = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
         if is_sparse(X):
             row = int(np.searchsorted(X.indptr, at[0], side="right")) - 1
             at = (np.int64(row), X.indices[at[0]])
-        where = f"X[{', '.join(str(int(k)) for k in at)}]"
+        where = f"row {int(at[0]) + 1}, column {int(at[1]) + 1}"
         advice = "fill in what is missing, or write a table (Parquet, CSV), where values may be missing"
         raise DataError(f"{name}: {where} is not a finite number; {advice}")
     return X if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.astype(np.float64)

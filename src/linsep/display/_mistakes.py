@@ -141,5 +141,6 @@ class MistakesDisplay(Display):
         for k, panel in enumerate(panels):
             panel.imshow(self.images[k], cmap=shades, vmin=low, vmax=high)
             panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(True)  # a frame, whatever the style
             panel.set_title(f"{self.truth[k]} taken for {self.answers[k]}", fontsize="small")
             panel.set_xlabel(f"row {self.rows[k]}, z = {signed(self.agreement[k])}", fontsize="small")

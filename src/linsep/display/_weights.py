@@ -201,6 +201,7 @@ class WeightImageDisplay(Display):
             shades = colour_map(theme_of(panel), "diverging")
             self.images_.append(panel.imshow(image, cmap=shades, vmin=-strongest, vmax=strongest))
             panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(True)  # a frame, whatever the style
             panel.set_title(said.replace(" or ", "\nor ") if many else said, fontsize="small" if many else "medium")
         beyond: Any = "both" if largest > strongest else "neither"
         self.figure_.colorbar(self.images_[0], ax=panels, label="weight", shrink=0.8, extend=beyond)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import FloatArray
-from ..certificates.fingerprint import Fingerprint
 from ..certificates.kinds.gap import Gap
+from ..certificates.seal import Fingerprint
 from ..objective.duality import weights
 from ..objective.objective import Objective
 

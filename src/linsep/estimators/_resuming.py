@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..certificates.gap.claim import Claim
+from ..certificates.gap.certificate import Claim
 from ..history import History
 
 if TYPE_CHECKING:

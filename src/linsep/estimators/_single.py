@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import FloatArray
-from ..certificates.gap.certificate import Certificate
-from ..certificates.gap.claim import Claim
+from ..certificates.gap.certificate import Certificate, Claim
 from ..objective.duality import Bound
 from ..objective.objective import Objective
 

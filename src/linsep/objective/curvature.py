@@ -29,9 +29,9 @@ import scipy.linalg
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray, IntArray
+from ..arithmetic.compensated import split_product
 from ..arithmetic.enclosure import ULPS, U, blocks, gamma
 from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
-from ..arithmetic.split_product import split_product
 from ..losses import Loss
 
 __all__ = ["MANY_FEATURES", "Derivatives", "Look", "examine", "slopes", "softmax_slopes"]

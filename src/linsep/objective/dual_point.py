@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .. import _reading as reading
 from .._core import length
 from .._reading import ClaimError
 from .._types import FloatArray, IntArray
@@ -75,10 +76,12 @@ class DualPoint:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        rows, values = np.asarray(data["rows"], dtype=np.int64), np.asarray(data["values"], dtype=np.float64)
+        rows = np.asarray(reading.entry(data, "rows"), dtype=np.int64)
+        values = np.asarray(reading.entry(data, "values"), dtype=np.float64)
         if rows.shape != values.shape:
             raise ValueError(f"a dual point needs as many values as rows, not {len(values)} for {len(rows)}")
-        return cls(float(data["positive"]), float(data["negative"]), rows, values, float(data["shift"]))
+        positive, negative, shift = (float(reading.entry(data, name)) for name in ("positive", "negative", "shift"))
+        return cls(positive, negative, rows, values, shift)
 
 
 def exceptions(

@@ -174,8 +174,8 @@ def _bound_on_fewer(problem: Objective, w: FloatArray, b: Any) -> Interval | Non
     head = _with_head(problem)
     with np.errstate(all="ignore"):
         each = head.each(head.scores(w, b)[0])
-    if not (np.isfinite(problem.head.self_concordance) and 0 < each.sum() < np.inf):
-        return None
+    if not (0 < problem.head.self_concordance < np.inf and 0 < each.sum() < np.inf):
+        return None  # a quadratic attains its minimum
     for kept in _fewer(problem.rows.X, each):
         weight = None if problem.sample_weight is None else problem.sample_weight[kept]
         fewer = problem.chosen(kept, weight)

@@ -76,11 +76,11 @@ class Statement:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        weights = data["class_weight"]
+        weights, C = reading.entry(data, "class_weight"), reading.optional(data, "C", reading.number)
         return cls(
             losses.get(reading.text(data, "loss")),
             Penalty(reading.number(data, "l2"), reading.number(data, "l1")),
-            np.inf if data["C"] is None else reading.number(data, "C"),
+            np.inf if C is None else C,
             reading.flag(data, "fit_intercept"),
             {plain(label): float(weight) for label, weight in weights} if isinstance(weights, list) else weights,
         )

@@ -8,11 +8,18 @@ import numpy as np
 
 from .. import __version__
 from .._types import FloatArray
+from .._words import listed
 from ..data.encoding import MatrixEncoding, from_dict
 from .terms import Category, Model, Text, model_terms
 
 #: What the graph needs at the least.
 OPSET, ML_OPSET = 18, 3
+#: What inputs are, in the words of the model's own documentation.
+NUMBER = "a number in the units of the file that the model was fitted on; NaN where it is missing"
+CATEGORY = 'text; "" where it is missing. The levels of the fit: {}'
+DATE = f"nanoseconds since 1970-01-01, UTC, as a 64-bit whole number; {np.iinfo(np.int64).min} where it is missing"
+TEXT = "text, of which the words are told apart; empty where it is missing"
+MATRIX = "one column a feature, in the order and the units of the file that the model was fitted on"
 
 
 class _Graph:
@@ -42,9 +49,10 @@ class _Graph:
         self.nodes.append(self.onnx.helper.make_node(op, list(inputs), [output], domain=domain, **attributes))
         return output
 
-    def input(self, name: str, kind: str, width: int = 1) -> str:
-        kinds = {"number": self.onnx.TensorProto.DOUBLE, "text": self.onnx.TensorProto.STRING}
-        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kinds[kind], ["rows", width]))
+    def input(self, name: str, kind: str, what: str, width: int = 1) -> str:
+        types = self.onnx.TensorProto
+        of_kind = {"number": types.DOUBLE, "text": types.STRING, "date": types.INT64}[kind]
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, of_kind, ["rows", width], what))
         return name
 
 
@@ -52,7 +60,9 @@ def to_onnx(found: Any) -> bytes:
     """Return a serialised ONNX model in double precision.
 
     Its inputs are called as the columns and are of shape (rows, 1): doubles with NaN for missing numbers, text with ""
-    for missing categories; dates are doubles, the seconds since 1970. A model of LIBSVM text or NPZ has one input, X.
+    for missing categories; dates are 64-bit whole numbers, the nanoseconds since 1970, as pandas and NumPy keep them
+    (``.astype("int64")``, missing ones the lowest number). A model of LIBSVM text or NPZ has one input, X. All of that
+    is said in the model, too: each input and output has its description (``doc_string``), the metadata have them all.
     Its outputs are ``label`` and, where the model has them, ``probabilities``. Words of text are told apart by an
     operator of onnxruntime (``Tokenizer``), and made lower case by the locale C.UTF-8 of the machine that runs it.
 
@@ -63,7 +73,7 @@ def to_onnx(found: Any) -> bytes:
     model = model_terms(found)
     graph = _Graph()
     if isinstance(from_dict(found.encoding), MatrixEncoding):
-        X = graph.input("X", "number", len(model.numbers))
+        X = graph.input("X", "number", MATRIX, len(model.numbers))
         parts = [graph.add("MatMul", X, graph.constant(np.array([weights for _, weights in model.products])))]
     else:
         dates = _Dates(graph, model)
@@ -80,7 +90,7 @@ def _number_scores(graph: _Graph, model: Model, dates: _Dates) -> list[str]:
     """Scores of standardised numbers and their products, and of being missing."""
     if not model.numbers:
         return []
-    columns = [dates.part(number.name) or graph.input(number.name, "number") for number in model.numbers]
+    columns = [dates.part(number.name) or graph.input(number.name, "number", NUMBER) for number in model.numbers]
     raw = graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
     mean = graph.constant(np.array([[number.mean for number in model.numbers]]))
     scale = graph.constant(np.array([[number.scale for number in model.numbers]]))
@@ -117,7 +127,7 @@ def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
         levels = {value: weights for value, weights in levels.items() if value.isdigit()}
         keys = dict(keys_int64s=[_Dates.MISSING, *map(int, levels)])
     places = list(range(1, len(levels) + 2))
-    values = part or graph.input(category.name, "text")
+    values = part or graph.input(category.name, "text", CATEGORY.format(listed(list(category.levels), 8)))
     code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", values_int64s=places, default_int64=0, **keys)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
     table: FloatArray = np.array([category.other, category.missing, *levels.values()])
@@ -125,7 +135,7 @@ def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
 
 
 class _Dates:
-    """The parts of dates, from the seconds since 1970 by whole numbers.
+    """The parts of dates, from the nanoseconds since 1970 by whole numbers.
 
     The calendar is that of Howard Hinnant's `civil_from_days`: years begin in March, 400 of them have 146,097 days.
     """
@@ -141,19 +151,24 @@ class _Dates:
             return None
         date, part = self.parts[name]
         if date not in self.made:
-            self.made[date] = self._of(self.graph.input(date, "number"))
+            self.made[date] = self._of(self.graph.input(date, "date", DATE))
         return self.made[date][part]
 
-    def _of(self, seconds: str) -> dict[str, str]:
+    def _of(self, moment: str) -> dict[str, str]:
         add, constant = self.graph.add, self.graph.constant
-        integer = self.graph.onnx.TensorProto.INT64
-        days = add("Div", seconds, constant(np.float64(86_400.0)))
-        missing = add("IsNaN", days)
-        day = add("Cast", add("Floor", add("Where", missing, constant(np.float64(0.0)), days)), to=integer)
+        missing = add("Equal", moment, constant(np.iinfo(np.int64).min))
 
         def whole(op: str, left: str, right: int | str) -> str:
             return add(op, left, constant(np.int64(right)) if isinstance(right, int) else right)
 
+        def floored(left: str, right: int) -> str:
+            return whole("Div", whole("Sub", left, whole("Mod", left, right)), right)
+
+        known = add("Where", missing, constant(np.int64(0)), moment)
+        milliseconds = floored(known, 1_000_000)  # in whole ones, as linsep reads a file
+        exact = add("Cast", milliseconds, to=self.graph.onnx.TensorProto.DOUBLE)
+        days = add("Where", missing, constant(np.nan), add("Div", exact, constant(np.float64(86_400e3))))
+        day = floored(milliseconds, 86_400_000)
         of_era = whole("Mod", whole("Add", day, 719_468), 146_097)  # of 400 years
         leaps = whole("Sub", whole("Div", of_era, 36_524), whole("Div", of_era, 1_460))
         years = whole("Div", whole("Sub", whole("Add", of_era, leaps), whole("Div", of_era, 146_096)), 365)
@@ -172,7 +187,7 @@ class _Dates:
 
 def _text_score(graph: _Graph, text: Text) -> str:
     """TF-IDF of the words, (1 + ln count) · idf, made one long, times their weights."""
-    flat = graph.add("Reshape", graph.input(text.name, "text"), graph.constant(np.array([-1])))
+    flat = graph.add("Reshape", graph.input(text.name, "text", TEXT), graph.constant(np.array([-1])))
     lower = graph.add("StringNormalizer", flat, case_change_action="LOWER", is_case_sensitive=1, locale="C.UTF-8")
     # Two letters or digits at the least, as scikit-learn's words.
     rule: dict[str, Any] = dict(mark=0, mincharnum=1, pad_value="", tokenexp=r"[\pL\pN_][\pL\pN_]+")
@@ -208,18 +223,24 @@ def _finished(graph: _Graph, model: Model, scores: str) -> bytes:
     graph.add("Gather", graph.constant(labels), winner, output="label", axis=0)
     kinds = {"i": onnx.TensorProto.INT64, "f": onnx.TensorProto.DOUBLE}
     outputs = [
-        onnx.helper.make_tensor_value_info("label", kinds.get(labels.dtype.kind, onnx.TensorProto.STRING), ["rows"])
+        onnx.helper.make_tensor_value_info(
+            "label", kinds.get(labels.dtype.kind, onnx.TensorProto.STRING), ["rows"], "the class that is predicted"
+        )
     ]
     if model.link is not None:
         _probabilities(graph, model, scores)
         shape = ["rows", len(model.classes)]
-        outputs.append(onnx.helper.make_tensor_value_info("probabilities", onnx.TensorProto.DOUBLE, shape))
+        what = f"of the classes {', '.join(map(str, model.classes))}, in this order"
+        outputs.append(onnx.helper.make_tensor_value_info("probabilities", onnx.TensorProto.DOUBLE, shape, what))
     made = onnx.helper.make_graph(graph.nodes, "linsep", graph.inputs, outputs, graph.constants)
     domains = {"": OPSET, "ai.onnx.ml": ML_OPSET, **({"com.microsoft": 1} if model.texts else {})}
     opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in domains.items()]
     document = onnx.helper.make_model(
         made, opset_imports=opsets, ir_version=9, producer_name="linsep", producer_version=__version__
     )
+    document.doc_string = "A linear classifier, exported by linsep. The metadata say what its inputs and outputs are."
+    said = {f"{kind} {one.name}": one.doc_string for kind in ("input", "output") for one in getattr(made, kind)}
+    onnx.helper.set_model_props(document, said)
     onnx.checker.check_model(document)
     return bytes(document.SerializeToString())
 

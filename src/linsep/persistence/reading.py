@@ -115,7 +115,9 @@ def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     except ModelFileError:
         raise
     except KeyError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {what} lacks {error}: not a file that linsep wrote") from error
+        raise ModelFileError(
+            f"{os.fspath(path)}: {what} lacks {error.args[0]!r}: not a file that linsep wrote"
+        ) from error
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, reading.ClaimError) as error:
         reason = str(error) or type(error).__name__
         raise ModelFileError(f"{os.fspath(path)}: {what} cannot be used: {reason}") from error

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..data.sources import DataError
-from .terms import Category, Model, model_terms
+from .terms import Category, Model, Text, model_terms
 
 
-def to_sql(found: Any) -> str:
+def to_sql(found: Any, dialect: str | None = None) -> str:
     """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.
 
     It is standard SQL that SQLite and DuckDB read alike; columns are named as in the file the model was fitted on.
     Dates are columns of dates, of timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00.
+    Text is taken apart into words by functions of DuckDB, which no other dialect has.
 
     Parameters
     ----------
     found : ModelFile
+    dialect : {"duckdb", "sqlite"}, optional
+        Whose functions may be used; only those of both, if it is not said.
     """
     model = model_terms(found)
-    if model.texts:
+    if model.texts and dialect != "duckdb":
+        who = "SQLite has no function that takes it" if dialect == "sqlite" else "standard SQL does not take"
         raise DataError(
-            f"column {model.texts[0].name!r} is text, which SQL cannot take apart into words; use --to python or onnx"
+            f"column {model.texts[0].name!r} is text, and {who} apart into words; use --dialect duckdb, or --to python "
+            "or onnx"
         )
     scores = [f"({_score(model, k)})" for k in range(len(model.intercept))]
     lines = [f"{_prediction(model, scores)} AS prediction"]
@@ -96,6 +101,7 @@ def _score(model: Model, k: int) -> str:
         if number.missing and number.missing[k]
     ]
     terms += [_case(_value(model, category.name), category, k) for category in model.categories]
+    terms += [_words(text, k) for text in model.texts]
     return "\n  + ".join(terms)
 
 
@@ -116,6 +122,22 @@ def _case(value: str, category: Category, k: int) -> str:
         else _number(category.other[k])
     )
     return f"CASE WHEN {value} IS NULL THEN {_number(category.missing[k])} ELSE {known} END"
+
+
+def _words(text: Text, k: int) -> str:
+    """TF-IDF of the words, (1 + ln count) · idf, made one long, times their weights; in the dialect of DuckDB."""
+    found = f"regexp_extract_all(LOWER(COALESCE(CAST({_name(text.name)} AS VARCHAR), '')), '[\\p{{L}}\\p{{N}}_]{{2,}}')"
+    known = f"[{', '.join(map(_literal, text.words))}]"
+    damped = f"(1e0 + LN(LEN([v FOR v IN {found} IF v = u])))"
+
+    def total(numbers: Iterable[float], power: int) -> str:
+        each = f"({damped} * [{', '.join(map(_number, numbers))}][list_position({known}, u)])"
+        every = f"{each} * {each}" if power == 2 else each
+        return f"list_sum([{every} FOR u IN list_distinct({found}) IF list_contains({known}, u)])"
+
+    idf = [one for one, _ in text.words.values()]
+    weighed = [one * weights[k] for one, weights in text.words.values()]
+    return f"COALESCE({total(weighed, 1)} / SQRT({total(idf, 2)}), 0e0)"
 
 
 def _prediction(model: Model, scores: Sequence[str]) -> str:

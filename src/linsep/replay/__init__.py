@@ -7,7 +7,7 @@
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     shown = replay(Perceptron(order="cyclic"), X, y, f"{folder}/replay.html")
 >>> len(shown.records), shown.records[-1].updates
-(6, 4)
+(7, 4)
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def _weights_table(plane: Weights) -> str:
     if plane.per_unit is not None and plane.intercept_at_zero is not None:
         unit, intercept = plane.per_unit, plane.intercept_at_zero
     heads = ["feature", "importance", "weight per unit"]
-    columns = [[f"{value:.3g}" for value in plane.importance], [f"{value:+.4g}" for value in unit]]
+    columns = [[f"{value:.3g}" for value in plane.importance], [f"{value:+.4g}".replace("inf", "∞") for value in unit]]
     if plane.odds_ratios is not None:
         heads.append("odds ratio")
         columns.append([written(value) for value in plane.odds_ratios])

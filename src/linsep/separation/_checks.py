@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._reading import ClaimError
 from .._types import FloatArray, IntArray
 from ..arithmetic.exact import (
     Check,
@@ -43,133 +45,126 @@ _KIND = {
 }
 
 
+def held(check: Check) -> Check:
+    """Return a check that holds; raise `ClaimError` for one that does not."""
+    if not check:
+        raise ClaimError(check.reason)
+    return check
+
+
 def verify(proof: Separability, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, clock: Clock) -> Check:
     """Check a verdict on data; rows without weight are left out, and no proof may name them."""
     matrix, labels = matrix_of(X), np.asarray(y)
+    wanted = f"y must hold a label {proof.classes[0]!r} or {proof.classes[1]!r} for each row of X"
     if labels.shape != (matrix.shape[0],):
-        return Check(False, f"y must hold a label {proof.classes[0]!r} or {proof.classes[1]!r} for each row of X")
+        return Check(False, wanted)
     if sample_weight is not None:
         counted = counted_rows(sample_weight, matrix.shape[0])
-        named = np.array([*(proof.points or []), *(proof.support or [])], dtype=np.int64)
-        place = np.full(matrix.shape[0], -1)
-        place[counted] = np.arange(len(counted))
-        if not all(0 <= i < len(place) and place[i] >= 0 for i in named.tolist()):
+        place = {i: k for k, i in enumerate(counted.tolist())}
+        if not all(i in place for i in (*(proof.points or []), *(proof.support or []))):
             return Check(False, "the proof names a row that the data do not have, or that has no weight")
-        proof, matrix, labels = proof.in_rows(place.tolist()), matrix[counted], labels[counted]
+        proof, matrix, labels = proof.in_rows(place), matrix[counted], labels[counted]
     if not np.isin(labels, np.array(proof.classes)).all():
-        return Check(False, f"y must hold a label {proof.classes[0]!r} or {proof.classes[1]!r} for each row of X")
-    signs = np.where(labels == proof.classes[1], 1.0, -1.0)
-    fields = _check_fields(proof, matrix.shape[1])
-    return _check_proof(proof, matrix, signs, clock) if fields else fields
+        return Check(False, wanted)
+    try:
+        _check_fields(proof, matrix.shape[1])
+        return _check_proof(proof, matrix, np.where(labels == proof.classes[1], 1.0, -1.0), clock)
+    except ClaimError as failure:
+        return Check(False, str(failure))
 
 
-def _check_fields(proof: Separability, d: int) -> Check:
+def _check_fields(proof: Separability, d: int) -> None:
     """Check that everything which goes with the verdict is there, in the right number, and nothing else."""
     if proof.verdict not in EXPECTED:
-        return Check(False, f"{proof.verdict!r} is no verdict that could be checked")
+        raise ClaimError(f"{proof.verdict!r} is no verdict that could be checked")
     for name in ("coef", "intercept", "margin", "points", "weights", "support", "support_weights"):
         there, expected = getattr(proof, name) is not None, name in EXPECTED[proof.verdict]
         if there != expected and not (proof.verdict == "quasi" and name in ("support", "support_weights")):
-            return Check(False, f"{_KIND[name]} {'do not go' if there else 'must go'} with {proof.verdict!r}")
+            raise ClaimError(f"{_KIND[name]} {'do not go' if there else 'must go'} with {proof.verdict!r}")
     if proof.verdict not in ("separable", "quasi") and proof.plane is not None:
-        return Check(False, f"a plane does not go with {proof.verdict!r}")
+        raise ClaimError(f"a plane does not go with {proof.verdict!r}")
     if proof.dependencies and proof.verdict not in ("overlap", "quasi"):
-        return Check(False, f"columns that depend on others do not go with {proof.verdict!r}")
+        raise ClaimError(f"columns that depend on others do not go with {proof.verdict!r}")
     if proof.on_plane != 0 and proof.verdict != "quasi":
-        return Check(False, f"points on a plane do not go with {proof.verdict!r}")
+        raise ClaimError(f"points on a plane do not go with {proof.verdict!r}")
     expected_infinite = {"separable": list(range(d + proof.fit_intercept)), "overlap": [], "inseparable": None}
     if proof.verdict in expected_infinite and proof.infinite != expected_infinite[proof.verdict]:
-        return Check(False, f"other coefficients are without a finite estimate if data are {proof.verdict!r}")
+        raise ClaimError(f"other coefficients are without a finite estimate if data are {proof.verdict!r}")
     if proof.feature_names is not None and len(proof.feature_names) != d:
-        return Check(False, f"there are {len(proof.feature_names)} names for {d} columns")
-    return _check_sizes(proof, d)
+        raise ClaimError(f"there are {len(proof.feature_names)} names for {d} columns")
+    if proof.coef is not None and proof.intercept is not None:
+        _check_sizes(proof.coef, proof.intercept, proof.plane, d, proof.fit_intercept)
 
 
-def _check_sizes(proof: Separability, d: int) -> Check:
+def _check_sizes(coef: FloatArray, b: float, plane: tuple[Fraction, ...] | None, d: int, fit_intercept: bool) -> None:
     """Check that there are as many coefficients as columns, and that the plane in floats is the exact one's."""
-    if proof.coef is None or proof.intercept is None:
-        return Check(True, "")
-    if np.shape(proof.coef) != (d,):
-        return Check(False, f"the plane has {len(proof.coef)} coefficients, the data {d} columns")
-    if not proof.fit_intercept and proof.intercept != 0:
-        return Check(False, f"a plane through the origin has no intercept, not {proof.intercept}")
-    if proof.plane is None:
-        return Check(True, "")
-    if len(proof.plane) != d + 1 or (not proof.fit_intercept and proof.plane[-1] != 0):
-        return Check(False, f"the plane has {len(proof.plane)} numbers for {d} coefficients, or one too many")
-    if not np.array_equal(rounded(proof.plane), [*proof.coef, proof.intercept]):
-        return Check(False, "the coefficients are not those of the plane, rounded")
-    return Check(True, "")
+    if np.shape(coef) != (d,):
+        raise ClaimError(f"the plane has {len(coef)} coefficients, the data {d} columns")
+    if not fit_intercept and b != 0:
+        raise ClaimError(f"a plane through the origin has no intercept, not {b}")
+    if plane is None:
+        return
+    if len(plane) != d + 1 or (not fit_intercept and plane[-1] != 0):
+        raise ClaimError(f"the plane has {len(plane)} numbers for {d} coefficients, or one too many")
+    if not np.array_equal(rounded(plane), [*coef, b]):
+        raise ClaimError("the coefficients are not those of the plane, rounded")
 
 
 def _check_proof(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
     """Check the proof itself."""
     if proof.verdict in ("separable", "quasi"):
         plane = _check_plane(proof, X, signs, clock)
-        if proof.separable or not plane:
+        if proof.separable:
             return plane
-    assert proof.points is not None
-    assert proof.weights is not None
+    points: Any = (proof.points, proof.weights)
+    support: Any = (proof.support, proof.support_weights)
     intercept: Any = dict(intercept=proof.fit_intercept)
-    if proof.verdict == "overlap" and proof.points == proof.support and proof.weights == proof.support_weights:
-        touching = Check(True, "the same combinations are checked below")
-    else:
-        touching = check_overlap(X, signs, proof.points, proof.weights, **intercept, time_limit=clock.left())
-    if not touching or proof.verdict == "inseparable":
-        return touching
+    if proof.verdict == "overlap":
+        if points != support:  # else the same combinations are checked with their span
+            held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
+        parts: Any = (*support, proof.dependencies)
+        return check_support(X, signs, *parts, **intercept, time_limit=clock.left())
+    touching = held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
     if proof.verdict == "quasi":
-        held = _check_infinite(proof, X, signs, clock)
-        return touching if held else held
-    assert proof.support is not None
-    assert proof.support_weights is not None
-    parts = proof.support, proof.support_weights, proof.dependencies
-    return check_support(X, signs, *parts, **intercept, time_limit=clock.left())
+        _check_infinite(proof, X, signs, clock)
+    return touching
 
 
 def _check_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
     """Check that the plane separates, its margin, and how many points are on it."""
-    assert proof.coef is not None
-    assert proof.intercept is not None
-    assert proof.margin is not None
-    coef: Any = proof.coef if proof.plane is None else proof.plane[:-1]
-    b: Any = proof.intercept if proof.plane is None else proof.plane[-1]
-    b = b if proof.fit_intercept else None
-    found = check_plane(X, signs, coef, b, strict=proof.separable, time_limit=clock.left())
-    if not found:
-        return found
+    plane: Any = (proof.coef, proof.intercept) if proof.plane is None else (proof.plane[:-1], proof.plane[-1])
+    margin: Any = proof.margin
+    coef, b = plane[0], plane[1] if proof.fit_intercept else None
+    found = held(check_plane(X, signs, coef, b, strict=proof.separable, time_limit=clock.left()))
     if not proof.separable:
         zeros = len(_on_plane(proof, X, signs, clock))
         if proof.on_plane != zeros:
-            return Check(False, f"{zeros} points lie on the plane, not {proof.on_plane}")
-        return found if proof.margin == 0 else Check(False, f"a weak plane has no margin, not {proof.margin}")
-    if not np.any(coef):  # of one class
-        return found if proof.margin == np.inf else Check(False, "a plane without weights is infinitely far away")
-    kept = check_margin(X, signs, coef, b, proof.margin, time_limit=clock.left())
-    return found if kept else kept
+            raise ClaimError(f"{zeros} points lie on the plane, not {proof.on_plane}")
+        if margin != 0:
+            raise ClaimError(f"a weak plane has no margin, not {margin}")
+    elif np.any(coef):
+        held(check_margin(X, signs, coef, b, margin, time_limit=clock.left()))
+    elif margin != np.inf:  # of one class
+        raise ClaimError("a plane without weights is infinitely far away")
+    return found
 
 
-def _check_infinite(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
+def _check_infinite(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> None:
     """Check which coefficients are said to have no finite estimate, and so that the others have one."""
-    size, intercept = X.shape[1] + proof.fit_intercept, proof.fit_intercept
-    depend = check_dependencies(X, proof.dependencies, intercept=intercept, time_limit=clock.left())
-    if not depend:
-        return depend
+    intercept: Any = dict(intercept=proof.fit_intercept)
+    held(check_dependencies(X, proof.dependencies, **intercept, time_limit=clock.left()))
     if proof.infinite is None:
-        return Check(proof.support is None, "rows that hold coefficients go with saying which ones")
+        held(Check(proof.support is None, "rows that hold coefficients go with saying which ones"))
+        return
     if proof.support is None or proof.support_weights is None:
-        return Check(False, "there is no proof that some coefficients have a finite estimate")
-    weights = check_overlap(
-        X, signs, proof.support, proof.support_weights, intercept=intercept, time_limit=clock.left()
-    )
-    if not weights:
-        return weights
-    on_plane = _on_plane(proof, X, signs, clock)
-    found = unbounded(X, signs, proof.support, on_plane, intercept=intercept, clock=clock)
+        raise ClaimError("there is no proof that some coefficients have a finite estimate")
+    held(check_overlap(X, signs, proof.support, proof.support_weights, **intercept, time_limit=clock.left()))
+    found = unbounded(X, signs, proof.support, _on_plane(proof, X, signs, clock), **intercept, clock=clock)
     if found is None:
-        return Check(False, "the rows of the proof do not span all points on the plane")
+        raise ClaimError("the rows of the proof do not span all points on the plane")
     if found != proof.infinite:
-        return Check(False, f"{len(found)} of {size} coefficients are without a finite estimate, or others")
-    return Check(True, "")
+        size = X.shape[1] + proof.fit_intercept
+        raise ClaimError(f"{len(found)} of {size} coefficients are without a finite estimate, or others")
 
 
 def _on_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> IntArray:

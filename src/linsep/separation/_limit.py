@@ -17,8 +17,8 @@ from ..losses import Logistic
 from ..objective.dual_point import DualPoint
 from ..objective.enclosure import enclosed_bound
 from ..objective.problem import Problem
-from ._counted_rows import CountedRows
-from ._likelihood import derivatives, step_length
+from ._question import CountedRows
+from .common_point import derivatives, step_length
 from .face import signed_rows
 from .floats import scaled
 

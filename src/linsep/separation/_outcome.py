@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import is_sparse
-from ..arithmetic.exact import ProofTimeoutError, check_plane, plane_margin, rounded, sides
-from ._aliases import Dependencies
+from ..arithmetic.exact import Dependencies, ProofTimeoutError, check_plane, plane_margin, rounded, sides
 from ._question import Plane, Question
 from .face import unbounded
 

@@ -1,22 +1,32 @@
-"""The data of one question: rows aᵢ = yᵢ [xᵢ, 1] in floats of like scale, in whole numbers, and beside a plane."""
+"""The data of one question: rows aᵢ = yᵢ [xᵢ, 1] in whole numbers, beside a plane, and in floats of like scale.
+
+Modulo the span V of some of them (the quotient space) rows are seen in floats, in coordinates orthogonal to V.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
-from .._core import is_sparse
+from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Clock, sides
+from ..geometry import augment
+from ._input import counted_rows, matrix_of
 from .face import Face, signed_rows
-from .floats import View, scaled
+from .floats import View, filled, pivot_columns, scaled
+from .proof import Separability
 
+#: The share of a row's length outside V below which floats say nothing.
+NEGLIGIBLE = 1e-9
 #: A plane θ = [w, b]: floats in an array, or a list of Fractions.
 Plane = Any
 
@@ -80,7 +90,7 @@ class Question:
         M, r, c = rational.to_whole(A[:, columns].toarray() if is_sparse(A) else A)
         return WholeRows(M, columns.tolist(), r, c)
 
-    def only(self, which: IntArray) -> Question:
+    def only(self, which: IntArray) -> Self:
         """Return the same question of some of the rows."""
         return replace(self, X=self.X[which], y=self.y[which])
 
@@ -98,3 +108,97 @@ class Question:
         bad = signs < 0
         bad[view.live] |= signs[view.live] == 0
         return np.flatnonzero(bad)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedRows(Question):
+    """The rows with weight, their labels ±1 and weights, and where each is in the data given."""
+
+    c: FloatArray
+    numbers: IntArray
+    place: dict[int, int]
+
+    @classmethod
+    def of(cls, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, found: Separability, clock: Clock) -> Self:
+        """Return the rows of the data that a verdict is about."""
+        matrix = matrix_of(X)
+        n = int(matrix.shape[0])
+        rows = np.arange(n) if sample_weight is None else counted_rows(sample_weight, n)
+        c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        labels = np.where(np.asarray(y) == found.classes[1], 1.0, -1.0)
+        place = dict(zip(rows.tolist(), range(len(rows)), strict=True))
+        part = matrix if len(rows) == n else matrix[rows]
+        return cls(part, labels[rows], found.fit_intercept, clock, c=c[rows], numbers=rows, place=place)
+
+    def has(self, named: Iterable[int]) -> bool:
+        """Whether these rows of the data given have weight."""
+        return all(i in self.place for i in named)
+
+    def number(self, i: int) -> int:
+        """Return which of the rows given one is."""
+        return int(self.numbers[i])
+
+    def held(self, found: Separability) -> Face:
+        """Return the span of the rows on every weak plane: of all, if the classes overlap; of none, if separable."""
+        return self.face([self.place[i] for i in found.support or []])
+
+    def on_face(self, found: Separability) -> CountedRows:
+        """Return the rows on every weak plane alone."""
+        if found.verdict == "overlap":
+            return self
+        on = np.flatnonzero(self.sides(found.theta) == 0)
+        return replace(self, X=self.X[on], y=self.y[on], c=self.c[on], numbers=self.numbers[on])
+
+
+def whole_space(asked: Question) -> View:
+    """Return the rows as they are, where V is nothing; without an intercept, rows of zeros are left out."""
+    live = np.arange(asked.n) if asked.intercept else np.flatnonzero(filled(asked.X))
+    return View(Rows(asked.like_scaled[0]), asked.y, asked.intercept, lambda v: v, live)
+
+
+def quotient(asked: Question, basis: list[int], inside: Collection[int]) -> View:
+    """Return the rows modulo the span of a basis; rows that are known to be inside are left out."""
+    X, _ = asked.like_scaled
+    asked.clock.check("a change of coordinates", 5.0 * asked.size**3 + 2.0 * asked.size * Rows(X).stored)
+    A = signed_rows(X, asked.y, basis, intercept=asked.intercept)
+    if is_sparse(X) and asked.size > 1000:
+        reduced, lift = _eliminated(asked, A)
+    else:
+        reduced, lift = _projected(asked, A.toarray() if is_sparse(A) else A)
+    rows = Rows(reduced)
+    outside = rows.squared_norms() > NEGLIGIBLE**2 * (Rows(X).squared_norms() + asked.intercept)
+    outside[list(inside)] = False
+    return View(rows, asked.y, False, lift, np.flatnonzero(outside))
+
+
+def _projected(asked: Question, A: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Return the rows in an orthonormal basis of the complement, for dense data."""
+    X, _ = asked.like_scaled
+    Q, _ = np.linalg.qr((A / np.linalg.norm(A, axis=1, keepdims=True)).T, mode="complete")
+    Z = Q[:, len(A) :]
+    reduced = np.asarray(X @ Z[: asked.d], dtype=np.float64)
+    if asked.intercept:
+        reduced += Z[asked.d]
+    return reduced, lambda v: np.asarray(Z @ v)
+
+
+def _eliminated(asked: Question, A: Any) -> tuple[Any, Callable[[FloatArray], FloatArray]]:
+    """Return the rows with as many columns eliminated as the basis has rows, for sparse data."""
+    X, _ = asked.like_scaled
+    used = np.unique(A.indices)
+    # rare columns go first: a common one, such as the intercept's, would fill all rows
+    common = np.append(X.getnnz(axis=0), [asked.n] * asked.intercept)[used]
+    pivot = used[pivot_columns(A[:, used].toarray() / common)]
+    free = np.setdiff1d(np.arange(asked.size), pivot)
+    R = sparse.csr_matrix(np.linalg.solve(A[:, pivot].toarray(), A[:, free].toarray()))
+    whole = augment(X) if asked.intercept else X
+    reduced = sparse.csr_matrix(whole[:, free] - whole[:, pivot] @ R)
+    reduced.data[np.abs(reduced.data) < NEGLIGIBLE] = 0.0
+    reduced.eliminate_zeros()
+
+    def lift(v: FloatArray) -> FloatArray:
+        theta = np.zeros(asked.size)
+        theta[free], theta[pivot] = v, -(R @ v)
+        return theta
+
+    return reduced, lift

@@ -12,11 +12,13 @@ Nothing here decides: what is found is tried in whole numbers by `separation`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .._core import is_sparse
 from .._types import FloatArray, IntArray
 from ..arithmetic.exact import Clock
-from ._likelihood import derivatives, step_length
 
 NEWTON = 30  # steps at the most; a maximum that is not reached by then is probably none
 STATIONARY = 1e-10  # Σ αᵢ uᵢ of rows that are orthonormal in their columns
@@ -111,3 +113,22 @@ def _exchange(basis: IntArray, mu: FloatArray, block: IntArray, weights: FloatAr
             change = -share / share[k]
             change[k] = 1.0 / share[k] - 1.0
             shares[i + 1 :] += shares[i + 1 :, k, None] * change
+
+
+# -- Newton's method on the likelihood Σ cᵢ log σ(aᵢ·θ) ----------------------------------------------------------------
+
+
+def derivatives(A: Any, c: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return α = σ(−z), the slope Aᵀ(c α) and the curvature Aᵀ diag(c α (1 − α)) A at z = Aθ."""
+    alpha = 1.0 / (1.0 + np.exp(np.clip(z, -700.0, 700.0)))
+    h = c * alpha * (1.0 - alpha)
+    H = (A.multiply(h[:, None]).T @ A).todense() if is_sparse(A) else A.T @ (A * h[:, None])
+    return alpha, A.T @ (c * alpha), np.asarray(H)
+
+
+def step_length(c: FloatArray, z: FloatArray, move: FloatArray, longest: float = 1.0) -> float:
+    """Return how much of a step raises the likelihood, up to rounding: as much as allowed, halved while it does not."""
+    now, length = float(c @ np.logaddexp(0.0, -z)), longest
+    while length > 1e-6 and float(c @ np.logaddexp(0.0, -z - length * move)) > now * (1.0 + 1e-14):
+        length /= 2
+    return length

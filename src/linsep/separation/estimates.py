@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _reading as reading
+from .._reading import ClaimError
 from .._types import FloatArray
-from ..arithmetic.exact import Check, Clock
-from ._aliases import involved
-from ._estimates_checks import verify
-from ._estimates_words import MINUS, OPEN, PLUS, supremum_in_words, verdicts_in_words
-from ._fractions import read_fraction, weights_read, weights_written, written_fraction
-from ._limit import NEAR
-from .proof import Separability
+from .._words import combination, phrase
+from ..arithmetic.exact import Check, Clock, Dependencies, check_cone, check_rank
+from ._checks import held
+from ._limit import NEAR, enclosed_supremum
+from ._question import CountedRows
+from .proof import Separability, fraction, involved, mapping_read, mapping_written, written
+
+FINITE, PLUS, MINUS, OPEN = "finite", "+inf", "-inf", "not determined"
+KINDS = (PLUS, MINUS, FINITE, OPEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,7 @@ class Estimates:
         Check
             True or false, with a `reason`. Raises `ProofTimeoutError` after `time_limit` seconds.
         """
-        return verify(self, X, y, sample_weight, Clock(time_limit))
+        return _verify(self, X, y, sample_weight, Clock(time_limit))
 
     # -- words, and files -----------------------------------------------------------------------------------------
 
@@ -123,7 +126,7 @@ class Estimates:
         said = verdicts_in_words(
             self.name, dict(enumerate(self.verdicts)), self.dependencies, d, diverges=bool(self.directions)
         )
-        return f"{kind[self.separability.verdict]}: {said}; {supremum_in_words(self)}"
+        return f"{kind[self.separability.verdict]}: {said}; {_supremum_in_words(self)}"
 
     __repr__ = __str__
 
@@ -133,9 +136,9 @@ class Estimates:
             "separability": self.separability.to_dict(),
             "verdicts": list(self.verdicts),
             "supremum": [float(end) if math.isfinite(end) else None for end in self.supremum],
-            "directions": [[written_fraction(value) for value in plane] for plane in self.directions],
-            "proofs": [[int(j), weights_written(weights)] for j, weights in self.proofs.items()],
-            "dependencies": [[int(j), weights_written(others)] for j, others in self.dependencies.items()],
+            "directions": [written(plane) for plane in self.directions],
+            "proofs": mapping_written(self.proofs),
+            "dependencies": mapping_written(self.dependencies),
             "spanning": [int(i) for i in self.spanning],
             "limit": None if self.limit is None else self.limit.tolist(),
         }
@@ -143,14 +146,171 @@ class Estimates:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        low, high = data["supremum"]
+        low, high = reading.entry(data, "supremum")
+        planes = reading.items(data, "directions", lambda at, name: tuple(reading.items(at, name, fraction)))
+        limit = reading.optional(data, "limit", reading.items, reading.number)
         return cls(
-            separability=Separability.from_dict(data["separability"]),
-            verdicts=[str(kind) for kind in data["verdicts"]],
+            separability=Separability.from_dict(reading.section(data, "separability")),
+            verdicts=reading.items(data, "verdicts", reading.text),
             supremum=(-math.inf if low is None else float(low), math.inf if high is None else float(high)),
-            directions=[tuple(read_fraction(text) for text in plane) for plane in data["directions"]],
-            proofs={index(j): weights_read(weights) for j, weights in data["proofs"]},
-            dependencies={index(j): weights_read(others) for j, others in data["dependencies"]},
-            spanning=[index(i) for i in data["spanning"]],
-            limit=None if data["limit"] is None else np.asarray(data["limit"], dtype=np.float64),
+            directions=planes,
+            proofs=mapping_read(data, "proofs"),
+            dependencies=mapping_read(data, "dependencies"),
+            spanning=reading.items(data, "spanning", reading.whole),
+            limit=None if limit is None else np.array(limit, dtype=np.float64),
         )
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def verdicts_in_words(
+    name: Callable[[int], str], verdicts: Mapping[int, str], dependencies: Dependencies, d: int, *, diverges: bool
+) -> str:
+    """Say of each coefficient what is known, grouped: 'the estimate of x1 is +∞; the others are finite'."""
+    aliased = involved(dependencies)
+    open_ = [j for j, kind in verdicts.items() if kind == OPEN and j not in aliased]
+    parts = [
+        _estimates_of(name, [j for j, kind in verdicts.items() if kind == PLUS], "+∞"),
+        _estimates_of(name, [j for j, kind in verdicts.items() if kind == MINUS], "−∞"),
+        _estimates_of(name, open_, "not determined by the data"),
+        _estimates_of(name, aliased, f"not determined (aliased: {_relations_told(name, dependencies, d)})"),
+    ]
+    if aliased and diverges and not any(parts[:3]):
+        parts[3] += ", and some combination of these runs to infinity"
+    parts = [part for part in parts if part]
+    finite = [j for j, kind in verdicts.items() if kind == FINITE]
+    if finite:
+        who = "all estimates are" if not parts else "the others are" if len(finite) > 1 else "the other is"
+        parts.append(f"{who} finite")
+    return "; ".join(parts)
+
+
+def _relations_told(name: Callable[[int], str], dependencies: Dependencies, d: int, most: int = 3) -> str:
+    """Say which columns are which combinations of others: 'c = 1 − a − b'."""
+    said = []
+    for j, others in list(dependencies.items())[:most]:
+        of = combination(others, d, name) if len(others) <= 6 else f"a combination of {len(others)} others"
+        said.append(f"{name(j)} = {of}")
+    return ", ".join(said) + (f" and {len(dependencies) - most} more" if len(dependencies) > most else "")
+
+
+def _estimates_of(name: Callable[[int], str], columns: Sequence[int], what: str) -> str:
+    if not columns:
+        return ""
+    one = len(columns) == 1
+    return f"the estimate{'' if one else 's'} of {phrase([name(j) for j in columns])} {'is' if one else 'are'} {what}"
+
+
+def _supremum_in_words(found: Estimates) -> str:
+    """The supremum in words."""
+    low, high = found.supremum
+    name = "maximum" if found.separability.verdict == "overlap" else "supremum"
+    if (low, high) == (0.0, 0.0):
+        return f"{name} of the log-likelihood 0"
+    if not found.proven:
+        return f"{name} of the log-likelihood at least {_signed(low, 8)} (not proven from above)"
+    width = high - low
+    digits = max(2, min(15, math.floor(math.log10(-low / width)))) if 0 < width < -low else 15
+    return f"{name} of the log-likelihood {_signed(high, min(8, digits))}, proven to {_rounded_up(width)}"
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:.{digits}g}".replace("-", "−", 1) if math.isfinite(value) else "−∞"
+
+
+def _rounded_up(width: float) -> str:
+    """Return a width with one digit, rounded up."""
+    if width == 0:
+        return "0"
+    exponent = math.floor(math.log10(width))
+    leading = math.ceil(width / 10.0**exponent)
+    return f"{leading}e{exponent:+03d}" if leading < 10 else f"1e{exponent + 1:+03d}"
+
+
+# -- the check: every verdict in exact arithmetic, the supremum with roundings bounded ---------------------------------
+
+
+def _verify(found: Estimates, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, clock: Clock) -> Check:
+    """Check all that is said of the coefficients, on data."""
+    try:
+        held(found.separability.verify(X, y, sample_weight, time_limit=clock.left()))
+        rows = CountedRows.of(X, y, sample_weight, found.separability, clock)
+        if not rows.has([*found.spanning, *(i for weights in found.proofs.values() for i in weights)]):
+            raise ClaimError("the proof names a row that the data do not have, or that has no weight")
+        # The aliased columns depend on each other, and there are no others that do.
+        points, limits = [rows.place[i] for i in found.spanning], dict(time_limit=clock.left())
+        held(check_rank(rows.X, points, found.dependencies, intercept=rows.intercept, **limits))
+        _check_directions(found, rows)
+        _check_verdicts(found, rows)
+        _check_supremum(found, rows)
+    except ClaimError as failure:
+        return Check(False, str(failure))
+    return Check(True, f"{len(found.verdicts)} estimates are as told; {_supremum_in_words(found)}")
+
+
+def _check_directions(found: Estimates, rows: CountedRows) -> None:
+    for plane in found.directions:
+        if len(plane) != rows.size:
+            raise ClaimError(f"a direction has {len(plane)} numbers for {rows.size} coefficients")
+        signs = rows.sides(plane)
+        if (signs < 0).any():
+            raise ClaimError(f"row {rows.number(int(np.argmax(signs < 0)))} is on the wrong side of a direction")
+
+
+def _check_verdicts(found: Estimates, rows: CountedRows) -> None:
+    proof = found.separability
+    if len(found.verdicts) != rows.size or any(kind not in KINDS for kind in found.verdicts):
+        raise ClaimError(f"{rows.size} coefficients need as many verdicts, each one of {', '.join(KINDS)}")
+    if proof.verdict not in ("separable", "quasi", "overlap") or proof.infinite is None:
+        raise ClaimError(f"nothing follows for coefficients from {proof.verdict!r}")
+    unheld = set(found.aliased if proof.verdict == "overlap" else proof.infinite)
+    for j, kind in enumerate(found.verdicts):
+        if (kind == FINITE) != (j not in unheld):
+            raise ClaimError(f"the estimate of {found.name(j)} is {'not finite' if j in unheld else 'finite'}")
+        if kind == OPEN and j not in found.aliased:
+            seen = {sign(plane[j]) for plane in found.directions}
+            if not {1, -1} <= seen:
+                raise ClaimError(f"no two directions show that {found.name(j)} is not determined")
+        if kind in (PLUS, MINUS):
+            _check_infinite(found, rows, j, 1 if kind == PLUS else -1)
+    if any(found.verdicts[j] != OPEN for j in found.aliased):
+        raise ClaimError("the estimates of columns that depend on each other are not determined")
+    if set(found.proofs) != {j for j, kind in enumerate(found.verdicts) if kind in (PLUS, MINUS)}:
+        raise ClaimError("there are proofs for other coefficients than those of infinite estimates")
+
+
+def _check_infinite(found: Estimates, rows: CountedRows, j: int, side: int) -> None:
+    """Check that some direction has this sign at j, and that none has the other."""
+    weights, name = found.proofs.get(j, {}), found.name(j)
+    if not any(sign(plane[j]) == side for plane in found.directions):
+        raise ClaimError(f"no direction shows that {name} has no finite estimate")
+    points = [rows.place[i] for i in weights]
+    farkas = points, list(weights.values()), j, side
+    cone = check_cone(rows.X, rows.y, *farkas, intercept=rows.intercept, time_limit=rows.clock.left())
+    if not cone:
+        raise ClaimError(f"{name}: {cone.reason}")
+
+
+def _check_supremum(found: Estimates, rows: CountedRows) -> None:
+    low, high = found.supremum
+    if found.separability.separable:
+        alone = found.limit is None and (low, high) == (0.0, 0.0)
+        held(Check(alone, "the likelihood of separable classes has the supremum 0, and no limit"))
+        return
+    if found.limit is None or found.limit.shape != (rows.size,) or not np.isfinite(found.limit).all():
+        raise ClaimError(f"the limit needs {rows.size} finite numbers")
+    face = rows.held(found.separability)
+    if any(value and j not in face.columns for j, value in enumerate(found.limit)):
+        raise ClaimError("the limit has weights on columns that depend on others")
+    between = enclosed_supremum(rows.on_face(found.separability), face.columns, found.limit)
+    if not (low <= between.low and between.high <= high <= 0):
+        said = f"between {_signed(between.low, 12)} and {_signed(between.high, 12)}"
+        raise ClaimError(f"the supremum of the log-likelihood is only known to be {said}")
+    if not found.proven and high != 0:
+        raise ClaimError("the limit attains too little of the supremum for its numbers to be the estimates")
+
+
+def sign(value: Fraction) -> int:
+    """Return −1, 0 or 1."""
+    return (value > 0) - (value < 0)

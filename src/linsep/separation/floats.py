@@ -53,7 +53,8 @@ class View:
 
 def scaled(X: Any) -> tuple[Any, IntArray]:
     """Return X with columns multiplied by 2^k to be of size about one where they differ much, and these k."""
-    largest = np.asarray(abs(X).max(axis=0).todense() if is_sparse(X) else _column_sizes(X)).ravel()
+    sizes = abs(X).max(axis=0).todense() if is_sparse(X) else np.maximum(X.max(axis=0), -X.min(axis=0))
+    largest = np.asarray(sizes).ravel()
     k = -np.frexp(largest.astype(np.float64))[1].astype(np.int64)
     k[largest == 0] = 0
     if np.abs(k).max(initial=0) <= 8:
@@ -70,36 +71,20 @@ def filled(X: Any) -> BoolArray:
     return np.asarray((X != 0).sum(axis=1)).ravel() > 0
 
 
-def _column_sizes(X: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)))
-
-
 class Perceptron:
     """The perceptron on the rows of a view, and its average."""
 
     def __init__(self, view: View, rng: np.random.Generator) -> None:
         d = view.rows.d
         self.view, self.rng, self.steps = view, rng, 0
-        self.w, self.b, self.sum_w, self.sum_b = np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1)
+        self.walk: dict[str, Any] = dict(w=np.zeros(d), b=np.zeros(1), sum_w=np.zeros(d), sum_b=np.zeros(1))
 
     def step(self, which: IntArray) -> int:
         """Visit these rows once, in random order; return how many were mistaken."""
         view, order = self.view, self.rng.permutation(which)
         self.steps += len(order)
-        return view.rows.stochastic_steps(
-            view.y,
-            None,
-            order,
-            np.ones(len(order)),
-            losses.Perceptron(),
-            l2=0.0,
-            l1=0.0,
-            intercept=view.intercept,
-            w=self.w,
-            b=self.b,
-            sum_w=self.sum_w,
-            sum_b=self.sum_b,
-        )
+        steps = view.y, None, order, np.ones(len(order)), losses.Perceptron()
+        return view.rows.stochastic_steps(*steps, l2=0.0, l1=0.0, intercept=view.intercept, **self.walk)
 
     def practise(self, hard: IntArray, clock: Clock, enough: Callable[[], bool], passes: int = 100) -> None:
         """Visit the hardest rows until they are right, or it is enough."""
@@ -110,8 +95,8 @@ class Perceptron:
 
     def planes(self) -> tuple[FloatArray, FloatArray]:
         """Return the last plane and the mean of all."""
-        last = np.append(self.w, self.b) if self.view.intercept else self.w.copy()
-        total = np.append(self.sum_w, self.sum_b) if self.view.intercept else self.sum_w
+        w, b, sum_w, sum_b = self.walk.values()
+        last, total = (np.append(w, b), np.append(sum_w, sum_b)) if self.view.intercept else (w.copy(), sum_w)
         return last, total / max(1, self.steps)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -126,7 +125,8 @@ class _ActiveSet:
     def _products(self, left: IntArray, right: IntArray) -> FloatArray:
         """xᵢ·xⱼ in double precision."""
         X = self.rows.X
-        return _dense(X[left].astype(np.float64) @ X[right].astype(np.float64).T)
+        product = X[left].astype(np.float64) @ X[right].astype(np.float64).T
+        return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
 
     def _solved(self, columns: FloatArray) -> FloatArray | None:
         """Return the solutions of the system for these right-hand sides, corrected once for rounding.
@@ -361,12 +361,6 @@ def _first(rows: Rows, y: FloatArray, intercept: bool) -> IntArray:
     i = int(plus[0])
     for group in (minus, plus, minus, plus):
         j = i
-        x = rows.X[[j]]
-        x = x.toarray()[0] if is_sparse(x) else x[0]
-        distance = squares - 2 * rows.matvec(x.astype(np.float64))
+        distance = squares - 2 * rows.matvec(rows.dense(np.array([j]))[0])
         i = int(group[np.argmin(distance[group])])
     return np.array([i, j])
-
-
-def _dense(product: Any) -> FloatArray:
-    return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)

@@ -12,13 +12,12 @@ from scipy import sparse
 
 from .._types import IntArray
 from .._words import phrase
-from ..arithmetic.exact import Clock, ProofTimeoutError
-from ._aliases import Dependencies, involved
-from ._counted_rows import CountedRows
-from ._estimates_words import FINITE, OPEN, verdicts_in_words
+from ..arithmetic.exact import Clock, Dependencies, ProofTimeoutError
 from ._input import matrix_of
-from ._recession_cone import RecessionCone, relations
-from .proof import Separability
+from ._question import CountedRows
+from .estimates import FINITE, OPEN, verdicts_in_words
+from .proof import Separability, involved
+from .recession import RecessionCone, relations
 from .verdict import TIME_LIMIT, judged
 
 #: Operations that the directions of infinite estimates may cost in an explanation, and coefficients up to which they

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import index
@@ -14,13 +14,22 @@ from numpy.typing import ArrayLike
 from .. import _reading as reading
 from .._types import FloatArray
 from .._words import phrase
-from ..arithmetic.exact import Check, Clock
-from ._aliases import involved
+from ..arithmetic.exact import Check, Clock, Dependencies
 from ._checks import verify
-from ._fractions import read_fraction, short_fraction, weights_read, weights_written, written_fraction
 
 #: How a file says that no coefficient has a finite estimate.
 ALL = "all"
+
+
+def involved(dependencies: Dependencies) -> list[int]:
+    """Return the columns of some relations between columns.
+
+    Examples
+    --------
+    >>> involved({3: {0: Fraction(1), 1: Fraction(0)}})
+    [0, 3]
+    """
+    return sorted({*dependencies, *(j for others in dependencies.values() for j, factor in others.items() if factor)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +138,7 @@ class Separability:
         """
         return verify(self, X, y, sample_weight, Clock(time_limit))
 
-    def in_rows(self, rows: Sequence[int]) -> Separability:
+    def in_rows(self, rows: Sequence[int] | Mapping[int, int]) -> Separability:
         """Return the same for the data that these rows were taken from."""
         points = None if self.points is None else [int(rows[i]) for i in self.points]
         support = None if self.support is None else [int(rows[i]) for i in self.support]
@@ -193,13 +202,13 @@ class Separability:
             "classes": list(self.classes),
             "coef": None if self.coef is None else np.asarray(self.coef).tolist(),
             "intercept": None if self.intercept is None else float(self.intercept),
-            "plane": _all_written(self.plane),
+            "plane": written(self.plane),
             "margin": float(self.margin) if self.margin is not None and np.isfinite(self.margin) else None,
             "points": None if self.points is None else [int(i) for i in self.points],
-            "weights": _all_written(self.weights),
+            "weights": written(self.weights),
             "support": None if self.support is None else [int(i) for i in self.support],
-            "support_weights": _all_written(self.support_weights),
-            "dependencies": [[int(j), weights_written(others)] for j, others in self.dependencies.items()],
+            "support_weights": written(self.support_weights),
+            "dependencies": mapping_written(self.dependencies),
             "infinite": self._infinite_written(),
             "on_plane": int(self.on_plane),
             "feature_names": self.feature_names,
@@ -216,25 +225,28 @@ class Separability:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        negative, positive = data["classes"]
-        plane, coef, names = _all_read(data["plane"]), data["coef"], data["feature_names"]
+
+        def items(name: str, read: Any) -> Any:
+            return reading.optional(data, name, reading.items, read)
+
+        negative, positive = reading.entry(data, "classes")
+        coef, plane = items("coef", reading.number), items("plane", fraction)
         return cls(
-            verdict=str(data["verdict"]),
+            verdict=reading.text(data, "verdict"),
             classes=(negative, positive),
-            coef=None if coef is None else np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
-            intercept=None if data["intercept"] is None else float(data["intercept"]),
+            coef=None if coef is None else np.array(coef, dtype=np.float64),
+            intercept=reading.optional(data, "intercept", reading.number),
             plane=None if plane is None else tuple(plane),
-            # the margin of a plane without weights is infinite, which JSON cannot say
             margin=_margin_read(data),
-            points=None if data["points"] is None else [index(i) for i in data["points"]],
-            weights=_all_read(data["weights"]),
-            support=None if data["support"] is None else [index(i) for i in data["support"]],
-            support_weights=_all_read(data["support_weights"]),
-            dependencies={int(j): weights_read(others) for j, others in data["dependencies"]},
-            infinite=_infinite_read(data),
-            on_plane=index(data["on_plane"]),
-            feature_names=None if names is None else [str(name) for name in names],
-            fit_intercept=bool(data["fit_intercept"]),
+            points=items("points", reading.whole),
+            weights=items("weights", fraction),
+            support=items("support", reading.whole),
+            support_weights=items("support_weights", fraction),
+            dependencies=mapping_read(data, "dependencies"),
+            infinite=_infinite_read(data, coef, plane),
+            on_plane=reading.whole(data, "on_plane"),
+            feature_names=items("feature_names", reading.text),
+            fit_intercept=reading.flag(data, "fit_intercept"),
         )
 
 
@@ -272,28 +284,51 @@ def _point(common: Sequence[Fraction] | None) -> str:
 
 
 def _margin_read(data: Mapping[str, Any]) -> float | None:
-    margin, separable = data["margin"], data["verdict"] == "separable"
+    """Return the margin: that of a plane without weights is infinite, which JSON cannot say."""
+    margin, separable = reading.optional(data, "margin", reading.number), data["verdict"] == "separable"
     if margin is None:
         return np.inf if separable else None
-    older = separable and data["infinite"] != ALL  # whose margins were rounded, but not down
-    return float(margin) * (1.0 - 1e-9) if older else float(margin)
+    older = separable and reading.entry(data, "infinite") != ALL  # whose margins were rounded, but not down
+    return margin * (1.0 - 1e-9) if older else margin
 
 
-def _infinite_read(data: Mapping[str, Any]) -> list[int] | None:
+def _infinite_read(data: Mapping[str, Any], coef: list[float] | None, plane: list[Fraction] | None) -> Any:
     """Return the columns without a finite estimate; older files name those of one plane, without a proof."""
-    verdict, said = str(data["verdict"]), data["infinite"]
+    verdict, said, d = data["verdict"], reading.entry(data, "infinite"), len(coef or [])
     if verdict == "separable":
-        coef = list(data["coef"] or [])
-        named = [j for j, value in enumerate(_all_read(data["plane"]) or coef) if value and j < len(coef)]
-        return list(range(len(coef) + bool(data["fit_intercept"]))) if said in (ALL, named) else said
-    if said is None or verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
+        named = [j for j, value in enumerate(plane or coef or []) if value and j < d]
+        return list(range(d + reading.flag(data, "fit_intercept"))) if said in (ALL, named) else said
+    if verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
         return None
-    return [index(j) for j in said]
+    return reading.optional(data, "infinite", reading.items, reading.whole)
 
 
-def _all_written(values: Sequence[Fraction] | None) -> list[str] | None:
-    return None if values is None else [written_fraction(value) for value in values]
+def short_fraction(value: Fraction) -> str:
+    """Return a fraction, or six digits of a long one."""
+    return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
 
 
-def _all_read(texts: Sequence[str] | None) -> list[Fraction] | None:
-    return None if texts is None else [read_fraction(text) for text in texts]
+def written(values: Iterable[Fraction] | None) -> list[str] | None:
+    """Return fractions as "p/q" in base 16, in which Python reads any number of digits; nothing as nothing."""
+    ratios = None if values is None else [Fraction(value).as_integer_ratio() for value in values]
+    return None if ratios is None else [f"{p:x}/{q:x}" for p, q in ratios]
+
+
+def fraction(data: Mapping[Any, Any], name: Any) -> Fraction:
+    """Read one that `written` wrote."""
+    numerator, denominator = reading.text(data, name).split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
+
+
+def mapping_written(of: Mapping[int, Mapping[int, Fraction]]) -> list[list[Any]]:
+    """Return pairs of a column and what it maps rows or columns to, in pairs, too: in terms of JSON."""
+    return [[int(j), [[int(i), *(written([weight]) or [])] for i, weight in each.items()]] for j, each in of.items()]
+
+
+def mapping_read(data: Mapping[str, Any], name: str) -> dict[int, dict[int, Fraction]]:
+    """Read what `mapping_written` wrote."""
+    pairs = [
+        (index(j), [(index(i), fraction({name: text}, name)) for i, text in each])
+        for j, each in reading.entry(data, name)
+    ]
+    return {j: dict(each) for j, each in pairs}

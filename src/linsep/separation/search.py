@@ -27,13 +27,20 @@ import numpy as np
 from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
 from ..arithmetic import rational
-from ..arithmetic.exact import ProofTimeoutError
+from ..arithmetic.exact import Dependencies, ProofTimeoutError
 from . import _outcome as outcome
-from ._aliases import Dependencies, aliases, spanned, without_aliases
-from ._question import Plane, Question
-from ._quotient import quotient, whole_space
-from ._relations import Relation, circuit, combined, fewest_rows, orthogonal
-from ._simplex import exactly
+from ._question import Plane, Question, quotient, whole_space
+from ._relations import (
+    Relation,
+    aliases,
+    circuit,
+    combined,
+    exactly,
+    fewest_rows,
+    orthogonal,
+    spanned,
+    without_aliases,
+)
 from .common_point import common_point
 from .floats import Perceptron, View, partition, program
 from .nearest import nearest_points
@@ -82,7 +89,7 @@ class Search:
                 dependencies, strangers = spanned(self.asked, self.basis)
                 if not len(strangers):
                     return outcome.overlap(self.asked, self.points, self.total, dependencies)
-                found = self._exactly(view, strangers)
+                found = exactly(self.asked, self.basis, view, strangers)
             if not isinstance(found, Relation) and self.points:
                 found = self._strict(view, found)
             if isinstance(found, Relation):
@@ -122,16 +129,12 @@ class Search:
             if not len(strangers):
                 return theta
             view = replace(view, live=np.union1d(view.live, strangers))
-            theta = self._exactly(view, np.union1d(self.working, strangers))
+            theta = exactly(self.asked, self.basis, view, np.union1d(self.working, strangers))
         return theta
 
     def _view(self) -> View:
         """Return the rows modulo V."""
         return quotient(self.asked, self.basis, self.inside) if self.basis else whole_space(self.asked)
-
-    def _exactly(self, view: View, working: IntArray) -> Relation | Plane:
-        """Return what `_round` returns, by the exact simplex method."""
-        return exactly(self.asked, self.basis, view, working)
 
     def _separating(self, theta: Plane) -> dict[str, Any]:
         """Return the fields for a plane; strict where V is nothing."""
@@ -209,7 +212,7 @@ class Search:
             t, v, multipliers = program(block, self.asked.clock)
             if t <= FLAT:
                 found = self._relation(block, lengths, multipliers)
-                return self._exactly(view, self.working) if found is None else found
+                return exactly(self.asked, self.basis, view, self.working) if found is None else found
             z = view.agreements(v)
             wrong = view.live[z[view.live] <= 0]
             if not len(wrong):
@@ -219,7 +222,7 @@ class Search:
                     return theta
             new = self._worst(view, z, many, wrong)
             if not len(new):
-                return self._exactly(view, self.working)
+                return exactly(self.asked, self.basis, view, self.working)
             self.working = np.concatenate([self.working, new])
 
     def _looks_mixed(self, view: View) -> bool:

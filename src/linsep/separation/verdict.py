@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import FloatArray
-from ..arithmetic.exact import Clock, ProofTimeoutError, check_plane, plane_margin
+from ..arithmetic.exact import Clock, ProofTimeoutError, check_plane
 from ._input import columns_of, counted_rows, matrix_of
+from ._outcome import separable
 from ._question import Question
 from .proof import Separability
 from .search import Search
@@ -106,19 +107,16 @@ def judged(
     """Return what `separability` does, within the limits of a clock; names stand before those of a table."""
     names = columns_of(X) if feature_names is None else [str(name) for name in feature_names]
     X = matrix_of(X)
-    labels = np.asarray(y)
+    labels, where = np.asarray(y), ""
     if labels.shape != (X.shape[0],):
         raise ValueError(f"y has shape {labels.shape}; it needs one label for each of the {X.shape[0]} rows of X")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y has a label that is not a finite number")
-    rows = None if sample_weight is None else counted_rows(sample_weight, X.shape[0])
-    if rows is not None and len(rows) < X.shape[0]:
-        X, labels = X[rows], labels[rows]
-    else:
-        rows = None
+    rows = np.arange(len(labels)) if sample_weight is None else counted_rows(sample_weight, len(labels))
+    if len(rows) < len(labels):
+        X, labels, where = X[rows], labels[rows], " among the rows with weight"
     classes = np.unique(labels)
     if len(classes) != 2:
-        where = "" if rows is None else " among the rows with weight"
         raise ValueError(
             f"y has {len(classes)} class{'es' * (len(classes) != 1)}{where}; separability is a question about two. "
             "Of more, ask for each one against the rest: separability(X, y == label)"
@@ -126,8 +124,7 @@ def judged(
     signs = np.where(labels == classes[1], 1.0, -1.0)
     found = decided(X, signs, fit_intercept=fit_intercept, clock=clock, seed=seed)
     pair = (classes[0].item(), classes[1].item()) if hasattr(classes[0], "item") else (classes[0], classes[1])
-    found = found if rows is None else found.in_rows(rows.tolist())
-    return replace(found, classes=pair, feature_names=names)
+    return replace(found.in_rows(rows.tolist()), classes=pair, feature_names=names)
 
 
 def decided(
@@ -160,7 +157,5 @@ def of_plane(X: Any, y: FloatArray, coef: FloatArray, intercept: float, *, fit_i
     if not check_plane(X, y, coef, intercept if fit_intercept else None):
         return None
     theta = np.append(coef, intercept) if fit_intercept else coef
-    width = plane_margin(X, y, theta, intercept=fit_intercept)[0] if coef.any() else np.inf
-    infinite = list(range(len(theta)))
-    b = intercept if fit_intercept else 0.0
-    return Separability("separable", (-1, 1), coef, b, margin=width, infinite=infinite, fit_intercept=fit_intercept)
+    found = separable(Question(X, y, fit_intercept, Clock(None)), theta)
+    return Separability(classes=(-1, 1), fit_intercept=fit_intercept, **found)

@@ -157,7 +157,7 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
         f"{'feature':{width}} {'per unit':>12}{'   odds ratio' if odds else ''} {'importance':>12}",
     ]
     for j in order:
-        ratio = f" {written(odds_ratio(scaled.coef[k, j])).replace('inf', '∞'):>12}" if odds else ""
+        ratio = f" {written(odds_ratio(scaled.coef[k, j])):>12}" if odds else ""
         value = explained.features[k, j]
         shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {value:12.4g} {_bar(value, longest)}"
         lines.append(shown.rstrip())

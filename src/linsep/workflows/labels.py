@@ -133,11 +133,21 @@ def some_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
     return y
 
 
-def check_two(examples: Examples) -> None:
-    """Raise where there are more classes than the two that a plane can separate."""
-    classes = np.unique(examples.y)
-    if len(classes) > 2:
-        raise DataError(
-            f"{examples.name}: {len(classes)} classes ({listed(classes, 10)}); a plane separates two: leave only rows "
-            "of two of them, or make a column that says whether a row is of one of them"
-        )
+def check_positive(examples: Examples, positive: str | None) -> list[Any]:
+    """Return the classes; raise where there are more than two and none is named to be told from the rest."""
+    classes: list[Any] = np.unique(examples.y).tolist()
+    named = [str(label) for label in classes]
+    if positive is None and len(classes) > 2:
+        said = f"{len(classes)} classes ({listed(named, 10)}); say which to tell from the rest: --positive"
+        raise DataError(f"{examples.name}: {said}")
+    if positive is not None and positive not in named:
+        raise DataError(f"--positive {positive} is not among the classes: {listed(named, 10)}")
+    return classes
+
+
+def two_classes(examples: Examples, positive: str | None = None) -> NDArray[Any]:
+    """Return labels of two classes: those of the file, or whether a row is of the one that is named."""
+    classes = check_positive(examples, positive)
+    if positive is None or len(classes) == 2:
+        return examples.y
+    return np.where(examples.y.astype(str) == positive, positive, f"not {positive}")

@@ -253,8 +253,6 @@ class _Counting:
         self.weighing = self.request.weighing.on(block, target, kinds)
         if target in kinds:
             raise DataError(f"{block.name}: column {target!r} is the target; do not give it another role")
-        if self.request.degree < 1:
-            raise DataError(f"degree={self.request.degree} must be 1 or more; 2 adds squares and products")
         others = {target, *self.weighing.columns.values()}
         schema = pa.schema([field for field in block.frame.schema if field.name not in others])
         said = {name: Column.said(name, role) for name, role in kinds.items()}

@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
 from .._types import FloatArray
-from .._words import listed
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
 from ..replay import Film, replay
+from .labels import check_positive
 from .preparation import Examples
 from .summaries import finite
 
@@ -80,15 +80,8 @@ def replay_examples(
     examples: Examples, method: Method, *, steps: int | None = None, positive: str | None = None, seed: int = 0
 ) -> Film:
     """Return the film of a fit on the examples of a file."""
-    estimator, classes = method.estimator(seed), np.unique(examples.y)
-    named = [str(label) for label in classes]
-    if positive is None and len(classes) > 2:
-        raise DataError(
-            f"{examples.name}: {len(classes)} classes ({listed(named, 10)}); say which to tell from the rest: "
-            "--positive"
-        )
-    if positive is not None and positive not in named:
-        raise DataError(f"--positive {positive} is not among the classes: {', '.join(named[:10])}")
+    estimator = method.estimator(seed)
+    check_positive(examples, positive)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is among the film's notes
         film = replay(

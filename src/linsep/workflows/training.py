@@ -105,7 +105,14 @@ def is_scaled(loss: str, C: float | None, degree: int) -> bool:
 
 
 def estimator(
-    loss: str, *, C: float = 1.0, l1_ratio: float = 0.0, tol: float = 1e-4, class_weight: Any = None, seed: int = 0
+    loss: str,
+    *,
+    C: float = 1.0,
+    l1_ratio: float = 0.0,
+    tol: float = 1e-4,
+    class_weight: Any = None,
+    fit_intercept: bool = True,
+    seed: int = 0,
 ) -> Any:
     """Return the estimator that minimises a loss.
 
@@ -120,6 +127,8 @@ def estimator(
         The relative duality gap to reach.
     class_weight : dict, "balanced" or None
         How much the examples of each class count; balanced, all classes the same.
+    fit_intercept : bool, default=True
+        Whether the plane may miss the origin.
     seed : int, default=0
 
     Examples
@@ -131,7 +140,7 @@ def estimator(
     from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
 
     check_loss(loss)
-    shared: dict[str, Any] = dict(class_weight=class_weight, random_state=seed)
+    shared: dict[str, Any] = dict(class_weight=class_weight, fit_intercept=fit_intercept, random_state=seed)
     if loss == "perceptron":
         if C != 1.0 or l1_ratio:
             raise DataError("--C and --l1-ratio would be ignored: the perceptron has no penalty")
@@ -141,7 +150,7 @@ def estimator(
     if loss in ("hinge", "squared_hinge") and l1_ratio in (0.0, 1.0):
         return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
     if loss == "square" and not l1_ratio and np.isinf(C):
-        return LeastSquaresClassifier(class_weight=class_weight)
+        return LeastSquaresClassifier(class_weight=class_weight, fit_intercept=fit_intercept)
     return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 

@@ -1,13 +1,16 @@
-"""The sum of losses with its gradient, and the sum of conjugates that a dual bound needs."""
+"""The sum of losses with gradient and Hessian, descents on a quadratic model of it, and the sum of conjugates."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
-from ..._types import FloatArray
+from ..._types import FloatArray, IntArray
+from ..formats import is_sparse
 from .products import matvec, rmatvec
+from .rows import dense_row
 
 
 def evaluate(
@@ -57,3 +60,86 @@ def conjugate_sum(
     used = s > 0
     a = (u * y * np.where(y > 0, positive, negative))[used] / s[used]
     return float(s[used] @ loss.conjugate(a))
+
+
+def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatArray, threads: int = 1) -> None:
+    """Out = Σ h (x·v + c) [x, 1]."""
+    g = np.empty((X.shape[0], 1))
+    matvec(X, v[None, :], g)
+    t = h * (g[:, 0] + c)
+    rmatvec(X, t, out[:-1])
+    out[-1] = t.sum()
+
+
+def gram(X: Any, h: FloatArray, which: IntArray, out: FloatArray, threads: int = 1) -> None:
+    """Add Σ h [x, 1][x, 1]ᵀ over the rows `which` to the lower triangle of `out`.
+
+    In single precision where it is much work: a Hessian shapes a step, not the answer. SciPy's BLAS, because its LAPACK
+    comes next: NumPy has another one, and the threads of the two are in each other's way.
+    """
+    dtype = np.float64 if len(which) * X.shape[1] ** 2 < 10**9 else np.float32
+    syrk = blas.dsyrk if dtype is np.float64 else blas.ssyrk
+    size = max(1, 2**21 // X.shape[1])
+    root = np.sqrt(h).astype(dtype, copy=False)
+    for first in range(0, len(which), size):
+        part = which[first : first + size]
+        rows = X if len(part) == X.shape[0] else X[part]
+        block = np.empty((len(part), X.shape[1] + 1), dtype)
+        np.multiply(rows.toarray() if is_sparse(X) else rows, root[part, None], out=block[:, :-1], casting="same_kind")
+        block[:, -1] = root[part]
+        out += syrk(1.0, block.T, lower=0).T
+
+
+def soft_step(w: float, q: float, bend: float, l1: float) -> float:
+    """Return argmin_u ½ bend (u − w)² + q (u − w) + l1 |u|."""
+    t = bend * w - q
+    return float(np.sign(t) * max(abs(t) - l1, 0.0) / bend)
+
+
+def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: FloatArray, w: FloatArray) -> float:
+    """Minimise q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ one coordinate at a time; w becomes w + δ and q the gradient there.
+
+    Ends when a pass changes no slope by more than `accuracy`; returns the largest such change of the last pass.
+    """
+    largest = 0.0
+    for _ in range(passes):
+        largest = 0.0
+        for j in np.flatnonzero(np.einsum("jj->j", H) > 0):
+            change = soft_step(w[j], q[j], H[j, j], l1) - w[j]
+            w[j] += change
+            q += change * H[j]
+            largest = max(largest, abs(change) * H[j, j])
+        if largest <= accuracy:
+            break
+    return largest
+
+
+def column_descent(
+    A: Any,
+    c: FloatArray,
+    bend: FloatArray,
+    q: FloatArray,
+    w: FloatArray,
+    l1: float,
+    l2: float,
+    accuracy: float,
+    passes: int,
+    delta: FloatArray,
+    t: FloatArray,
+    along: FloatArray,
+) -> float:
+    """Do the same for H = A Aᵀ − c cᵀ + l2·I with the diagonal `bend`: only δ, t = Aᵀδ and `along` = c·δ change."""
+    largest = 0.0
+    for _ in range(passes):
+        largest = 0.0
+        for j in np.flatnonzero(bend > 0).tolist():
+            a = dense_row(A, j)
+            now = w[j] + delta[j]
+            change = soft_step(now, q[j] + a @ t - c[j] * along[0] + l2 * delta[j], bend[j], l1) - now
+            delta[j] += change
+            t += change * a
+            along += c[j] * change
+            largest = max(largest, abs(change) * bend[j])
+        if largest <= accuracy:
+            break
+    return largest

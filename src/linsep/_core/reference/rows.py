@@ -1,4 +1,4 @@
-"""Rows of a matrix as a user gave it, dense or CSR, and the checks that the compiled loops rely on."""
+"""Rows of a matrix as a user gave it, dense or CSR: the checks that compiled loops rely on, and what is repeated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._types import FloatArray
+from ..._types import FloatArray, IntArray
 from ..formats import is_sparse
 
 
@@ -43,3 +43,29 @@ def dense_row(X: Any, i: int) -> FloatArray:
     """Return row i as a dense array of doubles."""
     row = X[[i]].toarray()[0] if is_sparse(X) else X[i]
     return np.asarray(row, dtype=np.float64)
+
+
+def group_rows(X: Any, codes: IntArray, group: IntArray, first: IntArray, threads: int) -> int:
+    """Number the different pairs of row and code in the order in which they come; return how many there are.
+
+    ``group[i]`` is the number of row i's pair, ``first[g]`` where pair g comes first. 0 where `first` has no room.
+    """
+    numbers: dict[tuple[Any, ...], int] = {}
+    for i, code in enumerate(codes.tolist()):
+        x = X[[i]]
+        parts = (x.indices.tobytes(), x.data.tobytes()) if is_sparse(X) else (x.tobytes(),)
+        pair = (code, *parts)
+        if pair not in numbers:
+            if len(numbers) == len(first):
+                return 0
+            numbers[pair] = len(numbers)
+            first[numbers[pair]] = i
+        group[i] = numbers[pair]
+    return len(numbers)
+
+
+def has_repeated_entries(X: Any, threads: int) -> bool:
+    """Whether some row of a CSR array names a column twice."""
+    tidy = X.copy()
+    tidy.sum_duplicates()
+    return bool(tidy.nnz < X.nnz)

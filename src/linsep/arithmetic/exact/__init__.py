@@ -17,13 +17,14 @@ Labels are y ∈ {−1, +1}; a row is aᵢ = yᵢ [xᵢ, 1] (without an intercep
 from ._clock import Check, Clock, ProofTimeoutError
 from ._combinations import check_cone, check_overlap
 from ._margins import check_margin, margin_bounds, plane_margin
-from ._rows import mantissas, rounded
+from ._rows import mantissas, rounded, whole_multiple
 from ._sides import check_plane, sides, unsettled
-from ._span import check_dependencies, check_rank, check_support, depends
+from ._span import Dependencies, check_dependencies, check_rank, check_support, depends
 
 __all__ = [
     "Check",
     "Clock",
+    "Dependencies",
     "ProofTimeoutError",
     "check_cone",
     "check_dependencies",
@@ -39,4 +40,5 @@ __all__ = [
     "rounded",
     "sides",
     "unsettled",
+    "whole_multiple",
 ]

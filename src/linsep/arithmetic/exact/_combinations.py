@@ -31,12 +31,7 @@ def check_overlap(
     >>> check_overlap([[0.0], [1.0], [2.0]], [-1, 1, -1], [0, 1], [one, one]).reason
     'the two combinations differ in column 0'
     """
-    data, clock = ExactRows(X, y, intercept), Clock(time_limit)
-    return check_weights(data, points, weights, clock)
-
-
-def check_weights(data: ExactRows, points: Sequence[int], weights: Sequence[Fraction], clock: Clock) -> Check:
-    """Check that the weights of each class sum to one, and that the two combinations are the same point."""
+    data, clock = ExactRows.of(X, y, intercept), Clock(time_limit)
     form = _check_form(data, points, weights)
     if not form:
         return form

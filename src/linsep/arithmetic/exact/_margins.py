@@ -11,8 +11,7 @@ import numpy as np
 
 from ._clock import Check, Clock
 from ._combinations import combination
-from ._rows import ExactRows, FloatArray, IntArray, Number, Numbers, dot, rounded, whole_multiple
-from ._sides import products
+from ._rows import ExactRows, FloatArray, IntArray, Number, Numbers, dot, plane_of, rounded, whole_multiple
 
 
 def margin_bounds(
@@ -45,7 +44,7 @@ def margin_bounds(
     (1.0, 1.0)
     """
     data, clock = ExactRows(X, y, intercept is not None), Clock(time_limit)
-    theta = coef if intercept is None else np.append(coef, intercept)
+    theta = plane_of(coef, intercept)
     if coef.shape != (data.d,) or not np.isfinite(theta).all() or not coef.any():
         raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
     kept, _ = _plane_margin(data, theta, False, clock)
@@ -79,25 +78,17 @@ def _plane_margin(data: ExactRows, theta: Numbers, augmented: bool, clock: Clock
 
 def _least_agreement(data: ExactRows, theta: Numbers, whole: Sequence[int], clock: Clock) -> Fraction:
     """Return min yᵢ aᵢ·θ of θ in whole numbers, exactly; floats only say which rows can have it."""
+    lowest, highest = np.empty(data.n), np.empty(data.n)
+    for part, z, doubt in data.products(rounded(theta), clock, "the distances of the points"):
+        z = np.where(np.isfinite(doubt), z, 0.0)
+        lowest[part], highest[part] = z - doubt, z + doubt
     nearest = []
-    for i in _nearest_rows(data, theta, clock).tolist():
+    # what these two sums round is within what doubt allows for
+    for i in np.flatnonzero(lowest <= highest.min()).tolist():
         clock.check("the margin of the plane", 5.0 * Clock.STEP)
         total, base = dot(data.row(i), whole)
         nearest.append(int(data.y[i]) * total * Fraction(2) ** base)
     return Fraction(min(nearest))
-
-
-def _nearest_rows(data: ExactRows, theta: Numbers, clock: Clock) -> IntArray:
-    """Return the rows that can have the least aᵢ·θ, as far as floats tell: those within their rounding of it."""
-    w, b = data.split(rounded(theta))
-    lowest, highest = np.empty(data.n), np.empty(data.n)
-    for first, X in data.chunks():
-        clock.check("the distances of the points", 3.0 * X.size)
-        part = slice(first, first + X.shape[0])
-        z, doubt = products(data, part, X, w, b)
-        z = np.where(np.isfinite(doubt), z, 0.0)
-        lowest[part], highest[part] = z - doubt, z + doubt
-    return np.flatnonzero(lowest <= highest.min())  # what these two sums round is within what doubt allows for
 
 
 def check_margin(
@@ -118,9 +109,7 @@ def check_margin(
     >>> check_margin([[0.0], [1.0]], [-1, 1], [2.0], -1.0, 0.5000000000000001).reason
     'a point is nearer to the plane than 0.5000000000000001: its margin is 0.5'
     """
-    theta: Any = coef if intercept is None else [*coef, intercept]
-    if isinstance(coef, np.ndarray) and coef.dtype.kind == "f" and not isinstance(intercept, Fraction):
-        theta = np.array(theta, dtype=np.float64)
+    theta = plane_of(coef, intercept)
     if not np.any(theta[: len(coef)]):
         return Check(False, "a plane needs coefficients that are not all zero")
     if not 0 <= margin < np.inf:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..exact_input import refuse_inexact
+from ._clock import Clock
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -38,7 +39,12 @@ def mantissas(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 class ExactRows:
-    """X and y, dense or sparse, as rows of numbers of which each is a finite float."""
+    """X and y, dense or sparse, as rows of numbers of which each is a finite float; without y, all of class +1."""
+
+    @classmethod
+    def of(cls, X: Any, y: Any, intercept: bool) -> ExactRows:
+        """Return the rows; those that are such already as they are."""
+        return X if isinstance(X, cls) else cls(X, y, intercept)
 
     def __init__(self, X: Any, y: Any, intercept: bool) -> None:
         refuse_inexact(X)
@@ -51,7 +57,7 @@ class ExactRows:
             matrix.sum_duplicates()
         self.X = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
         self.n, self.d = (int(size) for size in matrix.shape)
-        self.y, self.intercept = np.asarray(y, dtype=np.float64), intercept
+        self.y, self.intercept = np.asarray(np.ones(self.n) if y is None else y, dtype=np.float64), intercept
         if self.y.shape != (self.n,) or not np.isin(self.y, (-1.0, 1.0)).all():
             raise ValueError(f"y needs a label −1 or +1 for each of the {self.n} rows of X")
         values: Any = self.X.data if self.sparse else self.X
@@ -65,16 +71,6 @@ class ExactRows:
         """How long θ is."""
         return self.d + self.intercept
 
-    @property
-    def gamma(self) -> float:
-        """The share of |a|·|θ| that a sum a·θ, in any order and with θ rounded, is off by at the most."""
-        longest = int(np.diff(self.X.indptr).max(initial=0)) if self.sparse else self.d
-        return 2.0**-52 * (longest + 9)
-
-    def split(self, theta: FloatArray) -> tuple[FloatArray, float]:
-        """Return w and b of θ."""
-        return theta[: self.d], float(theta[self.d]) if self.intercept else 0.0
-
     def row(self, i: int) -> tuple[list[int], FloatArray]:
         """Return the columns and the values of one row, the intercept's 1 at the end."""
         if self.sparse:
@@ -86,11 +82,21 @@ class ExactRows:
             values = values[columns]
         return ([*columns, self.d], np.append(values, 1.0)) if self.intercept else (columns, values)
 
-    def chunks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the first row and the rows, in double precision, of parts of X that fit into a cache."""
+    def products(self, theta: FloatArray, clock: Clock, what: str) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Yield aᵢ·θ in floats, and how far off they can be (infinitely where they overflow), some rows at a time."""
+        w, b = theta[: self.d], float(theta[self.d]) if self.intercept else 0.0
+        # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
+        longest = int(np.diff(self.X.indptr).max(initial=0)) if self.sparse else self.d
+        gamma, tiny = 2.0**-52 * (longest + 9), 2.0**-1073
         size = self.n if self.sparse else max(1, CHUNK // max(1, self.d))
         for first in range(0, self.n, max(1, size)):
-            yield first, self.X[first : first + size].astype(np.float64)
+            part = slice(first, min(first + size, self.n))
+            X = self.X[part].astype(np.float64)
+            clock.check(what, 3.0 * X.size)
+            with np.errstate(over="ignore", invalid="ignore"):
+                z = np.asarray(self.y[part] * (X @ w + b))
+                doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (self.size + 8) * tiny
+            yield part, z, np.where(np.isfinite(z) & np.isfinite(doubt), doubt, np.inf)
 
     def column(self, j: int) -> FloatArray:
         """Return one column; the one after the last is the intercept's ones."""
@@ -98,6 +104,12 @@ class ExactRows:
             return np.ones(self.n)
         column = self.X[:, [j]].toarray()[:, 0] if self.sparse else self.X[:, j]
         return np.asarray(column, dtype=np.float64)
+
+
+def plane_of(coef: Numbers, intercept: Number | None) -> Any:
+    """Return θ: in an array, if all of it are floats."""
+    theta = [*coef, *([] if intercept is None else [intercept])]
+    return theta if any(isinstance(value, Fraction) for value in theta) else np.array(theta, dtype=np.float64)
 
 
 def rounded(theta: Numbers) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ._clock import Check, Clock
-from ._rows import ExactRows, FloatArray, IntArray, Number, Numbers, dot, mantissas, rounded, whole_multiple
+from ._rows import (
+    ExactRows,
+    FloatArray,
+    IntArray,
+    Number,
+    Numbers,
+    dot,
+    mantissas,
+    plane_of,
+    rounded,
+    whole_multiple,
+)
 
 #: Rows whose sides floats do not tell are looked at one by one if they are this few, or their numbers longer than this.
 FEW, SHORT = 20, 31
@@ -19,17 +29,14 @@ FEW, SHORT = 20, 31
 
 def signs_by_part(data: ExactRows, theta: Numbers, clock: Clock) -> Iterator[tuple[int, IntArray]]:
     """Yield the first row and the signs of aᵢ·θ, part by part: by floats where these prove them, else exactly."""
-    (w, b), whole = data.split(rounded(theta)), None
-    for first, X in data.chunks():
-        clock.check("the sides of the points", 3.0 * X.size)
-        part = slice(first, first + X.shape[0])
-        z, doubt = products(data, part, X, w, b)
+    whole = None
+    for part, z, doubt in data.products(rounded(theta), clock, "the sides of the points"):
         sign = np.where(z > 0, 1, -1)
         unsure = np.flatnonzero(~(np.abs(z) > doubt))
         if len(unsure):
             whole = whole_multiple(theta) if whole is None else whole
-            sign[unsure] = data.y[part][unsure].astype(np.int64) * _exact_signs(data, first + unsure, whole, clock)
-        yield first, sign
+            sign[unsure] = data.y[part][unsure].astype(np.int64) * _exact_signs(data, part.start + unsure, whole, clock)
+        yield part.start, sign
 
 
 def _exact_signs(data: ExactRows, which: IntArray, whole: Sequence[int], clock: Clock) -> IntArray:
@@ -39,7 +46,8 @@ def _exact_signs(data: ExactRows, which: IntArray, whole: Sequence[int], clock: 
         found = []
         for i in which.tolist():
             clock.check("the sides of points close to the plane", 5.0 * Clock.STEP)
-            found.append(_sign(dot(data.row(i), whole)[0]))
+            value, _ = dot(data.row(i), whole)
+            found.append((value > 0) - (value < 0))
         return np.array(found, dtype=np.int64)
     rows, one = short
     bits = 62 - SHORT - data.size.bit_length()  # no sum of products leaves 64 bits
@@ -68,20 +76,6 @@ def _short_rows(data: ExactRows, which: IntArray) -> tuple[Any, int] | None:
     return values, 1 << -base
 
 
-def products(data: ExactRows, part: slice, X: Any, w: FloatArray, b: float) -> tuple[FloatArray, FloatArray]:
-    """Return aᵢ·θ of some rows X in floats, and how far off they can be: infinitely where they overflow."""
-    # |fl(a·θ̂) − a·θ| ≤ γ |a|·|θ̂| + underflow, for any order of the sum; θ̂ is θ up to one rounding each
-    gamma, tiny = data.gamma, 2.0**-1073
-    with np.errstate(over="ignore", invalid="ignore"):
-        z = np.asarray(data.y[part] * (X @ w + b))
-        doubt = np.asarray(abs(X) @ (gamma * np.abs(w) + tiny)) + gamma * abs(b) + (data.size + 8) * tiny
-    return z, np.where(np.isfinite(z) & np.isfinite(doubt), doubt, np.inf)
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
-
-
 def sides(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Clock | None = None) -> IntArray:
     """Return the exact sign of aᵢ·θ for every row: +1 on its own side, 0 on the plane, −1 on the wrong side.
 
@@ -102,14 +96,8 @@ def unsettled(X: Any, y: Any, theta: FloatArray, *, intercept: bool = True) -> N
     >>> unsettled([[0.1], [0.3]], [-1, 1], np.array([1.0, -0.1]))
     array([ True, False])
     """
-    data = ExactRows(X, y, intercept)
-    w, b = data.split(theta)
-    settled = np.empty(data.n, dtype=bool)
-    for first, part in data.chunks():
-        rows = slice(first, first + part.shape[0])
-        z, doubt = products(data, rows, part, w, b)
-        settled[rows] = np.abs(z) > doubt
-    return ~settled
+    parts = ExactRows(X, y, intercept).products(theta, Clock(None), "the sides of the points")
+    return np.concatenate([np.empty(0, dtype=bool), *(~(np.abs(z) > doubt) for _, z, doubt in parts)])
 
 
 def check_plane(
@@ -141,13 +129,9 @@ def check_plane(
     False
     """
     data, clock = ExactRows(X, y, intercept is not None), Clock(time_limit)
-    b = [] if intercept is None else [intercept]
     if len(coef) != data.d:
         return Check(False, f"the plane has {len(coef)} coefficients, the data {data.d} columns")
-    theta: Any = [*coef, *b]
-    in_floats = isinstance(coef, np.ndarray) and coef.dtype.kind == "f" and not isinstance(intercept, Fraction)
-    if in_floats or not any(isinstance(value, Fraction) for value in theta):
-        theta = np.array(theta, dtype=np.float64)
+    theta = plane_of(coef, intercept)
     floats = theta if isinstance(theta, np.ndarray) else [value for value in theta if isinstance(value, float)]
     if not np.isfinite(floats).all():
         return Check(False, "a coefficient of the plane is not a finite number")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._clock import Check, Clock
-from ._combinations import check_weights
+from ._combinations import check_overlap
 from ._rows import ExactRows, IntArray, mantissas
 
 Dependencies = Mapping[int, Mapping[int, Fraction]]
@@ -51,12 +51,11 @@ def check_support(
     >>> check_support(X, y, [0, 1, 2], [half, half, one]).reason
     'the points span 2 of 3 dimensions, and 0 columns are given as dependent'
     """
-    data, clock = ExactRows(X, y, intercept), Clock(time_limit)
-    dependencies = dependencies or {}
-    combined = check_weights(data, points, weights, clock)
+    data, clock = ExactRows.of(X, y, intercept), Clock(time_limit)
+    combined = check_overlap(data, y, points, weights, time_limit=clock.left())
     if not combined:
         return combined
-    spanned = _check_rank(data, points, dependencies, clock)
+    spanned = check_rank(data, points, dependencies, time_limit=clock.left())
     if not spanned:
         return spanned
     return Check(True, f"two convex combinations of {len(points)} points coincide, and they span all rows")
@@ -80,30 +79,10 @@ def check_rank(
     >>> check_rank(X, [0, 1]).reason
     'the points span 2 of 3 dimensions, and 0 columns are given as dependent'
     """
-    data, clock = ExactRows(X, np.ones(np.shape(X)[0]), intercept), Clock(time_limit)
+    data, clock, dependencies = ExactRows.of(X, None, intercept), Clock(time_limit), dependencies or {}
     if len(set(points)) < len(points) or not all(0 <= i < data.n for i in points):
         return Check(False, f"the points must be different rows, from 0 to {data.n - 1}")
-    return _check_rank(data, points, dependencies or {}, clock)
-
-
-def check_dependencies(
-    X: Any, dependencies: Dependencies, *, intercept: bool = True, time_limit: float | None = None
-) -> Check:
-    """Check that columns are the combinations of further columns that they are said to be, on all rows."""
-    return _check_dependencies(ExactRows(X, np.ones(np.shape(X)[0]), intercept), dependencies, Clock(time_limit))
-
-
-def _check_dependencies(data: ExactRows, dependencies: Dependencies, clock: Clock) -> Check:
-    for column, others in dependencies.items():
-        if not 0 <= column < data.size or any(j in dependencies or not 0 <= j < data.size for j in others):
-            return Check(False, f"column {column} is given as a combination of columns that depend on others")
-        if not _depends(data, column, others, clock):
-            return Check(False, f"column {column} is not the combination of columns that it is said to be")
-    return Check(True, "the columns are the combinations that they are said to be")
-
-
-def _check_rank(data: ExactRows, points: Sequence[int], dependencies: Dependencies, clock: Clock) -> Check:
-    depend = _check_dependencies(data, dependencies, clock)
+    depend = check_dependencies(data, dependencies, time_limit=clock.left())
     if not depend:
         return depend
     rank = _rank(data, points, [j for j in range(data.size) if j not in dependencies], clock)
@@ -111,6 +90,19 @@ def _check_rank(data: ExactRows, points: Sequence[int], dependencies: Dependenci
         counted = f"the points span {rank} of {data.size} dimensions"
         return Check(False, f"{counted}, and {len(dependencies)} columns are given as dependent")
     return Check(True, f"{len(points)} rows span all rows, in {rank} dimensions")
+
+
+def check_dependencies(
+    X: Any, dependencies: Dependencies, *, intercept: bool = True, time_limit: float | None = None
+) -> Check:
+    """Check that columns are the combinations of further columns that they are said to be, on all rows."""
+    data, clock = ExactRows.of(X, None, intercept), Clock(time_limit)
+    for column, others in dependencies.items():
+        if not 0 <= column < data.size or any(j in dependencies or not 0 <= j < data.size for j in others):
+            return Check(False, f"column {column} is given as a combination of columns that depend on others")
+        if not depends(data, column, others, clock=clock):
+            return Check(False, f"column {column} is not the combination of columns that it is said to be")
+    return Check(True, "the columns are the combinations that they are said to be")
 
 
 def depends(
@@ -123,12 +115,7 @@ def depends(
     >>> depends([[1.0, 2.0], [3.0, 6.0]], 1, {0: Fraction(2)})
     True
     """
-    data = ExactRows(X, np.ones(np.shape(X)[0]), intercept)
-    return _depends(data, column, others, clock or Clock(None))
-
-
-def _depends(data: ExactRows, column: int, others: Mapping[int, Fraction], clock: Clock) -> bool:
-    """Whether x_column = Σ c_j x_j on all rows."""
+    data, clock = ExactRows.of(X, None, intercept), clock or Clock(None)
     scale = lcm(*(c.denominator for c in others.values()))
     terms = [(column, -scale), *((j, c.numerator * (scale // c.denominator)) for j, c in others.items())]
     parts = [(factor, *mantissas(data.column(j))) for j, factor in terms]
@@ -152,16 +139,11 @@ def _rank(data: ExactRows, points: Sequence[int], columns: Sequence[int], clock:
     for k, i in enumerate(points):
         js, values = data.row(int(i))
         m, e = mantissas(values)
-        residues = (m % PRIME) * _powers_of_two(e) % PRIME
+        residues = (m % PRIME) * np.left_shift(np.int64(1), e % 31) % PRIME  # modulo which 2³¹ = 1
         for j, residue in zip(js, residues.tolist(), strict=True):
             if j in place:
                 M[k, place[j]] = residue
     return _rank_modulo(M, clock)
-
-
-def _powers_of_two(e: IntArray) -> IntArray:
-    """2ᵉ modulo the prime, for which 2³¹ = 1."""
-    return np.left_shift(np.int64(1), e % 31)
 
 
 def _rank_modulo(M: IntArray, clock: Clock) -> int:

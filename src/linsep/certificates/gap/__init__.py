@@ -1,1 +1,1 @@
-"""Certificates of a duality gap: `claim` is what a fit leaves behind, `certify` makes it, `certificate` checks it."""
+"""Certificates of a duality gap: `certify` makes the claim that a fit leaves behind, `certificate` checks it."""

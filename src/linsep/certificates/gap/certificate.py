@@ -1,22 +1,53 @@
-"""Certificates: what is proven of a plane or of all planes, and the check of that from the data alone."""
+"""Certificates: what a fit claims of its planes and leaves behind, and the check of that from the data alone."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ... import _reading as reading
 from ..._types import FloatArray
+from ...objective.dual_point import DualPoint
 from ...objective.duality import share
 from ...objective.statement import Statement
 from ..outcome import Verification, verdict_in_words, within
+from ..seal import Seal
 from ..training_data import TrainingData, positive_classes
 from .check import GapCheck
-from .claim import Claim
+
+NUMBERS = ("primal", "dual", "rounding", "tol")
+
+
+@dataclass(frozen=True)
+class Claim(Seal):
+    """The bound that was proven, and what one needs to prove it again.
+
+    `rounding` bounds what the arithmetic of the fit may have added to the gap: an estimate from the sizes of things,
+    made without another look at the data. `Certificate.verify` does the sums again and bounds each one's error.
+    """
+
+    primal: float
+    dual: float
+    rounding: float
+    tol: float
+    dual_point: DualPoint = field(default_factory=DualPoint)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        claimed = super().to_dict() | {name: getattr(self, name) for name in NUMBERS}
+        return claimed if self.at_once else claimed | {"dual_point": self.dual_point.to_dict()}
+
+    @classmethod
+    def _claimed(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        numbers: dict[str, Any] = {name: reading.number(data, name) for name in NUMBERS}
+        if "planes" in data:  # of all classes at once, where the dual point follows from them
+            return numbers
+        return numbers | {"dual_point": DualPoint.from_dict(reading.section(data, "dual_point"))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +170,8 @@ class Certificate:
     ) -> Self:
         """Read what `to_dict` wrote; give the plane, or one a row, if it is kept elsewhere."""
         claim = Claim.from_dict(data, at_once="planes" in data)
-        w = np.asarray(data["coef"] if coef is None else coef, dtype=np.float64)
-        b = np.asarray(data["intercept"] if intercept is None else intercept, dtype=np.float64)
+        w = np.asarray(reading.entry(data, "coef") if coef is None else coef, dtype=np.float64)
+        b = np.asarray(reading.entry(data, "intercept") if intercept is None else intercept, dtype=np.float64)
         return cls(claim, w, b if claim.at_once else float(b), claim.statement)
 
 
@@ -254,7 +285,7 @@ class Certificates(Sequence[Certificate]):
         cls, data: Mapping[str, Any], coef: ArrayLike | None = None, intercept: ArrayLike | None = None
     ) -> Certificates:
         """Read what `to_dict` wrote; give the planes, one a row, if they are kept elsewhere."""
-        parts = data["certificates"]
+        parts = reading.items(data, "certificates", reading.section)
         w = [None] * len(parts) if coef is None else np.asarray(coef)
         b = [None] * len(parts) if intercept is None else np.asarray(intercept)
         return cls([Certificate.from_dict(*each) for each in zip(parts, w, b, strict=True)])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._types import FloatArray, IntArray
-from ...arithmetic.enclosure import SLIGHT, Interval
+from ...arithmetic.enclosure import SLIGHT
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
 from ...objective.enclosure import enclosed_bound, enclosed_by_curvature
@@ -16,7 +16,7 @@ from ...objective.examples import in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
-from .claim import Claim
+from .certificate import Claim
 from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
 
 
@@ -83,17 +83,14 @@ def _out_of_the_ordinary(problem: Objective, w: FloatArray, b: Any, result: Any)
     scaled = middle_of_range(problem, w)
     with np.errstate(all="ignore"):  # these are guesses: what they prove is looked at below
         if problem.penalised:
-            points += [DualPoint(), DualPoint(shift=_finite(balancing_shift(scaled.problem, scaled.W, b)))]
+            shift = balancing_shift(scaled.problem, scaled.W, b)
+            points += [DualPoint(), DualPoint(shift=shift if np.isfinite(shift) else 0.0)]
             if alpha is not None:
                 alpha = np.ldexp(np.asarray(alpha, dtype=np.float64), scaled.m)
                 points += [DualPoint.of(scaled.problem, alpha, scaled.W, b).times(-scaled.m)]
     outcomes = [(*enclosed_bound(problem, w, b, point), point) for point in points]
     primal, dual, dual_point = max(outcomes, key=lambda outcome: outcome[1].low)
     return *as_enclosed(primal, dual), dual_point
-
-
-def _finite(value: float) -> float:
-    return value if np.isfinite(value) else 0.0
 
 
 def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any) -> tuple[Bound, float]:
@@ -103,13 +100,9 @@ def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any) -> tupl
     quadratic = problem.head.planes is None and problem.loss.quadratic
     if enclosed is None and quadratic and proof is not None and proof.dual > 0:
         return proof, rounding(problem, w, b, proof)
-    primal, dual = enclosed or _enclosed(problem, w, b)
-    return Bound(primal.high, widened(primal, dual)), primal.width
-
-
-def _enclosed(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
     enclose = enclosed_by_curvature if problem.examples.resident is None else enclosed_bound
-    return enclose(problem, w, b)
+    primal, dual = enclosed or enclose(problem, w, b)
+    return Bound(primal.high, widened(primal, dual)), primal.width
 
 
 def _strongest(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, DualPoint]:

@@ -46,7 +46,8 @@ def _rounding(problem: Objective, w: FloatArray, b: Any, found: Bound) -> float:
     of v's own error comes on top: of huge columns that is all there is. Another reader's scores are others in the last
     digits, so that α is another and v moves by up to `moved`.
     """
-    C, N, squares, l2, l1 = problem.weight_of_loss, problem.total_weight, problem.weighted_squares, *_strengths(problem)
+    C, N, squares = problem.weight_of_loss, problem.total_weight, problem.weighted_squares
+    l2, l1 = problem.penalty.l2, problem.penalty.l1
     most, bend = _steepness(problem, found)
     A, a = float(most * np.sqrt(squares)), float(most * np.sqrt(N))
     length_w, largest_b = length(w.reshape(-1)), float(np.abs(b).max())
@@ -66,10 +67,6 @@ def _rounding(problem: Objective, w: FloatArray, b: Any, found: Bound) -> float:
     else:
         again = moved / (l1 or np.inf) * way
     return float(off * sizes + again + (ULPS + (problem.head.planes or 0)) * U * C * N)
-
-
-def _strengths(problem: Objective) -> tuple[float, float]:
-    return problem.penalty.l2, problem.penalty.l1
 
 
 def _steepness(problem: Objective, found: Bound) -> tuple[float, float]:

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..._types import FloatArray
 from ..case import Case
-from ..gap.certificate import Certificate, Certificates, SoftmaxCertificate
+from ..gap.certificate import Certificate, Certificates, Claim, SoftmaxCertificate
 from ..gap.check import CLOSE
-from ..gap.claim import Claim
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
 from ..training_data import positive_classes

@@ -150,13 +150,14 @@ class MarginCertificate:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
         negative, positive = reading.items(data, "classes", reading.label)
+        low, high = (reading.optional(data, name, reading.number) for name in ("low", "high"))
         return cls(
             np.array(reading.items(data, "coef", reading.number), dtype=np.float64),
             reading.number(data, "intercept"),
             np.array(reading.items(data, "points", reading.whole), dtype=np.int64),
             np.array(reading.items(data, "weights", reading.number), dtype=np.float64),
-            -np.inf if data["low"] is None else reading.number(data, "low"),
-            np.inf if data["high"] is None else reading.number(data, "high"),
+            -np.inf if low is None else low,
+            np.inf if high is None else high,
             reading.number(data, "tol"),
             (negative, positive),
             reading.flag(data, "fit_intercept"),

@@ -20,6 +20,8 @@ from ..gap.check import CLOSE
 from ..outcome import ClaimError, Verification, planes_in_words
 from ..proof import PlaneProofs
 
+UNDECIDED = Verification(True, "whether a plane separates the classes was not decided")
+
 
 class Verdicts(PlaneProofs):
     """Whether the data are separable, each class from the rest: a proof either way, or None where that is not known."""
@@ -55,7 +57,7 @@ class Verdicts(PlaneProofs):
             for k, verdict in enumerate(self.each):
                 Clock(case.time_limit).check("separability")
                 try:
-                    outcome = _undecided() if verdict is None else _of_plane(case, k, verdict)
+                    outcome = UNDECIDED if verdict is None else _of_plane(case, k, verdict)
                 except ClaimError as failure:
                     outcome = Verification(False, str(failure))
                 yield replace(outcome, reason=f"{case.who(k)}{outcome.reason}")
@@ -69,10 +71,6 @@ class Verdicts(PlaneProofs):
         if case.flag("converged_") and any(one is not None and not one.separable for one in self.each):
             raise ClaimError("the model says that it converged, on data that are proven not to be separable")
         return Verification(True, "", proven=True, covered=tuple(sorted(confirmed)))
-
-
-def _undecided() -> Verification:
-    return Verification(True, "whether a plane separates the classes was not decided")
 
 
 def _of_plane(case: Case, k: int, proof: Separability) -> Verification:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import index
 from typing import Any, Self
 
+from ... import _reading as reading
+
 Conflict = tuple[int, ...]
+
+#: What is not proven by the record itself, by the method of the bound.
+TRUSTED = {
+    "none": "nothing",
+    "conflicts": "that no lighter set of points meets all conflicts; `verify` computes it anew",
+    "cells": "that no plane was left out; `verify` looks at all of them by other means",
+}
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,7 @@ class MistakeBound:
     @property
     def trusted(self) -> str:
         """What is not proven by the record itself."""
-        return {
-            "none": "nothing",
-            "conflicts": "that no lighter set of points meets all conflicts; `verify` computes it anew",
-            "cells": "that no plane was left out; `verify` looks at all of them by other means",
-        }[self.method]
+        return TRUSTED[self.method]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
@@ -56,8 +60,9 @@ class MistakeBound:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        conflicts = tuple(tuple(index(i) for i in conflict) for conflict in data["conflicts"])
-        method = str(data["method"])
-        if method not in ("none", "conflicts", "cells"):
+        method, each = reading.text(data, "method"), reading.entry(data, "conflicts")
+        if method not in TRUSTED:
             raise ValueError(f"a bound on mistakes by {method!r} is not known")
-        return cls(float(data["bound"]), method, conflicts, tuple(index(i) for i in data["hopeless"]))
+        conflicts = tuple(tuple(reading.items({"conflict": one}, "conflict", reading.whole)) for one in each)
+        hopeless = tuple(reading.items(data, "hopeless", reading.whole))
+        return cls(reading.number(data, "bound"), method, conflicts, hopeless)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -128,17 +127,13 @@ class MistakeCheck:
             return []
         empty = self.problem.rows.squared_norms() == 0
         candidates = np.flatnonzero(empty).tolist()
-        return [i for i in candidates if self.weights.numbers[i] > 0 and not np.any(self._row(i))]
-
-    def _row(self, i: int) -> FloatArray:
-        row: Any = self.problem.rows.X[[i]]
-        dense: FloatArray = np.asarray(row.toarray() if self.problem.rows.is_sparse else row, dtype=np.float64)
-        return dense.ravel()
+        rows = self.problem.rows.dense(np.array(candidates, dtype=np.int64))
+        return [i for i, row in zip(candidates, rows, strict=True) if self.weights.numbers[i] > 0 and not row.any()]
 
     def _facets(self, least: Fraction) -> None:
         """Find the fewest mistakes anew, from the plane at hand."""
         _, weights, first = self._groups()
-        A = self._signed(np.array([self._row(i) for i in first.tolist()]), self.problem.y[first])
+        A = self._signed(self.problem.rows.dense(first), self.problem.y[first])
         live = (weights.numbers > 0) & A.any(axis=1)
         s = [weights.value(int(number)) for number in weights.numbers[live]]
         found = least_weight_of_mistakes(A[live], s, self.plane if self.plane.any() else A[live][0], self.clock)
@@ -205,8 +200,7 @@ class MistakeCheck:
         problem, n = self.problem, self.problem.rows.n
         if not all(0 <= i < n and self.weights.numbers[i] > 0 for i in conflict):
             raise ClaimError(f"the conflict {conflict} names a row that the data do not have, or that has no weight")
-        X = np.array([self._row(i) for i in conflict])
-        y = problem.y[list(conflict)]
+        X, y = problem.rows.dense(np.array(conflict, dtype=np.int64)), problem.y[list(conflict)]
         integers = IntegerRows(self._signed(X, y))
         basis = relations([integers.row(k) for k in range(len(conflict))])
         if len(basis) == 1:

@@ -77,18 +77,16 @@ def climb(
             u = A[rng.choice(np.flatnonzero(z <= 0))] * scale**2
         h = A @ u
         t, found = line_search(z, h, s)
+        failures += 1
         if found > cost:
-            failures += 1
             continue
         moved = v + t * u
         length = np.abs(moved / scale).max()
         if not (np.isfinite(length) and length > 0):
-            failures += 1
             continue
         moved /= length
         z_moved = A @ moved
         true = weight_of_mistakes(z_moved, s)
-        failures = failures + 1
         if true < cost:
             failures, news = 0, moved
         if true <= cost:

@@ -75,7 +75,8 @@ def hits_weigh_at_least(
             return False
         packing = Packing(sets, numbers)
         x = packing.propose()
-        if _meets(x, sets) and paid + sum(numbers[j] for j in x if x[j] > 0.5) < needed:
+        meets_all = all(any(x[i] > 0.5 for i in one) for one in sets)
+        if meets_all and paid + sum(numbers[j] for j in x if x[j] > 0.5) < needed:
             return False
         if paid + packing.proves(needed - paid) >= needed:
             continue
@@ -116,10 +117,7 @@ class Packing:
     @cached_property
     def _loads(self) -> Any:
         """The matrix that adds up the shares at each point."""
-        rows = [k for one in self.members for k in one]
-        columns = [c for c, one in enumerate(self.members) for _ in one]
-        shape = len(self.points), len(self.sets)
-        return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return incidence(self.members, len(self.points)).T
 
     @property
     def proven(self) -> int:
@@ -133,15 +131,22 @@ class Packing:
 
     def propose(self) -> dict[int, float]:
         """Let a linear program propose all shares; return how much of each point is in the set it meets them with."""
-        limits = np.array([left / self.scale for left in self.left])
+        solved = self._move_by_program([left / self.scale for left in self.left])
+        if solved is None:
+            return dict.fromkeys(self.points, 0.5)
+        return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
+
+    def _move_by_program(self, limits: Sequence[float], **within: Any) -> Any:
+        """Move the shares by a linear program on the scale at hand, and refine that; return what solved it, or None."""
         from scipy.optimize import linprog  # takes longer to import than all of linsep
 
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, method="highs")
+        cost = -np.ones(len(self.sets))
+        solved = linprog(cost, A_ub=self._loads, b_ub=np.array(limits), **within, method="highs")
         if solved.x is None:
-            return dict.fromkeys(self.points, 0.5)
+            return None
         self._move(np.asarray(solved.x), self.scale)
         self.scale >>= CLOSER
-        return dict(zip(self.points, (-np.asarray(solved.ineqlin.marginals)).tolist(), strict=True))
+        return solved
 
     def proves(self, needed: int) -> int:
         """Return what the proposed shares prove, looking closer as long as it may yet be as much as is needed."""
@@ -150,19 +155,11 @@ class Packing:
             if missing * DOUBT > len(self.sets) * self.scale << CLOSER:
                 break
             self.scale = min(self.scale, missing << CLOSER)
-            self._refine()
+            limits = [min(left, self.scale) / self.scale for left in self.left]
+            bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
+            if self._move_by_program(limits, bounds=bounds) is None:
+                self.scale >>= CLOSER
         return self.proven
-
-    def _refine(self) -> None:
-        """Move the shares by a linear program on the scale at hand, within one of it."""
-        from scipy.optimize import linprog
-
-        limits = np.array([min(left, self.scale) / self.scale for left in self.left])
-        bounds = [(-min(share, self.scale) / self.scale, 1.0) for share in self.shares]
-        solved = linprog(-np.ones(len(self.sets)), A_ub=self._loads, b_ub=limits, bounds=bounds, method="highs")
-        if solved.x is not None:
-            self._move(np.asarray(solved.x), self.scale)
-        self.scale >>= CLOSER
 
     def _move(self, changes: FloatArray, scale: int) -> None:
         """Change the shares by about so much, as far as no point is overloaded; then fill up what room there is."""
@@ -190,10 +187,6 @@ def _most_uncertain(x: dict[int, float]) -> int:
     """Return the point that is nearest to being half in the set, or where all are in or out, one that is in."""
     i = min(x, key=lambda j: abs(x[j] - 0.5))
     return i if 1e-6 < x[i] < 1 - 1e-6 else max(x, key=x.__getitem__)
-
-
-def _meets(x: dict[int, float], sets: Sets) -> bool:
-    return all(any(x[i] > 0.5 for i in one) for one in sets)
 
 
 def incidence(conflicts: Sequence[Sequence[int]], n: int) -> sparse.csr_array:

@@ -7,8 +7,9 @@ from ..sources import DataError
 from .column_types import Column
 from .fitting import MISSING, OTHER, spellings
 from .matrix import MatrixEncoding, Scaled
+from .statistics import TableStatistics
 from .table import TableEncoding
-from .tallies import Circumstances, TableStatistics, infer
+from .tallies import Circumstances, infer
 from .values import is_number
 
 __all__ = [

@@ -29,6 +29,7 @@ ODD = 5
 #: What is said of columns.
 ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 FEW_CODES = "whole numbers, few of them different"
+NO_KIND = "its values are neither numbers, dates nor text"
 NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
 NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
 DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"

@@ -21,7 +21,8 @@ from .column_types import KINDS, Column
 from .fitting import MISSING, OTHER, spellings
 from .matrix import Scaled
 from .notation import DECIMALS, ORDERS
-from .tallies import Circumstances, State, TableStatistics
+from .statistics import TableStatistics
+from .tallies import Circumstances, State
 from .values import column_of, floats, moments_in_time, strings
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
@@ -114,7 +115,7 @@ class TableEncoding:
             Kept for those who read the encoding.
         """
         if degree < 1:
-            raise DataError(f"degree={degree} must be 1 or more; 2 adds squares and products")
+            raise DataError(f"--degree {degree} is not possible: 1 is the columns alone, 2 adds squares and products")
         unfitted = cls(statistics.columns, {}, {}, {}, degree, target, header, missing, decimal)
         return unfitted._with(statistics.state())
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ..._core import in_threads
-from ..._types import FloatArray
 from ..._words import phrase
 from ..sources import BadValueError, DataError
 from .column_types import (
@@ -24,6 +20,7 @@ from .column_types import (
     FEW_CODES,
     IDENTIFIES,
     NEARLY_ALL,
+    NO_KIND,
     NO_VALUES,
     NUMBERS_ROWS,
     ODD,
@@ -37,20 +34,15 @@ from .column_types import (
     seem_numbers,
     text_type,
 )
-from .fitting import levels_of, mean_and_squares, scale_of
+from .counting import ENTRY, Different, Moments, Words, mixed
+from .fitting import levels_of
 from .notation import DECIMALS, ORDERS, as_moments, as_numbers
 from .values import floats, is_number, moments_in_time, strings
 
-#: A sketch of different values has so many bits; beyond as many values it would be full.
-BITS = 1 << 25
-#: What a value and its count take in memory, about, beside the value's own characters.
-ENTRY = 160
 #: So many values tell how a column of text may be written, and so many how many words it has.
 GLANCE, SAMPLE = 1_000, 10_000
 #: Codes are not further apart than this.
 APART = 1_000
-#: What counts as a word: as scikit-learn's vectorizers have it.
-WORD = re.compile(r"\b\w\w+\b")
 
 
 @dataclass
@@ -109,7 +101,7 @@ def tally_of(name: str, kind: pa.DataType, said: Column | None, around: Circumst
         return NumberTally(name, kind, said, around)
     if pa.types.is_boolean(kind):
         return TextTally(name, kind, said, around)
-    return Column(name, "ignored", NO_VALUES if pa.types.is_null(kind) else f"its type, {kind}, has no encoding")
+    return Column(name, "ignored", NO_VALUES if pa.types.is_null(kind) else NO_KIND)
 
 
 def infer(name: str, column: pa.ChunkedArray) -> Column:
@@ -136,90 +128,7 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-# -- different values ---------------------------------------------------------------------------------------------
-
-
-class _Sketch:
-    """About how many different values there were: bits set at their hashes (linear counting, Whang et al. 1990)."""
-
-    def __init__(self) -> None:
-        self._bits = np.zeros(BITS // 8, dtype=np.uint8)
-
-    def add(self, hashes: NDArray[np.uint64]) -> None:
-        places = _mixed(hashes) % np.uint64(BITS)
-        np.bitwise_or.at(self._bits, (places >> np.uint64(3)).astype(np.int64), _BIT[(places & np.uint64(7))])
-
-    def count(self) -> float:
-        """Return the estimate: −m log(share of bits that are not set)."""
-        empty = BITS - int(np.bitwise_count(self._bits).sum())
-        return float(-BITS * np.log(max(empty, 1) / BITS))
-
-
-_BIT = (1 << np.arange(8)).astype(np.uint8)
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers that look random but follow from the values (SplitMix64's finish)."""
-    x = values + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
-
-
-class _Different:
-    """About how many different values there were: exactly while they are few, which takes no room to speak of."""
-
-    def __init__(self) -> None:
-        self._few: list[NDArray[np.uint64]] | None = []
-        self._sketch: _Sketch | None = None
-
-    def add(self, hashes: NDArray[np.uint64]) -> None:
-        if self._few is not None:
-            self._few.append(hashes)
-            if sum(map(len, self._few)) < 100_000:
-                return
-            self._sketch, hashes, self._few = _Sketch(), np.concatenate(self._few), None
-        assert self._sketch is not None
-        self._sketch.add(hashes)
-
-    def count(self) -> float:
-        if self._sketch is not None:
-            return self._sketch.count()
-        return float(len(np.unique(np.concatenate(self._few)))) if self._few else 0.0
-
-
 # -- numbers ------------------------------------------------------------------------------------------------------
-
-
-class Moments:
-    """Mean and deviation of numbers, those that are missing left out.
-
-    As scikit-learn's `StandardScaler.partial_fit` has them: the squared deviations of two parts from their own means
-    and those of the means from the common one add up (Chan, Golub and LeVeque 1983).
-    """
-
-    def __init__(self) -> None:
-        self.rows, self.n, self.mean, self._squares = 0, 0, 0.0, 0.0
-
-    def add(self, values: FloatArray) -> None:
-        """Look at the next numbers."""
-        self.rows += len(values)
-        given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
-        if not len(given):
-            return
-        n, before = len(given), self.n
-        mean, squares = mean_and_squares(given)
-        total = before + n
-        if before:
-            squares += self._squares + before * n / total * (self.mean - mean) ** 2
-            mean = (before * self.mean + n * mean) / total
-        self.n, self.mean, self._squares = total, mean, squares
-
-    def state(self, name: str) -> tuple[float, float, bool]:
-        """Return the mean, the deviation (1 where it is no more than rounding), and whether some are missing."""
-        if not self.n:
-            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
-        return self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows
 
 
 class NumberTally:
@@ -233,7 +142,7 @@ class NumberTally:
         self.high: Any = None
         self.odd = False  # whether there are values that are not numbers
         self.all_different, self.sum = self.whole and said is None, np.uint64(0)
-        self.different = _Different() if self.whole and names_rows(name) else None
+        self.different = Different() if self.whole and names_rows(name) else None
         self.codes: set[int] | None = set() if self.whole else None
 
     def add(self, values: pa.ChunkedArray) -> None:
@@ -260,7 +169,7 @@ class NumberTally:
         whole = values.to_numpy().astype(np.int64).view(np.uint64)
         self.all_different = len(np.unique(whole)) == len(whole)
         with np.errstate(over="ignore"):
-            self.sum += _mixed(whole).sum(dtype=np.uint64)
+            self.sum += mixed(whole).sum(dtype=np.uint64)
         if self.different is not None:
             self.different.add(whole)
 
@@ -288,7 +197,7 @@ class NumberTally:
         with np.errstate(over="ignore"):
             for first in range(self.low, self.high + 1, 1 << 20):
                 part = np.arange(first, min(first + (1 << 20), self.high + 1), dtype=np.int64)
-                total += _mixed(part.view(np.uint64)).sum(dtype=np.uint64)
+                total += mixed(part.view(np.uint64)).sum(dtype=np.uint64)
         return bool(total == self.sum)
 
     def state(self) -> State:
@@ -387,7 +296,7 @@ class TextTally:
         self.name, self.said, self.around = name, said, around
         self.rows = self.nulls = 0
         self.counts: Counter[str] = Counter()
-        self.taken, self._different = 0, _Different()
+        self.taken, self._different = 0, Different()
         self.sample: list[str] = []
         self.words: Words | None = Words(name, around.room) if said is not None and said.kind == "text" else None
         self.written = self._readings(kind)
@@ -545,92 +454,3 @@ def _has(some: pa.ChunkedArray, words: pa.Array) -> bool:
 
 def _words_a_row(sample: list[str]) -> float:
     return float(np.mean([len(re.findall(r"\s+", text)) + 1 for text in sample])) if sample else 0.0
-
-
-class Words:
-    """In how many rows each word of a column of text occurs."""
-
-    def __init__(self, name: str, room: int) -> None:
-        self.name, self.room, self.rows, self.taken = name, room, 0, 0
-        self.counts: dict[str, int] = {}
-
-    def add(self, texts: list[str]) -> None:
-        """Look at the next rows."""
-        self.rows += len(texts)
-        counts = self.counts
-        for text in texts:
-            for word in set(WORD.findall(text.lower())):
-                counts[word] = counts.get(word, 0) + 1
-        self.taken = ENTRY * len(counts)
-
-    def vocabulary(self) -> tuple[list[str], list[float]] | None:
-        """Return the words and their idf, log((1 + n)/(1 + rows with it)) + 1; None where no word occurs twice."""
-        if self.taken > self.room:
-            raise DataError(
-                f"column {self.name!r} has {len(self.counts):,} different words, too many for {self.room / 1e6:,.0f} "
-                f"MB; say --ignore {self.name!r}, or raise --max-memory"
-            )
-        least = 2 if self.rows > FEW else 1
-        words = sorted(word for word, count in self.counts.items() if count >= least)
-        if not words:
-            return None
-        rows = np.array([self.counts[word] for word in words], dtype=np.float64)
-        idf = np.log((1.0 + self.rows) / (1.0 + rows)) + 1.0
-        return words, idf.tolist()
-
-
-# -- all columns --------------------------------------------------------------------------------------------------
-
-
-class TableStatistics:
-    """Counts what an encoding needs to know of training rows, a block at a time or all at once.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the blocks, without the target.
-    said : mapping of str to Column
-        What columns are, where that shall not be inferred.
-    around : Circumstances, optional
-
-    Examples
-    --------
-    >>> table = pa.table({"age": [20.0, 40.0, None], "town": ["Ede", "Ulm", "Ede"]})
-    >>> statistics = TableStatistics(table.schema, {})
-    >>> for block in (table[:1], table[1:]):
-    ...     statistics.add(block)
-    >>> [column.kind for column in statistics.columns]
-    ['number', 'category']
-    """
-
-    def __init__(self, schema: pa.Schema, said: Mapping[str, Column], around: Circumstances | None = None) -> None:
-        around = around or Circumstances()
-        self._tallies = {one.name: tally_of(one.name, one.type, said.get(one.name), around) for one in schema}
-
-    def add(self, block: pa.Table) -> None:
-        """Look at the next rows."""
-        counting = [(name, tally) for name, tally in self._tallies.items() if not isinstance(tally, Column)]
-
-        def count(j: int) -> None:
-            name, tally = counting[j]
-            tally.add(decoded(block[name]))
-
-        in_threads(count, range(len(counting)))
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What the columns are."""
-        return tuple(tally if isinstance(tally, Column) else tally.column() for tally in self._tallies.values())
-
-    def state(self) -> State:
-        """Return what an encoding keeps of the rows; the days of dates come after all other numbers."""
-        found, dates = State(), State()
-        for column, tally in zip(self.columns, self._tallies.values(), strict=True):
-            if isinstance(tally, Column) or column.kind == "ignored":
-                continue
-            of_column = tally.state()
-            (dates if column.kind == "date" else found).numbers.update(of_column.numbers)
-            found.levels |= of_column.levels
-            found.words |= of_column.words
-        found.numbers |= dates.numbers
-        return found

@@ -21,9 +21,9 @@ EXAMPLES = {"": "2024-01-31", "ymd": "2024-01-31", "dmy": "31.01.2024", "mdy": "
 
 def column_of(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:
     """Return a column that the model needs; raise where there is none."""
-    if name not in table.column_names:
+    if (place := table.schema.get_field_index(name)) < 0:  # a list of all names for each takes long where they are many
         raise DataError(f"{file}: no column {name!r}, which the model needs; {instead(name, table.column_names)}")
-    return table[name]
+    return table.column(place)
 
 
 def is_number(kind: Any) -> bool:

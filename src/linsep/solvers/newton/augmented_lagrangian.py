@@ -282,7 +282,7 @@ class _InMemory:
         """Whether the whole run is a matter of milliseconds, and nobody wants to hear of each step."""
         rows, observer = self.objective.rows, self.run.observer
         listened_to = getattr(observer, "needs_point", observer is not None)
-        return rows.narrow and rows.n * rows.d <= TUNED.at_once and not listened_to
+        return rows.runs_at_once(self.objective.loss) and rows.n * rows.d <= TUNED.at_once and not listened_to
 
     def at_once(self, start: Start) -> None:
         """Take all steps in one kernel, or many."""

@@ -211,7 +211,7 @@ class _ByColumns:
         changing = dict(delta=delta, t=np.zeros(self.A.d), along=np.zeros(1))
         for _ in range(50):  # in between Python hears of Ctrl-C
             how = dict(l1=l1, l2=l2, accuracy=accuracy, passes=20)
-            if self.A.column_descent(self.c, self.bend, q, w, **how, **changing) <= accuracy:  # type: ignore[arg-type]
+            if self.A.column_descent(self.c, self.bend, q, w, **how, **changing) <= accuracy:
                 break
         return delta
 

@@ -17,47 +17,19 @@ weights are whole numbers, too, their sums are exact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._types import BoolArray, FloatArray, IntArray
-from ...arithmetic.integers import IntegerRows, Vector, dot, kernel_step, to_floats
+from ...arithmetic.integers import EPS, IntegerRows, Subspace
 from ...certificates.mistakes.climbing import climb
 
-EPS = float(np.finfo(np.float64).eps)
-#: Products that underflow are off by less than this.
-TINY = 1e-290
 #: A reference vector in a subspace is climbed to until this many line searches per dimension brought nothing.
 PATIENCE = 6
 #: Of equally good cells, so many are kept in one sweep.
 TIES = 8
-
-
-@dataclass(frozen=True)
-class Flat:
-    """A subspace of R^D and the rows that do not vanish on it.
-
-    Attributes
-    ----------
-    columns : list of vectors
-        Its basis u₁ … u_r, exactly.
-    rows : array
-        Which rows they are.
-    P : array of shape (rows, r)
-        Their products with the basis (times a power of two), in floats;
-    E : array of the same shape
-        how far these can be off.
-    """
-
-    columns: list[Vector]
-    rows: IntArray
-    P: FloatArray
-    E: FloatArray
 
 
 class CellSearch:
@@ -100,18 +72,16 @@ class CellSearch:
 
     def run(self, v: FloatArray) -> Any:
         """Return the least weight of mistakes; v is a good vector to begin with, and the better the faster."""
-        D = self.A.shape[1]
-        columns = [[int(i == j) for i in range(D)] for j in range(D)]
-        top = Flat(columns, np.arange(len(self.A)), self.A, np.full(self.A.shape, TINY))
+        top = Subspace.whole(self.integers)
         self._explore(top, self.integers.vector(v), (), np.empty(0, dtype=np.int64))
         return self.best
 
     # -- one subspace ---------------------------------------------------------------------------------------------
 
-    def _explore(self, flat: Flat, v: FloatArray, pivots: tuple[int, ...], right: IntArray) -> None:
+    def _explore(self, flat: Subspace, v: FloatArray, pivots: tuple[int, ...], right: IntArray) -> None:
         """Look at all cells of the subspace; `right` are rows that vanish on it and are right beside it."""
         self.poll()
-        r = len(flat.columns)
+        r = len(flat.basis)
         if r == 2:
             for mask in self._sweep(flat, self.s.sum() - self.s[right].sum() - self.best):
                 self._offer(flat, mask, right)
@@ -134,7 +104,7 @@ class CellSearch:
             start = self._reference(child, (flat.P @ v)[kept]) if r > 3 else np.ones(r - 1)
             self._explore(child, start, (*pivots, i), np.append(right, beside))
 
-    def _offer(self, flat: Flat, mask: BoolArray, right: IntArray) -> None:
+    def _offer(self, flat: Subspace, mask: BoolArray, right: IntArray) -> None:
         all_right = np.zeros(len(self.A), dtype=bool)
         all_right[flat.rows[mask]] = True
         all_right[right] = True
@@ -143,142 +113,45 @@ class CellSearch:
             self.best = cost
             self.improved(all_right, cost)
 
-    def _look_at(self, flat: Flat, v: FloatArray, right: IntArray) -> IntArray:
+    def _look_at(self, flat: Subspace, v: FloatArray, right: IntArray) -> IntArray:
         """Offer the cell of v and return the positions of its mistakes, the narrowest first."""
-        z, sign = self._signs(flat, v)
+        z, sign = flat.signs(v)
         self._offer(flat, sign > 0, right)
         wrong = np.flatnonzero((sign <= 0) & (self.s[flat.rows] > 0))
         return wrong[np.argsort(-z[wrong], kind="stable")]
 
-    def _signs(self, flat: Flat, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the products of the rows with v, and their signs, exactly those of v as it is in floats."""
-        z = flat.P @ v
-        bound = flat.E @ np.abs(v) + 2 * (len(v) + 1) * EPS * (np.abs(flat.P) @ np.abs(v)) + TINY
-        sign = np.sign(z)
-        doubtful = np.flatnonzero(np.abs(z) <= bound)
-        if len(doubtful):
-            whole = _whole(v)
-            for k in doubtful.tolist():
-                product = dot(self._products(flat, k), whole)
-                sign[k] = (product > 0) - (product < 0)
-        return z, sign
-
-    def _products(self, flat: Flat, k: int) -> Vector:
-        """Return the products of one row with the basis, exactly."""
-        row = self.integers.row(int(flat.rows[k]))
-        return [dot(row, column) for column in flat.columns]
-
-    def _reference(self, flat: Flat, z: FloatArray) -> FloatArray:
+    def _reference(self, flat: Subspace, z: FloatArray) -> FloatArray:
         """Return a good vector of the subspace, beginning near one whose products with the rows are z."""
         if len(flat.rows) == 0:
-            return np.ones(len(flat.columns))
+            return np.ones(len(flat.basis))
         start = np.asarray(np.linalg.lstsq(flat.P, z, rcond=None)[0])
         start = start if start.any() else np.ones(len(start))
         return climb(flat.P, self.about[flat.rows], start, self._rng, PATIENCE * len(start), lambda _: self.poll())
 
-    def _facet(self, flat: Flat, k: int) -> tuple[Flat, BoolArray, IntArray]:
+    def _facet(self, flat: Subspace, k: int) -> tuple[Subspace, BoolArray, IntArray]:
         """Return the subspace on which row k vanishes too, which rows do not, and which that do ought to be right."""
-        p = self._products(flat, k)
-        columns = kernel_step(flat.columns, p)
-        U = to_floats(columns)
-        P = self.A[flat.rows] @ U
-        E = 2 * (len(U) + 3) * EPS * (np.abs(self.A[flat.rows]) @ np.abs(U)) + TINY
-        vanishing = np.zeros(len(P), dtype=bool)
-        for m in np.flatnonzero((np.abs(P) <= E).all(axis=1)):
-            row = self.integers.row(int(flat.rows[m]))
-            vanishing[m] = not any(dot(row, column) for column in columns)
-        parallel = np.flatnonzero(vanishing)
-        pivot = max(range(len(p)), key=lambda m: abs(p[m]))
-        same = np.array([self._products(flat, m)[pivot] * p[pivot] > 0 for m in parallel.tolist()])
-        members = flat.rows[parallel]
-        sides = members[same], members[~same]
-        beside = max(sides, key=lambda side: self.s[side].sum())
-        kept = ~vanishing
-        return Flat(columns, flat.rows[kept], P[kept], E[kept]), kept, beside
+        child, vanished, same = flat.hyperplane(k)
+        members = flat.rows[vanished]
+        beside = max(members[same], members[~same], key=lambda side: self.s[side].sum())
+        return child, ~vanished, beside
 
     # -- two dimensions -------------------------------------------------------------------------------------------
 
-    def _sweep(self, flat: Flat, needed: Any) -> list[BoolArray]:
-        """Return which rows are right in the best cells of a two-dimensional subspace; none if less than is needed.
-
-        At v = (−τ, 1) the row (p, q) has the product p (q/p − τ): it changes sides at τ = q/p. As τ runs from −∞ to
-        ∞, v passes through half of all directions; at the others every row is on its other side.
-        """
+    def _sweep(self, flat: Subspace, needed: Any) -> list[BoolArray]:
+        """Return which rows are right in the best cells of a two-dimensional subspace; none if less than is needed."""
         self.sweeps += 1
-        s = self.s[flat.rows]
-        positive, fixed, tau, delta = self._events(flat)
-        order, boundaries = self._sorted_events(flat, np.flatnonzero(~fixed), tau, delta)
+        s, sweep = self.s[flat.rows], flat.sweep()
         if s.dtype == object and needed > 0:  # sums of long numbers take time: floats tell where they are of no use
             about = self.about[flat.rows]
-            weight, rounding = _weights(about, positive, order, boundaries), 4 * (len(s) + 1) * EPS * about.sum()
+            weight, rounding = sweep.right(about), 4 * (len(s) + 1) * EPS * about.sum()
             if max(weight.max(), about.sum() - weight.min()) + rounding < needed / self.largest:
                 return []
-        weight, total = _weights(s, positive, order, boundaries), s.sum()
+        weight, total = sweep.right(s), s.sum()
         most = max(weight.max(), total - weight.min())
         masks = []
         for turned, gains in ((False, weight), (True, total - weight)):
             for k in np.flatnonzero(gains >= most)[:TIES].tolist():
-                mask = positive.copy()
-                mask[order[: boundaries[k]]] ^= True
+                mask = sweep.first.copy()
+                mask[sweep.order[: sweep.gaps[k]]] ^= True
                 masks.append(~mask if turned else mask)
         return masks
-
-    def _events(self, flat: Flat) -> tuple[BoolArray, BoolArray, FloatArray, FloatArray]:
-        """Return which rows are right at τ = −∞, which never change, where the others do, and how sure that is."""
-        (p, q), (e_p, e_q) = flat.P.T, flat.E.T
-        size = np.abs(p) - e_p
-        hard = np.flatnonzero(size <= e_p)
-        positive, fixed = p > 0, np.zeros(len(p), dtype=bool)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            tau = q / p
-            delta = (e_q + np.abs(tau) * e_p) / size + 4 * EPS * np.abs(tau) + TINY
-        for k in hard.tolist():
-            p_k, q_k = self._products(flat, k)
-            fixed[k] = p_k == 0
-            positive[k] = (p_k or q_k) > 0
-            if p_k:
-                tau[k], delta[k] = _quotient(q_k, p_k)
-        return positive, fixed, tau, delta
-
-    def _sorted_events(
-        self, flat: Flat, moving: IntArray, tau: FloatArray, delta: FloatArray
-    ) -> tuple[IntArray, IntArray]:
-        """Return the rows in the order of their events, and how many events come before each gap between them."""
-        order = moving[np.argsort(tau[moving])]
-        with np.errstate(over="ignore"):
-            highest = np.maximum.accumulate(tau[order] + delta[order])
-            lowest = np.minimum.accumulate((tau[order] - delta[order])[::-1])[::-1]
-        gap = np.ones(len(order) + 1, dtype=bool)
-        gap[1:-1] = highest[:-1] < lowest[1:]
-        edges = np.flatnonzero(gap)
-        unsure = np.flatnonzero(np.diff(edges) > 1)
-        for first, last in zip(edges[unsure].tolist(), edges[unsure + 1].tolist(), strict=True):
-            members = order[first:last].tolist()
-            exact = {k: Fraction(q, p) for k in members for p, q in [self._products(flat, k)]}
-            members.sort(key=exact.__getitem__)
-            order[first:last] = members
-            for place, (a, b) in enumerate(pairwise(members), first + 1):
-                gap[place] = exact[a] < exact[b]
-        return order, np.flatnonzero(gap)
-
-
-def _weights(s: NDArray[Any], positive: BoolArray, order: IntArray, boundaries: IntArray) -> NDArray[Any]:
-    """Return the weight of the rows that are right in each gap of a sweep."""
-    change = np.where(positive[order], -s[order], s[order])
-    return np.asarray(s[positive].sum() + np.append(s[:0].sum(), np.cumsum(change))[boundaries])
-
-
-def _whole(v: FloatArray) -> Vector:
-    """Return v times a power of two that makes it whole."""
-    ratios = [float(x).as_integer_ratio() for x in v]
-    common = max(denominator for _, denominator in ratios)
-    return [numerator * (common // denominator) for numerator, denominator in ratios]
-
-
-def _quotient(q: int, p: int) -> tuple[float, float]:
-    """Return q/p as a float and how far off that is."""
-    try:
-        tau = q / p
-    except OverflowError:
-        return (np.inf if (q > 0) == (p > 0) else -np.inf), np.inf
-    return tau, EPS * abs(tau) + TINY

@@ -1,4 +1,4 @@
-"""The augmented Lagrangian method from beginning to end, for problems of few features."""
+"""The augmented Lagrangian method from beginning to end in plain Python: the oracle of the compiled run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
-from .hessian import gram
-from .multipliers import sprung_duals, sprung_line_search
-from .products import matvec
+from linsep._core.reference import gram, matvec, sprung_duals, sprung_line_search
+from linsep._types import FloatArray, IntArray
 
 #: Why a run ends: the gap is proven, that was enough steps, no step leads anywhere, the log is full.
 ENDS = PROVEN, TIRED, STUCK, FULL = "proven", "tired", "stuck", "full"

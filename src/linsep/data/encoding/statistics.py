@@ -1,0 +1,66 @@
+"""What training rows say of all columns of a table, a block at a time or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from ..._core import in_threads
+from .column_types import Column
+from .tallies import Circumstances, State, decoded, tally_of
+
+
+class TableStatistics:
+    """Counts what an encoding needs to know of training rows, a block at a time or all at once.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the blocks, without the target.
+    said : mapping of str to Column
+        What columns are, where that shall not be inferred.
+    around : Circumstances, optional
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [20.0, 40.0, None], "town": ["Ede", "Ulm", "Ede"]})
+    >>> statistics = TableStatistics(table.schema, {})
+    >>> for block in (table[:1], table[1:]):
+    ...     statistics.add(block)
+    >>> [column.kind for column in statistics.columns]
+    ['number', 'category']
+    """
+
+    def __init__(self, schema: pa.Schema, said: Mapping[str, Column], around: Circumstances | None = None) -> None:
+        around = around or Circumstances()
+        self._tallies = {one.name: tally_of(one.name, one.type, said.get(one.name), around) for one in schema}
+
+    def add(self, block: pa.Table) -> None:
+        """Look at the next rows."""
+        places = {name: j for j, name in enumerate(block.column_names)}
+        counting = [(places[name], tally) for name, tally in self._tallies.items() if not isinstance(tally, Column)]
+
+        def count(k: int) -> None:
+            place, tally = counting[k]
+            tally.add(decoded(block.column(place)))
+
+        in_threads(count, range(len(counting)))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What the columns are."""
+        return tuple(tally if isinstance(tally, Column) else tally.column() for tally in self._tallies.values())
+
+    def state(self) -> State:
+        """Return what an encoding keeps of the rows; the days of dates come after all other numbers."""
+        found, dates = State(), State()
+        for column, tally in zip(self.columns, self._tallies.values(), strict=True):
+            if isinstance(tally, Column) or column.kind == "ignored":
+                continue
+            of_column = tally.state()
+            (dates if column.kind == "date" else found).numbers.update(of_column.numbers)
+            found.levels |= of_column.levels
+            found.words |= of_column.words
+        found.numbers |= dates.numbers
+        return found
