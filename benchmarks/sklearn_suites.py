@@ -45,7 +45,6 @@ SUITES = {
     "successive_halving": "model_selection/tests/test_successive_halving.py",
     "validation": "model_selection/tests/test_validation.py",
     "multiclass": "tests/test_multiclass.py",
-    "multioutput": "tests/test_multioutput.py",
     "pipeline": "tests/test_pipeline.py",
     "self_training": "semi_supervised/tests/test_self_training.py",
     "scorers": "metrics/tests/test_score_objects.py",

@@ -82,3 +82,20 @@ def combination(terms: Mapping[int, Fraction], constant: int, name: Callable[[in
         term = number if j == constant else f"{number}{name(j)}"
         text = f"{text} {'−' if factor < 0 else '+'} {term}" if text else f"{'−' if factor < 0 else ''}{term}"
     return text or "0"
+
+
+def shown(value: object) -> str:
+    """Return a value as somebody would type it: NumPy's numbers as plain ones, also within lists and dictionaries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown(np.float64(0.0)), shown({np.int64(1): np.float32(0.5)}), shown("l2")
+    ('0.0', '{1: 0.5}', "'l2'")
+    """
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{shown(key)}: {shown(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    plain = getattr(value, "item", None)
+    return repr(plain() if plain is not None and getattr(value, "ndim", None) == 0 else value)

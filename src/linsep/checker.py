@@ -407,10 +407,10 @@ class Case:
         if len(both) != (1 if len(classes) == 2 else len(classes)) or any(len(w) != d for w, _ in both):
             raise Refused(f"two classes need one plane, more one each, with {d} coefficients")
         self.planes: dict[int, Plane] = {k: [*map(Fraction, w), *[b] * self.intercept] for k, (w, b) in enumerate(both)}
-        self.place = at = {i: k for k, i in enumerate(kept)}
-        self.loss, self.l2, self.l1, C = objective(self.name, said)
+        (self.loss, self.l2, self.l1, C), at = objective(self.name, said), {i: k for k, i in enumerate(kept)}
         most = Fraction(max([1.0, *(abs(x) for i in kept for x in rows[i][1])]))
-        self.tol, K, least = Fraction(said.get("tol", 1e-4)), len(classes), C * min(self.s) / most**2  # α may be small
+        self.place, K, least, goal = at, len(classes), C * min(self.s) / most**2, said.get("tol")  # α may be small
+        self.tol = Fraction(goal if isinstance(goal, int | float) else 1e-4)
         self.one = 1 << max(0, 130 - least.numerator.bit_length() + least.denominator.bit_length())
         self.c = [int(C * x * self.one) for x in self.s]
         softmax = K > 2 and self.name == "LogisticRegression" and said["multi_class"] != "ovr"

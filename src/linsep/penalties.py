@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._types import FloatArray
+from ._words import shown
 
 __all__ = ["L1", "L2", "ElasticNet", "NoPenalty", "Penalty", "get"]
 
@@ -28,7 +29,7 @@ class Penalty:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value >= 0):
-                raise ValueError(f"Penalty({name}={value!r}): a penalty's weight must be zero or more, and finite")
+                raise ValueError(f"Penalty({name}={shown(value)}): a penalty's weight must be zero or more, and finite")
 
     def value(self, w: FloatArray) -> float:
         """l2 · ½‖w‖² + l1 · ‖w‖₁."""
@@ -63,7 +64,7 @@ class ElasticNet(Penalty):
 
     def __init__(self, l1_ratio: float = 0.5) -> None:
         if not 0 <= l1_ratio <= 1:
-            raise ValueError(f"l1_ratio={l1_ratio!r} must lie between 0 (L2) and 1 (L1)")
+            raise ValueError(f"l1_ratio={shown(l1_ratio)} must lie between 0 (L2) and 1 (L1)")
         super().__init__(l2=1.0 - l1_ratio, l1=float(l1_ratio))
 
 
@@ -101,7 +102,9 @@ def get(penalty: str | Penalty | None, l1_ratio: float | None = None) -> Penalty
             raise ValueError("penalty='elasticnet' needs l1_ratio, the share of L1 from 0 to 1, e.g. l1_ratio=0.5")
         return ElasticNet(l1_ratio)
     if l1_ratio is not None:
-        raise ValueError(f"l1_ratio={l1_ratio!r} would be ignored: it goes with penalty='elasticnet', not {penalty!r}")
+        raise ValueError(
+            f"l1_ratio={shown(l1_ratio)} would be ignored: it goes with penalty='elasticnet', not {penalty!r}"
+        )
     if penalty is None:
         return NoPenalty()
     if isinstance(penalty, Penalty):

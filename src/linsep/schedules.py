@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-__all__ = ["Constant", "Inverse", "InverseSqrt", "InverseTime", "Schedule", "get"]
+from ._words import shown
+
+__all__ = ["Adaptive", "Constant", "Inverse", "InversePower", "InverseSqrt", "InverseTime", "Schedule", "get"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,9 @@ class Schedule:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{type(self).__name__}({name}={value!r}): a step size must be positive and finite")
+                raise ValueError(
+                    f"{type(self).__name__}({name}={shown(value)}): a step size must be positive and finite"
+                )
 
     def __call__(self, k: Any) -> Any:
         """η_k."""
@@ -113,6 +117,47 @@ class Inverse(Schedule):
         return replace(self, alpha=1.0 / eta)
 
 
+@dataclass(frozen=True)
+class InversePower(Schedule):
+    """η/(k + 1)^power. Meets both conditions for ½ < power ≤ 1.
+
+    Examples
+    --------
+    >>> InversePower(1.0, 0.5)(3), InversePower(1.0, 0.75).converges
+    (0.5, True)
+    """
+
+    eta: float = 1.0
+    power: float = 0.5
+    formula: ClassVar[str] = "{eta:g}/(k + 1)^{power:g}"
+
+    @property
+    def converges(self) -> bool:  # type: ignore[override]
+        """Σ η_k = ∞ and Σ η_k² < ∞."""
+        return 0.5 < self.power <= 1
+
+    def __call__(self, k: Any) -> Any:
+        """η/(k + 1)^power."""
+        return self.eta * (1.0 + k) ** -self.power
+
+
+@dataclass(frozen=True)
+class Adaptive(Constant):
+    """η for every step, until a stopping rule would end the run: then a fifth of it, down to a millionth.
+
+    Stochastic descent alone goes on so.
+
+    Examples
+    --------
+    >>> Adaptive(0.1).shorter(), Adaptive(1e-7).shorter()
+    (Adaptive(eta=0.02), None)
+    """
+
+    def shorter(self) -> Adaptive | None:
+        """Return the steps to go on with; None where they are short enough."""
+        return Adaptive(self.eta / 5) if self.eta > 1e-6 else None
+
+
 SCHEDULES: dict[str, type[Schedule]] = {
     "constant": Constant,
     "inverse_time": InverseTime,
@@ -135,4 +180,6 @@ def get(schedule: str | float | Schedule) -> Schedule:
         return SCHEDULES[schedule]()
     if isinstance(schedule, int | float | np.number) and not isinstance(schedule, bool):
         return Constant(float(schedule))
-    raise ValueError(f"schedule={schedule!r} is not known; use one of {', '.join(SCHEDULES)}, a number or a Schedule")
+    raise ValueError(
+        f"schedule={shown(schedule)} is not known; use one of {', '.join(SCHEDULES)}, a number or a Schedule"
+    )

@@ -13,11 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from ._types import FloatArray
+from ._words import shown
 
 __all__ = [
     "DualityGap",
     "GradientNorm",
+    "HeldOut",
     "MaxIterations",
+    "NoImprovement",
     "NoMistakes",
     "NoProgress",
     "ParameterChange",
@@ -44,6 +47,7 @@ class Progress:
     gradient_norm: float = np.nan
     zero_one: float = np.nan
     relative_gap: float = np.nan
+    held_out: float = np.nan  # the share of wrong labels among rows that nothing is learned from
 
 
 Watcher = Callable[[Progress], bool]
@@ -61,7 +65,7 @@ class Rule:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not value > 0:
-                raise ValueError(f"{type(self).__name__}({name}={value!r}) must be positive")
+                raise ValueError(f"{type(self).__name__}({name}={shown(value)}) must be positive")
 
     def begin(self) -> Watcher:
         """Return a function that watches one run and says when to stop."""
@@ -134,6 +138,38 @@ class NoProgress(Rule):
 
 
 @dataclass(frozen=True)
+class NoImprovement(Rule):
+    """When the objective was not below the lowest so far by more than `tol`, `patience` steps in a row.
+
+    Unlike `NoProgress` it counts `tol` in the objective's own units, and lets progress by less than that count for
+    nothing however long it goes on: scikit-learn's rule, of the objective at the end of a pass.
+    """
+
+    tol: float = 1e-3
+    patience: int = 5
+    needs_point: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not (self.tol >= 0 and self.patience > 0):
+            raise ValueError(f"{self!r}: tol must be zero or more, and patience positive")
+
+    def begin(self) -> Watcher:
+        """Watch the objective."""
+        return _in_a_row(lambda progress: progress.objective, self.tol, self.patience)
+
+
+@dataclass(frozen=True)
+class HeldOut(NoImprovement):
+    """The same of the share of wrong labels among rows that were put aside."""
+
+    needs: ClassVar[str] = "held_out"
+
+    def begin(self) -> Watcher:
+        """Watch the rows that were put aside."""
+        return _in_a_row(lambda progress: progress.held_out, self.tol, self.patience)
+
+
+@dataclass(frozen=True)
 class NoMistakes(Rule):
     """When every example is on its own side of the plane: the perceptron's."""
 
@@ -174,6 +210,24 @@ def _standstill(measure: Callable[[Progress], float], share: float, patience: in
     return watch
 
 
+def _in_a_row(measure: Callable[[Progress], float], tol: float, patience: int) -> Watcher:
+    """Return a watcher that stops when so many steps in a row have not lowered a number by more than `tol`."""
+    lowest, when, seen = np.inf, 0, 0
+
+    def watch(progress: Progress) -> bool:
+        nonlocal lowest, when, seen
+        value, seen = measure(progress), progress.step
+        if not value > lowest - tol:
+            when = progress.step
+        lowest = min(lowest, value)
+        if seen - when < patience:
+            return False
+        when = seen  # whoever goes on all the same is patient again
+        return True
+
+    return watch
+
+
 RULES: dict[str, type[Rule]] = {
     "max_iterations": MaxIterations,
     "gradient_norm": GradientNorm,
@@ -181,6 +235,7 @@ RULES: dict[str, type[Rule]] = {
     "zero_one_unchanged": ZeroOneUnchanged,
     "no_mistakes": NoMistakes,
     "no_progress": NoProgress,
+    "no_improvement": NoImprovement,
     "duality_gap": DualityGap,
 }
 

@@ -87,11 +87,11 @@ def test_compiled_steps_equal_the_reference(
         counts, moved = np.ones((n, width), dtype=np.int64), np.empty((steps, width), dtype=np.uint8)
         matrix_or_handle = X if module is reference else handle(module, X)
         loss = losses.get(name) if module is reference else name
-        total = module.stochastic_steps(
-            matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, W, b, *sums, counts, moved
-        )
+        owed, paid = np.zeros(1), np.zeros((d, width))
+        notes = *sums, counts, moved, owed, paid
+        total = module.stochastic_steps(matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, W, b, *notes)
         assert total == moved.sum() == (counts - 1).sum()
-        ran.append((moved, counts, W, b, *(sums if summed else ())))
+        ran.append((moved, counts, W, b, owed, paid, *(sums if summed else ())))
     if name in ("perceptron", "hinge"):  # the slopes of the others may round to zero in one and not in the other
         np.testing.assert_array_equal(ran[0][0], ran[1][0])
         np.testing.assert_array_equal(ran[0][1], ran[1][1])
@@ -132,7 +132,7 @@ def test_a_plane_takes_the_same_steps_whichever_are_beside_it(kernels, kind):
     def steps(planes):
         parts = [np.ascontiguousarray(part[:, planes]) for part in (y, W)]
         b, sums = np.zeros(len(planes)), (np.zeros((d, len(planes))), np.zeros(len(planes)))
-        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None
+        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None, np.zeros(1), np.zeros((d, len(planes)))
         kernels.stochastic_steps(handle(kernels, X), parts[0], None, order, eta, "logistic", *rest)
         out = np.empty((7, len(planes)))
         G = np.empty((d, len(planes)))
@@ -151,7 +151,7 @@ def test_compiled_slopes_are_those_of_the_losses(kernels, name, z):
     # From w = 0 and b = z, a step of size one on x = y = 1 leaves w = −ℓ'(z).
     w, b, one = np.zeros((1, 1)), np.array([z]), np.ones(1)
     X, order, y = kernels.dense(np.ones((1, 1))), np.zeros(1, dtype=np.int64), np.ones((1, 1))
-    kernels.stochastic_steps(X, y, None, order, one, name, 0.0, 0.0, True, w, b, None, None, None, None)
+    kernels.stochastic_steps(X, y, None, order, one, name, 0.0, 0.0, True, w, b, *[None] * 6)
     np.testing.assert_allclose(-w[0, 0], losses.get(name).slope(np.array(z)), rtol=1e-13, atol=0)
 
 
@@ -271,7 +271,7 @@ def test_compiled_steps_refuse_what_does_not_fit(kernels, wrong):
     y, order, eta, name, W, counts, moved = (given | wrong).values()
     head = kernels.dense(np.ones((2, 3))), y, None, np.array([order]), eta, name
     with pytest.raises(ValueError, match=r"shapes|example|step|huber|four"):
-        kernels.stochastic_steps(*head, 0.0, 0.0, True, W, np.zeros(1), None, None, counts, moved)
+        kernels.stochastic_steps(*head, 0.0, 0.0, True, W, np.zeros(1), None, None, counts, moved, None, None)
 
 
 # -- Rows -----------------------------------------------------------------------------------------------------------

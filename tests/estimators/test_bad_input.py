@@ -40,6 +40,7 @@ MODELS = {
     "logistic l1": LogisticRegression(l1_ratio=1.0),
     "svm": LinearSVC(),
     "svm, squared": LinearSVC(loss="squared_hinge"),
+    "svm, l1": LinearSVC("l1"),
     "hard margin": HardMarginSVC(on_overlap="soft"),
     "zero-one": ZeroOneClassifier(),
 }
@@ -438,3 +439,32 @@ BAD_PARAMETERS = [
 def test_a_parameter_that_makes_no_sense_is_named_at_fit(model, words, overlapping):
     with pytest.raises(ValueError, match=re.escape(words)):
         model.fit(*overlapping)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (LogisticRegression(C=np.float64(0.0)), "C=0.0 "),
+        (LogisticRegression(l1_ratio=np.float32(2.0)), "l1_ratio=2.0 "),
+        (LinearSVC(tol=np.float64(0.0)), "tol=0.0 "),
+        (LinearSVC(max_iter=np.int64(-1)), "max_iter=-1 "),
+        (LinearSVC(class_weight={np.int64(-1): np.float64(-2.0)}), "class_weight={-1: -2.0} "),
+        (ZeroOneClassifier(time_limit=np.float64(0.0)), "time_limit=0.0 "),
+        (HardMarginSVC(max_iter=np.int64(0)), "max_iter=0 "),
+        (LinearClassifier(n_jobs=np.int64(0)), "n_jobs=0 "),
+        (SGDClassifier(schedule=np.float64(-1.0)), "=-1.0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_messages_show_plain_numbers(model, words, overlapping):
+    with pytest.raises(ValueError, match=re.escape(words)) as error:
+        model.fit(*overlapping)
+    assert "np." not in str(error.value)
+
+
+def test_messages_show_plain_labels(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match=r"one class only, 1\.0:"):
+        LogisticRegression().fit(X, np.ones(len(y)))
+    with pytest.raises(ValueError, match=r"other classes, \[-1(\.0)?, 1(\.0)?\];"):
+        LogisticRegression(warm_start=True).fit(X, y).fit(X, np.where(y > 0, 7, y))

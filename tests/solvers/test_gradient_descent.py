@@ -359,3 +359,24 @@ def test_m20_steps_chosen_for_the_data_are_not_called_wrong(overlapping, name, m
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
         model.fit(*overlapping)
     assert not any("step size" in str(w.message) for w in caught)
+
+
+def test_a_point_that_arrives_in_ever_shorter_jumps_is_told_nothing():
+    """e^(x² + y²) + (x − 2)² + (y − 3)² at η = .1: the steps reverse and shrink by .76."""
+    f = lambda x: np.exp(x @ x) + (x[0] - 2) ** 2 + (x[1] - 3) ** 2  # noqa: E731
+    grad = lambda x: 2 * x * np.exp(x @ x) + 2 * (x - [2, 3])  # noqa: E731
+    run = minimize(f, grad, [0.5, 0.0], schedule=0.1)
+    assert run.converged
+    assert run.advice == ""
+
+
+def test_jumps_over_a_kink_are_told_of_after_twenty_steps_and_stay_in_the_history():
+    f = lambda x: x[0] ** 2 + abs(x[1])  # noqa: E731
+    grad = lambda x: np.array([2 * x[0], np.sign(x[1])])  # noqa: E731
+    with pytest.warns(StepSizeWarning, match="jumps back and forth"):
+        minimize(f, grad, [0.5, 0.45], schedule=0.1, max_iter=20)
+    with pytest.warns(StepSizeWarning, match="jumps back and forth"):
+        run = minimize(f, grad, [0.5, 0.45], schedule=0.1)
+    assert run.history.stride == 1
+    assert len(run.history) == 10_001
+    np.testing.assert_allclose(np.abs(np.diff(run.history.to_frame(iterates=True)["y"]))[-50:], 0.1)

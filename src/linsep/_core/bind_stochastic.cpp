@@ -25,11 +25,11 @@ void require_planes(const Rows &X, Table<const double> y, const Optional &weight
 void bind_stochastic(nb::module_ &m) {
     def_loop(m, "stochastic_steps",
              {"X", "y", "weight", "order", "eta", "loss", "l2", "l1", "intercept", "W", "b", "sum_W", "sum_b", "counts",
-              "moved"},
+              "moved", "owed", "paid"},
              [](const auto &X, Table<const double> y, Optional weight, Vector<const std::int64_t> order, In eta,
                 const std::string &loss, double l2, double l1, bool intercept, Table<double> W, Out b,
                 std::optional<Table<double>> sum_W, std::optional<Out> sum_b, std::optional<Table<std::int64_t>> counts,
-                std::optional<Table<std::uint8_t>> moved) {
+                std::optional<Table<std::uint8_t>> moved, std::optional<Out> owed, std::optional<Table<double>> paid) {
                  const std::size_t steps = order.shape(0), width = W.shape(1);
                  const auto noted = [&](const auto &table, std::size_t height) {
                      return !table || (table->shape(0) == height && table->shape(1) == width);
@@ -39,14 +39,16 @@ void bind_stochastic(nb::module_ &m) {
                  require(sum_W.has_value() == sum_b.has_value(), "the sums of W and b go together");
                  require(noted(sum_W, X.d) && (!sum_b || fits(width, *sum_b)) && noted(counts, X.n) &&
                              noted(moved, steps), mismatch);
+                 require(l1 == 0 || (owed && paid && fits(1, *owed) && noted(paid, X.d)), "an L1 penalty keeps accounts");
                  require_rows(order.data(), steps, X.n);
+                 const Debt debt{owed ? owed->data() : nullptr, paid ? paid->data() : nullptr};
                  const Notes notes{sum_W ? sum_W->data() : nullptr, sum_b ? sum_b->data() : nullptr,
                                    counts ? counts->data() : nullptr, moved ? moved->data() : nullptr};
                  return with_loss(loss, [&](auto chosen) {
                      nb::gil_scoped_release release;
                      return stochastic_steps<decltype(chosen)>(X, y.data(), pointer(weight), order.data(), eta.data(),
                                                                steps, l2, l1, intercept, width, W.data(), b.data(),
-                                                               notes);
+                                                               debt, notes);
                  });
              });
     def_loop(m, "measure", {"X", "y", "weight", "loss", "W", "b", "total", "l2", "l1", "G", "out"},

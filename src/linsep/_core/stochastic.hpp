@@ -1,13 +1,13 @@
 // Stochastic (sub)gradient descent, one example a step: the loop of reference/stochastic.py, made fast.
 //
-//     w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
+//     w ← S( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 //
-// S_t is soft-thresholding by t. Several planes may walk side by side, one for each class against the rest: they visit
+// S is the cumulative L1 penalty: every weight owes Σ η l1, pays towards zero what it has not yet paid, and goes on owing
+// at zero what it could not pay. So the noise of single examples does not lift it off, and zeros are exact. Several planes may walk side by side, one for each class against the rest: they visit
 // the same examples in the same order, and each example is read once for all of them.
 //
 // A step costs as much as the row has entries, although the penalty touches every weight: the iterates are kept as
-// w = scale · v, so shrinking is one multiplication, and soft-thresholds of v that follow each other add up, so a weight
-// takes its share only when a row next meets it.
+// w = scale · v, so shrinking is one multiplication (of what is owed, too), and a weight pays when a row next meets it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,17 @@
 
 namespace linsep {
 
-inline double soft_threshold(double v, double t) { return std::copysign(std::max(std::fabs(v) - t, 0.0), v); }
+// What the L1 penalty has cost so far: what every weight owes, and how far each was moved for it (d × width). Null where
+// there is none.
+struct Debt {
+    double *owed, *paid;
+};
 
-// The iterates w = scale · v with the thresholds they still owe, and on request the sum of all iterates so far.
+// The iterates w = scale · v with what they still owe, and on request the sum of all iterates so far.
 class LazyIterate {
    public:
-    LazyIterate(Planes planes, std::size_t d, double l2, double l1, double *sum)
-        : v_(planes), size_(d * planes.width), l2_(l2), l1_(l1), sum_(sum), paid_(l1 > 0 ? d : 0, 0.0),
+    LazyIterate(Planes planes, std::size_t d, double l2, double l1, double *sum, Debt debt)
+        : v_(planes), size_(d * planes.width), l2_(l2), l1_(l1), sum_(sum), debt_(debt),
           late_(sum ? size_ : 0, 0.0), delta_(planes.width) {}
 
     // w·x of every plane.
@@ -51,7 +55,7 @@ class LazyIterate {
         Planes{late_.data(), v_.width}.add(row, delta_.data());
     }
     void threshold(double eta) {
-        if (l1_ > 0) owed_ += eta * l1_ / scale_;
+        if (l1_ > 0) *debt_.owed += eta * l1_ / scale_;
     }
     // Counts the iterate as it now stands into the sum. Σₜ scaleₜ vₜ = (Σₜ scaleₜ) v − Σⱼ (Σ_{t<j} scaleₜ) δⱼ, where
     // δⱼ is what step j added to v: only the columns of that row change. Thresholds break the identity.
@@ -62,33 +66,38 @@ class LazyIterate {
     }
     // Makes v the iterate itself: everything owed is paid and the scale is one.
     void settle() {
-        if (l1_ > 0) {
-            for (std::size_t j = 0; j < paid_.size(); ++j) pay(j);
-            std::fill(paid_.begin(), paid_.end(), owed_ = 0.0);
-        }
+        if (l1_ > 0)
+            for (std::size_t j = 0; j < size_ / v_.width; ++j) pay(j);
         if (sum_) {
             for (std::size_t j = 0; j < size_; ++j) sum_[j] += scales_ * v_.W[j] - late_[j];
             std::fill(late_.begin(), late_.end(), scales_ = 0.0);
         }
         if (scale_ == 1.0) return;
         for (std::size_t j = 0; j < size_; ++j) v_.W[j] *= scale_;
+        if (l1_ > 0) {
+            for (std::size_t j = 0; j < size_; ++j) debt_.paid[j] *= scale_;
+            *debt_.owed *= scale_;
+        }
         scale_ = 1.0;
     }
 
    private:
     void pay(std::size_t j) {
-        double *v = v_.W + j * v_.width;
-        for (std::size_t k = 0; k < v_.width; ++k) v[k] = soft_threshold(v[k], owed_ - paid_[j]);
-        paid_[j] = owed_;
+        for (std::size_t at = j * v_.width; at < (j + 1) * v_.width; ++at) {
+            double &v = v_.W[at], before = v;
+            if (v > 0) v = std::max(0.0, v - (*debt_.owed + debt_.paid[at]));
+            else if (v < 0) v = std::min(0.0, v + (*debt_.owed - debt_.paid[at]));
+            debt_.paid[at] += v - before;
+        }
     }
 
     Planes v_;
     std::size_t size_;
     double l2_, l1_;
     double *sum_;
-    std::vector<double> paid_;  // the part of owed_ that the weights of each column have had
+    Debt debt_;
     std::vector<double> late_, delta_;
-    double scale_ = 1.0, owed_ = 0.0, scales_ = 0.0;
+    double scale_ = 1.0, scales_ = 0.0;
 };
 
 // What a walk may be asked to note: the sums of all iterates, how often each example moved each plane (n × width), and
@@ -128,8 +137,8 @@ LINSEP_APART std::size_t turn_all(std::size_t width, const double *label, const 
 template <class Loss, class Rows>
 std::size_t stochastic_steps(const Rows &X, const double *y, const double *weight, const std::int64_t *order,
                              const double *eta, std::size_t steps, double l2, double l1, bool intercept,
-                             std::size_t width, double *W, double *b, Notes notes) {
-    LazyIterate iterate({W, width}, X.d, l2, l1, notes.sum_W);
+                             std::size_t width, double *W, double *b, Debt debt, Notes notes) {
+    LazyIterate iterate({W, width}, X.d, l2, l1, notes.sum_W, debt);
     constexpr std::size_t ahead = 2;  // rows between asking for one and using it
     std::vector<double> g(width), c(width);
     std::size_t total = 0;

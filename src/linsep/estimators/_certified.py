@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count
+from .._words import shown
 from ..history import History
 from ..objective.objective import Objective
 from ._base import LinearEstimator
@@ -27,14 +27,14 @@ def check_number(name: str, value: object, least: float, most: float = np.inf) -
     """Return the setting as a float; raise unless it is a number in that range."""
     if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
         limits = f"of at least {least:g}" if np.isinf(most) else f"from {least:g} to {most:g}"
-        raise ValueError(f"{name}={value!r} must be a number {limits}")
+        raise ValueError(f"{name}={shown(value)} must be a number {limits}")
     return float(value)
 
 
 def check_tol(tol: object, *, may_be_zero: bool = False) -> None:
     """Raise unless it is a gap at which to stop; zero is one that nothing reaches."""
     if not isinstance(tol, Real) or isinstance(tol, bool) or not (float(tol) > 0 or (may_be_zero and tol == 0)):
-        raise ValueError(f"tol={tol!r} must be positive: it is the relative duality gap at which to stop")
+        raise ValueError(f"tol={shown(tol)} must be positive: it is the relative duality gap at which to stop")
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,18 @@ class CertifiedEstimator(SolverEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.dual, bool | np.bool_) and self.dual != "auto":
-            raise ValueError(f"dual={self.dual!r} is not possible; use True, False or 'auto': the optimum is the same")
+            raise ValueError(
+                f"dual={shown(self.dual)} is not possible; use True, False or 'auto': the optimum is the same"
+            )
         for name in ("fit_intercept", "warm_start"):
             if not isinstance(getattr(self, name), bool | np.bool_ | Integral) or getattr(self, name) not in (0, 1):
-                raise ValueError(f"{name}={getattr(self, name)!r} is not possible; use True or False")
+                raise ValueError(f"{name}={shown(getattr(self, name))} is not possible; use True or False")
         if not check_number("intercept_scaling", self.intercept_scaling, 0.0) > 0:
-            raise ValueError(f"intercept_scaling={self.intercept_scaling!r} must be positive")
+            raise ValueError(f"intercept_scaling={shown(self.intercept_scaling)} must be positive")
         if not isinstance(self.verbose, Integral) or self.verbose < 0:
-            raise ValueError(f"verbose={self.verbose!r} must be a whole number: 0 says nothing, 1 how the fit ended")
+            raise ValueError(
+                f"verbose={shown(self.verbose)} must be a whole number: 0 says nothing, 1 how the fit ended"
+            )
         self._C()
         self._penalty()
         self._loss()
@@ -119,10 +123,3 @@ class CertifiedEstimator(SolverEstimator):
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         super()._after_fit(objectives, results)
         self._say(results)
-
-    def _say(self, results: list[Result]) -> None:
-        """Print how the fit ended, if asked to."""
-        if self.verbose:
-            ended = "; ".join(dict.fromkeys(result.message for result in results))
-            solver = results[0].history.solver
-            print(f"{type(self).__name__}: {solver}, {self._iterations()} iterations: {ended}", file=sys.stderr)

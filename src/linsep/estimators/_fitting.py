@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from .. import _core
 from .._types import FloatArray
+from .._words import shown
 from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
@@ -40,7 +41,7 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None:
         return _core.threads()
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0; None or -1 for all threads")
+        raise ValueError(f"n_jobs={shown(n_jobs)} must be a whole number other than 0; None or -1 for all threads")
     return n_jobs if n_jobs > 0 else max(1, _core.threads() + 1 + n_jobs)
 
 
@@ -129,7 +130,7 @@ class Fitting(Input, Warnings):
     ) -> Self:
         """Pose the objectives, solve, certify, store, and warn."""
         self._warn_of_ignored()
-        starts = self._starts(classes) if self._goes_on() else None
+        starts = self._starts(classes)
         class_weight = self._class_weights(examples, classes)
         self.classes_ = classes
         objectives = self._objectives(examples, class_weight)
@@ -177,13 +178,15 @@ class Fitting(Input, Warnings):
         """Whether the fit begins where the last one ended."""
         return bool(getattr(self, "warm_start", False)) and hasattr(self, "coef_")
 
-    def _starts(self, classes: NDArray[Any]) -> list[Start]:
+    def _starts(self, classes: NDArray[Any]) -> list[Start] | None:
         """Return the planes of the last fit, if it was on the same classes; one against the rest, one start each."""
         from ..solvers import Start
 
+        if not self._goes_on():
+            return None
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"warm_start=True goes on from the last fit, but that had other classes, {list(self.classes_)}; "
+                f"warm_start=True goes on from the last fit, but that had other classes, {self.classes_.tolist()}; "
                 "fit a new estimator, or set warm_start=False"
             )
         return [Start(w.copy(), float(b)) for w, b in zip(self._planes(), self.intercept_, strict=True)]

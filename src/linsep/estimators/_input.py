@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from .._core import Rows
 from .._types import FloatArray, IntArray
+from .._words import shown
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import Examples
 from ..objective.statement import balanced
@@ -62,7 +63,7 @@ class Input(Specification):
             check_classification_targets(y)
         if len(classes) < 2:
             raise ValueError(
-                f"y has one class only, {classes[0]!r}: {type(self).__name__} needs examples of at least two classes"
+                f"y has one class only, {shown(classes[0])}: {type(self).__name__} needs examples of two or more"
             )
         return classes, (y == classes[1]).astype(np.int64) if len(classes) == 2 else np.searchsorted(classes, y)
 
@@ -97,12 +98,14 @@ class Input(Specification):
         self, class_weight: Mapping[Any, float] | str, classes: NDArray[Any], totals: FloatArray
     ) -> FloatArray:
         if not isinstance(class_weight, Mapping) and class_weight != "balanced":
-            raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced' or a dictionary of label: weight")
+            raise ValueError(
+                f"class_weight={shown(class_weight)} must be None, 'balanced' or a dictionary of label: weight"
+            )
         if class_weight == "balanced":
             return balanced(totals)
         weight = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
         if (weight < 0).any() or not np.isfinite(weight).all():
-            raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite")
+            raise ValueError(f"class_weight={shown(class_weight)} has a weight that is negative or not finite")
         return weight
 
 
@@ -114,7 +117,7 @@ def check_batch_labels(classes: NDArray[Any], y: ArrayLike) -> IntArray:
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(
-            f"y has the label {unknown[0]}, which is not among the classes {list(classes)} of the first partial_fit; "
-            "name all labels in its 'classes'"
+            f"y has the label {unknown[0]}, which is not among the classes {np.asarray(classes).tolist()} of the first "
+            "partial_fit; name all labels in its 'classes'"
         )
     return np.asarray(np.searchsorted(classes, labels), dtype=np.int64)

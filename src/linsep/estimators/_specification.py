@@ -14,6 +14,7 @@ from scipy import sparse
 
 from .. import penalties
 from .._types import FloatArray
+from .._words import shown
 from ..losses import Loss
 from ..objective.statement import Statement
 from ..penalties import Penalty
@@ -26,9 +27,9 @@ if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
 def penalty_of(penalty: str | Penalty | None, l1_ratio: float | None) -> Penalty:
     """Return the penalty; `l1_ratio` must be a share, and counts for the elastic net, which cannot do without."""
     if l1_ratio is not None and not (isinstance(l1_ratio, Real) and not isinstance(l1_ratio, bool)):
-        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+        raise ValueError(f"l1_ratio={shown(l1_ratio)} must be a number from 0 to 1")
     if l1_ratio is not None and not 0 <= l1_ratio <= 1:
-        raise ValueError(f"l1_ratio={l1_ratio!r} must be a number from 0 to 1")
+        raise ValueError(f"l1_ratio={shown(l1_ratio)} must be a number from 0 to 1")
     return penalties.get(penalty, l1_ratio if penalty == "elasticnet" else None)
 
 
@@ -37,7 +38,7 @@ def check_C(C: object) -> float:
     if C is None:
         return np.inf
     if not isinstance(C, Real) or isinstance(C, bool) or not float(C) > 0:
-        raise ValueError(f"C={C!r} must be a positive number; inf or None means no penalty")
+        raise ValueError(f"C={shown(C)} must be a positive number; inf or None means no penalty")
     return float(C)
 
 
@@ -118,9 +119,14 @@ class Specification:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
         return bool(np.isinf(self._C()))
 
+    def _goal(self) -> float | None:
+        """Return the relative gap that was asked for; None of estimators that have no such parameter."""
+        return getattr(self, "tol", None)
+
     def _tol(self) -> float:
-        """Return the relative gap that is asked for."""
-        return float(getattr(self, "tol", 1e-4))
+        """Return the relative gap at which to stop."""
+        goal = self._goal()
+        return 1e-4 if goal is None else float(goal)
 
     def _statement(self) -> Statement:
         """Return what the parameters say is minimised."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import losses, schedules, stopping
+from .. import losses
 from .._checks import check_choice, check_count
 from .._core import Rows, is_sparse
 from .._types import FloatArray, IntArray
@@ -24,13 +24,15 @@ from ..separation.nearest import nearest_points
 from ..separation.verdict import NotSeparableError, Separability, of_plane
 from ..stopping import Rule
 from ._exact import ExactEstimator
-from ._streaming import PenalisedEstimator, StreamingEstimator
+from ._scikit_learn import ScikitLearnNames, known_loss
+from ._specification import penalty_of
+from ._streaming import PenalisedEstimator
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver, Votes
 
 
-class SGDClassifier(PenalisedEstimator):
+class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     """Linear classifier by stochastic (sub)gradient descent, one random example a step.
 
     It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)`` by steps on the mean objective (that divided by ``C Σ sᵢ``), so a step
@@ -39,7 +41,8 @@ class SGDClassifier(PenalisedEstimator):
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-        ``"perceptron"``, ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"square"``, or a `linsep.losses.Loss`.
+        ``"perceptron"``, ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"square"``, or a `linsep.losses.Loss`; as
+        in scikit-learn ``"log_loss"`` is the logistic one, ``"squared_error"`` half the square.
     penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
@@ -50,8 +53,9 @@ class SGDClassifier(PenalisedEstimator):
         `linsep.schedules`, or None for one that suits the data.
     stopping : rule, str, list of these, or None, default="no_progress"
         When to stop: names or objects of `linsep.stopping`.
-    keep : {"best", "last", "average"}, default="best"
-        Which iterate is reported.
+    keep : {"best", "last", "average"} or None
+        Which iterate is reported: the best at the end of a pass, the last, or the mean of all. None for the best, or
+        for what scikit-learn's names ask for.
     max_iter : int, default=1000
         Passes over the data at the most.
     fit_intercept : bool, default=True
@@ -63,6 +67,15 @@ class SGDClassifier(PenalisedEstimator):
         Begin where the last fit ended.
     n_jobs : int or None
         Threads over the classes, where there are more than two; None for all.
+    alpha, learning_rate, eta0, power_t, tol, early_stopping, validation_fraction, n_iter_no_change, average, shuffle
+        scikit-learn's names for `C`, `schedule`, `stopping` and `keep`, with their meaning there: if one of them is
+        given, those that are not have scikit-learn's defaults, each example is visited once a pass, and the last
+        iterate is reported. Two names for one thing are an error. ``tol=None`` takes all passes, ``"auto"`` leaves it
+        to `stopping`; what it is compared with is measured at the end of a pass, not on the way.
+    verbose : int, default=0
+        Whether to print how the fit ended.
+    epsilon : float, optional
+        Of scikit-learn's losses for regression, which are not here: without effect.
 
     Attributes
     ----------
@@ -78,7 +91,7 @@ class SGDClassifier(PenalisedEstimator):
     t_ : int
         Steps taken.
     certificate_, dual_gap_
-        As for `LinearClassifier`; a stream has none.
+        As for `LinearClassifier`; a stream has none, nor has a fit with scikit-learn's names.
 
     Examples
     --------
@@ -99,7 +112,7 @@ class SGDClassifier(PenalisedEstimator):
         l1_ratio: float | None = None,
         schedule: str | float | Schedule | None = None,
         stopping: str | Rule | Iterable[str | Rule] | None = "no_progress",
-        keep: str = "best",
+        keep: str | None = None,
         max_iter: int = 1000,
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -107,6 +120,18 @@ class SGDClassifier(PenalisedEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        alpha: float | None = None,
+        tol: float | str | None = "auto",
+        shuffle: bool | None = None,
+        learning_rate: str | None = None,
+        eta0: float | None = None,
+        power_t: float | None = None,
+        average: bool | int | None = None,
+        early_stopping: bool | None = None,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int | None = None,
+        verbose: int = 0,
+        epsilon: float | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -122,21 +147,44 @@ class SGDClassifier(PenalisedEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.alpha = alpha
+        self.tol = tol
+        self.shuffle = shuffle
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.average = average
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.verbose = verbose
+        self.epsilon = epsilon
 
     def _check_parameters(self) -> None:
-        check_choice("keep", self.keep, ("best", "last", "average"))
+        check_choice("keep", self.keep, (None, "best", "last", "average"))
         check_choice("record", self.record, ("pass", "update"))
         check_count("max_iter", self.max_iter)
+        self._check_names()
+        self._loss()
+        self._terms()
+
+    def _loss(self) -> Loss:
+        return known_loss(self.loss)[0]
+
+    def _penalty(self) -> Penalty:
+        return penalty_of(self.penalty, self.l1_ratio)
+
+    def _C(self) -> float:
+        C = self._strength(self.C, known_loss(self.loss)[1])
+        return np.inf if self.penalty is None else C
 
     def _solver(self) -> Solver:
         from ..solvers import StochasticDescent
 
-        schedule = None if self.schedule is None else schedules.get(self.schedule)
-        rules = stopping.get(self.stopping)
-        return StochasticDescent(schedule, rules, self.keep, max_iter=self.max_iter, record=self.record)
+        return StochasticDescent(**self._walk(known_loss(self.loss)[1]))
 
 
-class Perceptron(ExactEstimator, StreamingEstimator):
+class Perceptron(ExactEstimator, ScikitLearnNames):
     """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
 
     On separable data it ends with no mistakes. On others it never would: so after 1, 2, 4, 8, … passes it also works
@@ -148,9 +196,10 @@ class Perceptron(ExactEstimator, StreamingEstimator):
     order : {"random", "cyclic", "worst"}, default="random"
         Draw examples at random, take them as they come, or take the worst violator each time. In cyclic order a row of
         weight two takes one step of double length; in the others it is the same as two rows.
-    keep : {"best", "last", "average", "vote"}, default="best"
-        Report the plane with the fewest mistakes at the end of a pass (the pocket algorithm), the last one, the mean of
-        all (the averaged perceptron), or let all of them vote, each as often as it survived.
+    keep : {"best", "last", "average", "vote"} or None
+        Report the plane with the fewest mistakes at the end of a pass (the pocket algorithm, which looks at no other
+        plane however many are recorded), the last one, the mean of all (the averaged perceptron), or let all of them
+        vote, each as often as it survived. None for the first, or with scikit-learn's names for the last.
     max_iter : int, default=1000
         Passes over the data at the most (for ``order="worst"``, updates).
     fit_intercept : bool, default=True
@@ -160,10 +209,21 @@ class Perceptron(ExactEstimator, StreamingEstimator):
     prove : bool, default=True
         Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes, and
         ``separability_`` is None. A proof is exact: numbers that are no 64-bit floats are refused, without it rounded.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=0
     warm_start : bool, default=False
     n_jobs : int or None
         Threads over the classes, where there are more than two; None for all.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+    l1_ratio : float, optional
+        The share of L1 in ``penalty="elasticnet"``.
+    eta0 : float, optional
+        What multiplies every step; without a penalty it changes nothing but the length of w.
+    alpha, tol, early_stopping, validation_fraction, n_iter_no_change, shuffle
+        As in scikit-learn: if one of them is given, or `penalty` or `eta0`, those that are not have scikit-learn's
+        defaults, each example is visited once a pass, and the last plane is reported. ``tol=None`` takes all passes,
+        ``"auto"`` stops without mistakes or with a proof.
+    verbose : int, default=0
+        Whether to print how the fit ended.
 
     Attributes
     ----------
@@ -176,7 +236,8 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         (of a fit without weights that began at w = 0).
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
-        (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate).
+        (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate), without a
+        penalty.
     best_margin_, best_mistake_bound_ : float or array
         The same γ and (R/γ)² of the plane through the origin of that space with the largest margin, to one percent: the
         best that the bound can say. NaN where nothing separates, and on large data, where it would take too long.
@@ -206,21 +267,32 @@ class Perceptron(ExactEstimator, StreamingEstimator):
     )
 
     _own_rule = True
+    _defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": "constant", "eta0": 1.0}
     separability_ = ProofAttribute(Verdicts)
 
     def __init__(
         self,
         *,
         order: str = "random",
-        keep: str = "best",
+        keep: str | None = None,
         max_iter: int = 1000,
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
         record: str = "pass",
         prove: bool = True,
-        random_state: Any = None,
+        random_state: Any = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        penalty: str | Penalty | None = None,
+        alpha: float | None = None,
+        l1_ratio: float | None = None,
+        tol: float | str | None = "auto",
+        shuffle: bool | None = None,
+        eta0: float | None = None,
+        early_stopping: bool | None = None,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.order = order
         self.keep = keep
@@ -232,17 +304,38 @@ class Perceptron(ExactEstimator, StreamingEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.tol = tol
+        self.shuffle = shuffle
+        self.eta0 = eta0
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_choice("order", self.order, ("random", "cyclic", "worst"))
-        check_choice("keep", self.keep, ("best", "last", "average", "vote"))
+        check_choice("keep", self.keep, (None, "best", "last", "average", "vote"))
         check_choice("record", self.record, ("pass", "update"))
         check_count("max_iter", self.max_iter)
+        self._check_names()
+        self._penalty()
         if self.keep == "vote" and self.warm_start:
             raise ValueError("keep='vote' counts planes from w = 0; it cannot go on from a warm start")
 
     def _loss(self) -> Loss:
         return losses.Perceptron()
+
+    def _penalty(self) -> Penalty:
+        return penalty_of(self.penalty, self.l1_ratio)
+
+    def _C(self) -> float:
+        return np.inf if self.penalty is None else self._strength(1.0, 1.0)
+
+    def _given(self) -> dict[str, Any]:
+        return super()._given() | ({} if self.penalty is None else {"penalty": self.penalty})
 
     def _kinds_of_proof(self) -> tuple[str, ...]:
         return "gap", "separability"
@@ -250,8 +343,10 @@ class Perceptron(ExactEstimator, StreamingEstimator):
     def _solver(self) -> Solver:
         from ..solvers import PerceptronRule
 
-        settings: Any = dict(order=self.order, keep=self.keep, max_iter=self.max_iter, record=self.record)
-        return PerceptronRule(prove=bool(self.prove), **settings)
+        if not self._is_scikit_learns():
+            settings: Any = dict(order=self.order, keep=self.keep or "best", max_iter=self.max_iter, record=self.record)
+            return PerceptronRule(prove=bool(self.prove), **settings)
+        return PerceptronRule(**self._walk())
 
     def _is_exact(self) -> bool:
         return bool(self.prove)

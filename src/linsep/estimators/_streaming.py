@@ -66,7 +66,7 @@ class StreamingEstimator(LinearEstimator):
         fitted = hasattr(self, "coef_")
         X, y = self._check_X(X, y, reset=not fitted)
         if fitted and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} differ from those learned so far, {list(self.classes_)}")
+            raise ValueError(f"classes={classes!r} differ from those learned so far, {self.classes_.tolist()}")
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError("class_weight='balanced' needs all data at once; give a dictionary of label: weight")
         known = self.classes_ if fitted else self._first_classes(classes)
@@ -118,7 +118,7 @@ class StreamingEstimator(LinearEstimator):
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    if losses.get(estimator.loss).is_likelihood:
+    if estimator._loss().is_likelihood:
         return True
     raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,13 @@ class Warnings(Certified):
         else:
             message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
         warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=5)
+
+    def _say(self, results: list[Result]) -> None:
+        """Print how the fit ended, if asked to."""
+        if getattr(self, "verbose", 0):
+            ended = "; ".join(dict.fromkeys(result.message for result in results))
+            solver = results[0].history.solver
+            print(f"{type(self).__name__}: {solver}, {self._iterations()} iterations: {ended}", file=sys.stderr)
 
     def _how_far(self) -> str:
         return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"

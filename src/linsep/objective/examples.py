@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
@@ -251,6 +251,25 @@ class InBlocks(ABC):
         if (seed, weighted) not in known:
             known[seed, weighted] = gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
         return known[seed, weighted]
+
+
+class Changed(InBlocks):
+    """Examples in blocks whose rows are changed as they come by, into such of d columns."""
+
+    def __init__(self, examples: Examples, change: Callable[[Rows], Rows], d: int) -> None:
+        self._examples, self._change, self.d = examples, change, d
+        self.n, self.counts, self.weighted = examples.n, examples.counts, examples.weighted
+        self.sample_size = getattr(examples, "sample_size", 0)
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self._examples:
+            yield replace(block, rows=self._change(block.rows))
+
+    @cached_property
+    def squares(self) -> FloatArray:  # type: ignore[override]
+        """Σ ‖x‖² over the examples of each class: one more pass."""
+        size = len(self.counts)
+        return self.sum(lambda block: np.bincount(block.codes, block.rows.squared_norms(), size).astype(np.float64))
 
 
 def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:

@@ -21,9 +21,10 @@ import numpy as np
 
 from .._core import Rows
 from .._types import FloatArray, IntArray
+from .._words import shown
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
-from .examples import Block, Examples, InMemory
+from .examples import Block, Changed, Examples, InMemory
 from .heads import Head
 from .points import Point
 
@@ -89,7 +90,7 @@ class Objective:
 
     def __post_init__(self) -> None:
         if not self.C > 0:
-            raise ValueError(f"C={self.C!r} must be positive; inf means no penalty")
+            raise ValueError(f"C={shown(self.C)} must be positive; inf means no penalty")
         if math.isinf(self.C):
             object.__setattr__(self, "penalty", NoPenalty())
         object.__setattr__(self, "weight_of_loss", 1.0 if math.isinf(self.C) else self.C)
@@ -348,6 +349,13 @@ class Objective:
     def with_rows(self, rows: Rows) -> Self:
         """Return the same objective on other columns of the same examples."""
         return replace(self, examples=self.examples.with_rows(rows))  # type: ignore[attr-defined]
+
+    def columns(self, which: IntArray) -> Self:
+        """Return the same objective on these columns alone."""
+        resident = self.examples.resident
+        if resident is not None:
+            return self.with_rows(resident.columns(which))
+        return replace(self, examples=Changed(self.examples, lambda rows: rows.columns(which), len(which)))
 
     def weighed(self, rows: Rows, weight: FloatArray | None) -> Self:
         """Return the same objective with other rows and weights s."""

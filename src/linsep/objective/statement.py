@@ -12,6 +12,7 @@ import numpy as np
 from .. import _reading as reading
 from .. import losses
 from .._types import FloatArray, IntArray
+from .._words import shown
 from ..losses import Loss
 from ..penalties import Penalty
 from .examples import Examples
@@ -39,9 +40,9 @@ class Statement:
         if not (
             weights is None or isinstance(weights, Mapping) or (isinstance(weights, str) and weights == "balanced")
         ):
-            raise ValueError(f"class_weight={weights!r} must be None, 'balanced' or a dictionary of label: weight")
+            raise ValueError(f"class_weight={shown(weights)} must be None, 'balanced' or a dictionary of label: weight")
         if isinstance(weights, Mapping) and not all(_is_weight(weight) for weight in weights.values()):
-            raise ValueError(f"class_weight={dict(weights)!r} has a weight that is negative or not finite")
+            raise ValueError(f"class_weight={shown(dict(weights))} has a weight that is negative or not finite")
 
     def class_weights(
         self, codes: IntArray, classes: Sequence[Any], sample_weight: FloatArray | None = None
@@ -124,5 +125,5 @@ def plain(label: Any) -> Any:
     """Return a label as JSON knows it."""
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, str | int | float | bool):
-        raise ValueError(f"the label {label!r} is neither text nor a number, so a file cannot hold it")
+        raise ValueError(f"the label {shown(label)} is neither text nor a number, so a file cannot hold it")
     return value

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .. import stopping
+from .._checks import check_count
 from .._types import FloatArray
 from ..history import History, Record
 from ..objective.duality import Bound
+from ..objective.objective import Objective
 from ..stopping import Progress, Rule
+from .contract import check_needs
 from .first_order.step_watch import StepWatch
 from .result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from .workspace import Workspace
@@ -96,7 +100,7 @@ class Run:
 
 
 class Method(Protocol):
-    """A solver that stops at a gap."""
+    """A method that stops at a gap."""
 
     @property
     def tol(self) -> float:
@@ -107,6 +111,36 @@ class Method(Protocol):
     def max_iter(self) -> int:
         """Iterations at the most."""
         ...
+
+
+@dataclass(frozen=True)
+class GapSolver:
+    """A solver that stops at a gap, `tol`, or after `max_iter` iterations; examples may be in memory or in blocks."""
+
+    tol: float = 1e-4
+    max_iter: int = 100
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_count("max_iter", self.max_iter)
+
+    def solve(
+        self,
+        objective: Objective,
+        *,
+        start: Start | None = None,
+        seed: int = 0,
+        observer: Observer | None = None,
+        workspace: Workspace | None = None,
+    ) -> Result:
+        """Minimise; a workspace with a state goes on from there."""
+        check_needs(self, objective)
+        result: Result = self._run(objective, seed, observer, workspace).result(start)
+        return result
+
+    def _run(self, objective: Objective, *told: Any) -> Any:
+        """Return a run that is told a seed, an observer and a workspace."""
+        raise NotImplementedError
 
 
 class Measured(Protocol):
@@ -227,10 +261,14 @@ class SteppedRun(Run):
     def end_if_told(self, step: int, progress: Progress) -> None:
         """End the run if a rule says so, or else the observer."""
         rule = stopping.fired(self.watchers, progress)
-        if rule is not None:
+        if rule is not None and not self.goes_on_with_shorter_steps():
             advice = self.advice_after(step) if rule.needs_good_steps else ""
             raise EndOfRun(f"stopped by {rule}", rule.converged and not advice, advice)
         self.let_hear(progress.step, progress.theta, progress.objective)
+
+    def goes_on_with_shorter_steps(self) -> bool:
+        """Whether a run that a rule would end takes shorter steps instead."""
+        return False
 
     def end_exhausted(self, step: int) -> None:
         """End the run after its last step, so many in all."""

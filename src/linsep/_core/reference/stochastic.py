@@ -28,10 +28,15 @@ def stochastic_steps(
     sum_b: FloatArray | None,
     counts: IntArray | None,
     moved: NDArray[np.uint8] | None,
+    owed: FloatArray | None = None,
+    paid: FloatArray | None = None,
 ) -> int:
     """One step of stochastic (sub)gradient descent for each entry of `order`, changing W and b in place.
 
-        w ← S_{η l1}( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
+        w ← S( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
+
+    S is the cumulative L1 penalty: every weight owes Σ η l1 (`owed`, of which an L2 penalty takes its share as it does
+    of w), pays towards zero what it has not `paid`, and goes on owing at zero what it could not pay.
 
     Each column of W is the w of one plane, with labels in the same column of `y`; where its label is zero a plane does
     not move. Returns how often the planes were moved (the loss had a slope), all together; what is given of the rest is
@@ -48,7 +53,14 @@ def stochastic_steps(
             W += np.outer(x, c)
         if intercept:
             b += c
-        W[:] = np.sign(W) * np.maximum(np.abs(W) - eta[k] * l1, 0.0)
+        if l1 > 0 and owed is not None and paid is not None:
+            owed *= max(0.0, 1.0 - eta[k] * l2)
+            paid *= max(0.0, 1.0 - eta[k] * l2)
+            owed += eta[k] * l1
+            left = np.where(W > 0, np.maximum(0.0, W - (owed + paid)), np.minimum(0.0, W + (owed - paid)))
+            left = np.where(W == 0, 0.0, left)
+            paid += left - W
+            W[:] = left
         if sum_W is not None and sum_b is not None:
             sum_W += W
             sum_b += b

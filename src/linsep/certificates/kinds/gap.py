@@ -38,7 +38,7 @@ class Gap(PlaneProofs):
         if not len(planes) == len(intercepts) == len(self.each) == len(positive):  # tampered with: none is certified
             count = len(self.each)
             planes, intercepts, positive = [np.empty(0)] * count, [np.float64(0.0)] * count, [-1] * count
-        each, tol = zip(self.each, planes, intercepts, positive, strict=True), getattr(model, "tol", None)
+        each, tol = zip(self.each, planes, intercepts, positive, strict=True), model._goal()
         certificates = [Certificate(claim, w, float(b), statement, classes, tol, k) for claim, w, b, k in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
@@ -89,7 +89,7 @@ class SoftmaxGap(Gap):
     def certificate(self, model: Any) -> SoftmaxCertificate:
         """Return the certificate of the planes as they are now."""
         classes = tuple(np.asarray(model.classes_).tolist())
-        now = model._statement(), classes, getattr(model, "tol", None)
+        now = model._statement(), classes, model._goal()
         return SoftmaxCertificate(self.each[0], model._planes(), model.intercept_, *now)
 
     def formula(self, case: Case, s: FloatArray | None) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import check_count
 from ..._core import WORTH_A_THREAD
 from ..._types import FloatArray
 from ...history import Record
@@ -23,9 +22,8 @@ from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from ..contract import check_needs
 from ..result import Observer, Result, Start
-from ..run import GapRun
+from ..run import GapRun, GapSolver
 from ..sampling import sample_objective
 from ..workspace import InProcess, Vector, Workspace
 from .gathered import Gathered
@@ -75,8 +73,10 @@ TUNED = Tuned()
 
 
 @dataclass(frozen=True)
-class DualDescent:
+class DualDescent(GapSolver):
     """Dual coordinate descent with shrinking, for losses that have a `dual_step` and an L2 penalty.
+
+    Of a start without dual variables only b is taken: its weights need not be a sum of examples.
 
     Parameters
     ----------
@@ -86,27 +86,13 @@ class DualDescent:
         Passes over the data at the most.
     """
 
-    tol: float = 1e-4
     max_iter: int = 20_000
     name = "dual"
     needs = frozenset({"convex", "dual_step", "conjugate", "l2", "one_plane"})
     helped_by = frozenset({"merging", "centring", "scaling"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self,
-        objective: Objective,
-        *,
-        start: Start | None = None,
-        seed: int = 0,
-        observer: Observer | None = None,
-        workspace: Workspace | None = None,
-    ) -> Result:
-        """Minimise; of a start without dual variables only b is taken: its weights need not be a sum of examples."""
-        check_needs(self, objective)
-        return _Run(self, objective, start, seed, observer, workspace).result()
+    def _run(self, objective: Objective, *told: Any) -> _Run:
+        return _Run(self, objective, *told)
 
 
 class _Run(GapRun):
@@ -116,7 +102,6 @@ class _Run(GapRun):
         self,
         method: DualDescent,
         objective: Objective,
-        start: Start | None,
         seed: int,
         observer: Observer | None,
         workspace: Workspace | None,
@@ -124,16 +109,19 @@ class _Run(GapRun):
         super().__init__(replace(method, tol=TUNED.room * method.tol), observer)
         self.objective, self.seed, self.l2 = objective, seed, objective.penalty.l2
         self.passes, self.smooth = 0, objective.loss.smooth
-        self.w, self.b = np.zeros(objective.d), np.array([0.0 if start is None else start.b])
+        self.w, self.b = np.zeros(objective.d), np.zeros(1)
         self.estimate = self.earlier = self.lowest = np.inf
         self.averages: list[tuple[FloatArray, float]] = []  # one, in a long run
         self.best: Plane = (np.inf, self.w, float(self.b[0]), np.nan, np.nan, None)
         self.highest: tuple[float, Any] = (-np.inf, None)
-        self.in_blocks, alpha = objective.examples.resident is None, None if start is None else start.alpha
-        self.duals = _InBlocks(self, workspace or InProcess()) if self.in_blocks else _InMemory(self, alpha)
+        self.in_blocks = objective.examples.resident is None
+        self.duals = _InBlocks(self, workspace or InProcess()) if self.in_blocks else _InMemory(self)
 
-    def result(self) -> Result:
+    def result(self, start: Start | None) -> Result:
         """Make passes until the gap is proven small."""
+        if start is not None:
+            self.b[0] = start.b
+            self.duals.take(start.alpha)
         measured, hoped, proof = self.duals.measured, np.inf, Bound(np.inf, -np.inf)
         with self.until_it_ends():
             if isinstance(self.duals, _InBlocks):
@@ -236,19 +224,22 @@ class _InMemory:
 
     later = TUNED.later
 
-    def __init__(self, run: _Run, alpha: FloatArray | None) -> None:
+    def __init__(self, run: _Run) -> None:
         self.run, self.objective, objective = run, run.objective, run.objective
         self.c = objective.C / run.l2 * objective.s
         self.alpha = np.zeros(objective.n)
-        if alpha is not None:
-            self.alpha = _into_range(alpha / run.l2, self.c, objective.loss)
-            run.w = objective.rows.rmatvec(self.alpha * objective.y)
         self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(objective, self.c)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
         self.other = np.empty(objective.d)
         self.by_halves = run.smooth or objective.rows.stored >= TUNED.many
         self.constant = TUNED.spring * objective.weighted_squares / objective.total_weight * objective.fit_intercept
         self.measured = (TUNED.first_smooth if run.smooth else TUNED.first) // 2
+
+    def take(self, alpha: FloatArray | None) -> None:
+        """Begin with these dual variables."""
+        if alpha is not None:
+            self.alpha = _into_range(alpha / self.run.l2, self.c, self.objective.loss)
+            self.run.w = self.objective.rows.rmatvec(self.alpha * self.objective.y)
 
     @property
     def idle(self) -> bool:
@@ -319,6 +310,9 @@ class _InBlocks:
         square = objective.weighted_squares / objective.total_weight if objective.fit_intercept else 0.0
         self.constant = min(TUNED.loose / objective.n, 1.0) * square
         self.balance = 0.0  # Σ αᵢ yᵢ
+
+    def take(self, alpha: Any) -> None:
+        """Nothing: the dual variables are in the workspace."""
 
     def begin(self) -> None:
         """Go on where a killed run stood, or begin with the intercept of a sample."""

@@ -36,6 +36,7 @@ class StepWatch:
         self.schedule, self._known_stable, self._smooth = schedule, stable, smooth
         self._first_curvature = self._last_curvature = 0.0
         self._reversals: list[bool] = []
+        self._lengths: list[float] = []
         self._step, self._travelled = 0, 0.0
         self._start = self._best = np.inf
         self._recent: deque[float] = deque(maxlen=5)
@@ -66,6 +67,7 @@ class StepWatch:
                 if self._move is not None:
                     self._reversals.append(bool(np.einsum("i,i->", move, self._move) < 0))
                 self._move = move
+                self._lengths.append(far)
         self._point = theta.copy(), gradient.copy()
 
     def see_objective(self, step: int, objective: float) -> None:
@@ -95,9 +97,7 @@ class StepWatch:
         if self._travelled < 3 * stable and first < 0.1 * stable:
             larger = self._suggest(stable)
             return f"the step size {self.schedule} is too small: all steps together lead nowhere. Try {larger}"
-        recent = self._reversals[-max(1, len(self._reversals) // 4) :]
-        back_and_forth = len(recent) >= 5 and float(np.mean(recent)) > 0.5 and eta > 0.5 * first
-        if self._known_stable is None and back_and_forth:
+        if self._known_stable is None and eta > 0.5 * first and self._jumps():
             smaller = self.schedule.with_first(_round(first / 10))
             return (
                 f"the step size {self.schedule} is too large near the minimum: the point jumps back and forth over it. "
@@ -110,6 +110,15 @@ class StepWatch:
         if eta > 2 * stable and has_scale and (self._best >= self._start or up_and_down):
             return f"the step size {self.schedule} is too large: the objective goes up and down. {self._smaller(first)}"
         return ""
+
+    def _jumps(self) -> bool:
+        """Whether the last moves go back and forth and get no shorter; those of a point that arrives do."""
+        recent = max(6, len(self._reversals) // 4)
+        back, moves = self._reversals[-recent:], self._lengths[-recent:]
+        if len(back) < 5 or float(np.mean(back)) <= 0.5:
+            return False
+        half = len(moves) // 2
+        return max(moves[half:]) > 0.9 * max(moves[:half])
 
     def _smaller(self, first: float) -> str:
         return f"Try {self._suggest(min(self._stable or first / 10, first / 2))}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -15,9 +15,10 @@ from ..._checks import check_choice, check_count
 from ..._core import PACK, threads, whole_packs
 from ..._types import FloatArray, IntArray
 from ...history import History, Record
+from ...objective.examples import InMemory
 from ...objective.objective import Objective
-from ...objective.problem import Measures, measure
-from ...schedules import Constant, Schedule
+from ...objective.problem import MeanObjective, Measures, measure
+from ...schedules import Adaptive, Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress
 from ..contract import check_needs
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
@@ -25,7 +26,7 @@ from ..run import EndOfRun, SteppedRun
 from .gradient_descent import Stopping
 from .prover import Prover
 from .step_watch import StepWatch
-from .walk import LARGE, Iterate, Snapshot, Walk
+from .walk import LARGE, Iterate, Snapshot, Walk, stable_step
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
@@ -41,19 +42,27 @@ class StochasticDescent:
     ----------
     schedule : Schedule, str, float or None
         The step sizes. None: η/(1 + η λ k) with η = 1/R² where there is a penalty, else 1/(R² √(k + 1)); R is the root
-        mean square length of the (augmented) examples.
+        mean square length of the (augmented) examples. With L1 alone longer ones, since what is paid is what they add
+        up to: η = 1/(L R²), where the loss bends by L, and a decay of λ/3.
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
     keep : {"best", "last", "average"}
         Which iterate is reported: of those at the ends of passes the one with the lowest objective, the current one, or
         the mean of all of them.
-    order : {"random", "cyclic", "worst"}
-        Draw examples at random, take them as they come, or take the one with the lowest agreement each time.
+    order : {"random", "shuffled", "cyclic", "worst"}
+        Draw examples at random, take each once a pass in random order or as they come, or take the one with the lowest
+        agreement each time.
     max_iter : int
         Passes over the data at the most (for ``order="worst"``, steps).
     record : {"pass", "update"}
         ``"update"`` measures and stores every single update, the example that caused it included; what is reported
         does not depend on it.
+    average_from : int
+        From which step on iterates are averaged, with ``keep="average"``; before it, the current one is reported.
+    absolute : bool
+        Whether a step is as long as an example's weight says, and not its share of the mean weight.
+    held_out : InMemory or None
+        Rows that nothing is learned from, for the rule `linsep.stopping.HeldOut`.
 
     Examples
     --------
@@ -69,6 +78,9 @@ class StochasticDescent:
     order: str = "random"
     max_iter: int = 1000
     record: str = "pass"
+    average_from: int = 0
+    absolute: bool = False
+    held_out: InMemory | None = field(default=None, compare=False)
     name = "sgd"
     needs = frozenset({"slope", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
@@ -76,7 +88,7 @@ class StochasticDescent:
 
     def __post_init__(self) -> None:
         check_choice("keep", self.keep, self.keeps)
-        check_choice("order", self.order, ("random", "cyclic", "worst"))
+        check_choice("order", self.order, ("random", "shuffled", "cyclic", "worst"))
         check_choice("record", self.record, ("pass", "update"))
         check_count("max_iter", self.max_iter)
 
@@ -117,7 +129,7 @@ class StochasticDescent:
 
     def shares(self, count: int, n_jobs: int) -> list[range]:
         """Return which of so many planes walk together, for so many threads."""
-        if count == 1 or self.by_update:
+        if count == 1 or self.by_update or isinstance(self.schedule, Adaptive):
             return [range(k, k + 1) for k in range(count)]
         packs = whole_packs(count) // PACK
         walks = max(min(n_jobs, packs), -(-count // MOST_TOGETHER))
@@ -227,7 +239,9 @@ class _Run(SteppedRun):
         norm, theta, previous = seen.gradient_norm, self._theta(iterate), self.theta
         self.theta = theta
         self._record()
-        progress = Progress(iterate.now.iteration, theta, previous, seen.objective, norm, seen.zero_one)
+        progress = Progress(
+            iterate.now.iteration, theta, previous, seen.objective, norm, seen.zero_one, held_out=self._aside(iterate)
+        )
         self.end_if_told(iterate.now.step, progress)
         if self.prover is not None and self.prover.excludes(iterate.now.passes, seen.zero_one, iterate.counts):
             raise EndOfRun(STOPPED_BY_PROOF)
@@ -274,6 +288,20 @@ class _Run(SteppedRun):
             if self.method.keep == "best":
                 self.best_point = iterate.w, iterate.b
         self.watch.see_objective(iterate.now.step, seen.objective)
+
+    def _aside(self, iterate: Iterate) -> float:
+        """Return the share of wrong labels among the rows that were put aside; NaN where none were."""
+        if self.method.held_out is None:
+            return np.nan
+        aside = MeanObjective(replace(self.problem, examples=self.method.held_out))
+        return aside.error(aside.join(iterate.w, iterate.b))
+
+    def goes_on_with_shorter_steps(self) -> bool:
+        """Whether steps that adapt go on as shorter ones."""
+        schedule = self.walk.schedule
+        shorter = schedule.shorter() if isinstance(schedule, Adaptive) else None
+        self.walk.schedule = shorter or schedule
+        return shorter is not None
 
     def _theta(self, iterate: Iterate) -> FloatArray:
         return iterate.theta(self.problem.fit_intercept) if self.needs_point else np.empty(0)
@@ -357,12 +385,6 @@ def evaluated(
             waiting = now, helper.submit(evaluate, now)
         if waiting is not None:
             yield waiting[0], waiting[1].result()
-
-
-def stable_step(problem: Objective) -> float:
-    """Return a step at which one example does not overshoot its own minimum."""
-    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
-    return 1.0 / (curvature * problem.mean_square_length)
 
 
 def stream(method: StochasticDescent, problem: Objective, start: Start, seed: int) -> Result:

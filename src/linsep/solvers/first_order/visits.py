@@ -48,6 +48,14 @@ def random(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
         yield order[np.searchsorted(mass, rng.random(distinct) * mass[-1], side="right")]
 
 
+def shuffled(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
+    """Yield passes through the examples with weight, each time in another random order."""
+    rng = np.random.default_rng(seed)
+    order = canonical(problems)[0]
+    while True:
+        yield rng.permutation(order)
+
+
 def cyclic(problem: Objective) -> Iterator[IntArray]:
     """Yield passes through the examples with weight as they come."""
     everything = np.arange(problem.rows.n, dtype=np.int64)

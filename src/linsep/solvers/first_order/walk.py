@@ -112,7 +112,7 @@ class Iterate:
     def mean_or_current(self) -> tuple[FloatArray, float]:
         """Return the mean of the iterates, where they were summed, else the iterate itself."""
         steps, sum_w = self.now.step - self.now.sum_from, self.sum_w
-        if sum_w is None or steps == 0:
+        if sum_w is None or steps <= 0:
             return self.w, self.b
         return sum_w / steps, float(self.now.sum_b[self.column]) / steps
 
@@ -139,8 +139,13 @@ class Walk:
         self.b, self.room = self._row([start.b for start in starts]), interleaved(self.problem.rows.d, self.width)
         self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
         self.step, self.factor = self.start.step, self._factor()
+        self.owed, self.paid = np.zeros(1), self._columns([np.zeros(self.problem.rows.d)] * len(planes))
         self.stop_requested: Callable[[], bool] = lambda: False
-        self.sum_from = self.start.step if self.start.sum_w is None else self.start.sum_from
+        # Of the mean objective's steps; scikit-learn's are on the sum of weights, whose mean is not one.
+        self.per_weight = self.problem.total_weight / self.problem.n if method.absolute else 1.0
+        self.average_from = method.average_from
+        first = max(self.start.step, method.average_from)
+        self.sum_from = first if self.start.sum_w is None else self.start.sum_from
         self.sum_w: FloatArray | None = None
         self.sum_b = self._row([start.sum_b for start in starts])
         if method.keep in ("average", "vote"):
@@ -160,7 +165,7 @@ class Walk:
 
     def _factor(self) -> FloatArray | None:
         """Return what multiplies each example's step: its weight, unless examples are drawn by their weight already."""
-        if self.problem.sample_weight is None or self.method.order != "cyclic":
+        if self.problem.sample_weight is None or self.method.order not in ("cyclic", "shuffled"):
             return None
         visited = np.count_nonzero(self.problem.sample_weight)
         return self.problem.sample_weight * (visited / self.problem.total_weight)
@@ -179,7 +184,7 @@ class Walk:
             return
         self.planes, self.width = tuple(self.planes[column] for column in kept), whole_packs(len(kept))
         room = kept + [kept[0]] * (self.width - len(kept))
-        self.Y, self.W = _copy(self.Y, room), _copy(self.W, room)
+        self.Y, self.W, self.paid = _copy(self.Y, room), _copy(self.W, room), _copy(self.paid, room)
         self.Y[:, len(kept) :] = 0.0
         self.counts, self.b, self.sum_b = self.counts[:, room].copy(), self.b[room], self.sum_b[room]
         if self.sum_w is not None:
@@ -196,8 +201,11 @@ class Walk:
         return measured == done
 
     def _passes(self) -> Iterator[tuple[int, IntArray]]:
-        cyclic = self.method.order == "cyclic"
-        orders = visits.cyclic(self.problem) if cyclic else visits.random(self.problems, self.seed)
+        if self.method.order == "cyclic":
+            orders = visits.cyclic(self.problem)
+        else:
+            draw = visits.shuffled if self.method.order == "shuffled" else visits.random
+            orders = draw(self.problems, self.seed)
         return zip(range(1, self.method.max_iter + 1), orders, strict=False)
 
     def _pass_by_pass(self) -> Iterator[Snapshot]:
@@ -229,7 +237,12 @@ class Walk:
     def _advance(self, order: IntArray) -> list[Move]:
         """Take a step for each of these examples; return what moved when, if somebody will ask."""
         problem, strength = self.problem, self.problem.strength
+        alone = self.average_from - self.step  # steps that are not yet averaged
+        if self.sum_w is not None and 0 < alone < len(order):
+            return self._advance(order[:alone]) + self._advance(order[alone:])
+        summed = self.sum_w is not None and alone <= 0
         eta = np.asarray(self.schedule(self.step + np.arange(len(order), dtype=np.float64)), dtype=np.float64)
+        eta *= self.per_weight
         noted = self.method.by_update or self.method.keep == "vote"
         moved = np.empty((len(order), self.width), dtype=np.uint8) if noted else None
         problem.rows.stochastic_steps(
@@ -243,10 +256,12 @@ class Walk:
             intercept=problem.fit_intercept,
             w=self.W,
             b=self.b,
-            sum_w=self.sum_w,
-            sum_b=None if self.sum_w is None else self.sum_b,
+            sum_w=self.sum_w if summed else None,
+            sum_b=self.sum_b if summed else None,
             counts=self.counts,
             moved=moved,
+            owed=self.owed,
+            paid=self.paid,
         )
         self.step += len(order)
         return [] if moved is None else [Move(self.step - len(order), order, moved)]
@@ -265,8 +280,15 @@ def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray
     return out
 
 
+def stable_step(problem: Objective) -> float:
+    """Return a step at which one example does not overshoot its own minimum."""
+    curvature = problem.loss.max_curvature if problem.loss.smooth else 1.0
+    return 1.0 / (curvature * problem.mean_square_length)
+
+
 def automatic_schedule(problem: Objective) -> Schedule:
     """Return steps that suit one example at a time: see `StochasticDescent`."""
-    eta = 1.0 / problem.mean_square_length
-    decay = min(eta * problem.strength * problem.penalty.l2, 1e300)  # weights close to nothing must not overflow
+    l1, l2 = problem.penalty.l1, problem.penalty.l2
+    eta = 1.0 / problem.mean_square_length if l2 or not l1 else stable_step(problem)
+    decay = min(eta * problem.strength * (l2 or l1 / 3), 1e300)  # weights close to nothing must not overflow
     return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)

@@ -21,17 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import check_count
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
 from ...objective.examples import Block, Several
 from ...objective.objective import Objective
-from ..contract import check_needs
 from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
-from ..run import EndOfRun, GapRun, no_step_lowers, words_of
+from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers, words_of
 from ..sampling import both_classes, sample, sample_objective
 from ..workspace import InProcess, Vector, Workspace
 from .preconditioner import Metric, factored, scaled_factor
@@ -66,7 +64,7 @@ TUNED = Tuned()
 
 
 @dataclass(frozen=True)
-class Multipliers:
+class Multipliers(GapSolver):
     """The augmented Lagrangian method, for losses with a kink that have a `dual_step`, and an L2 penalty.
 
     Parameters
@@ -77,27 +75,13 @@ class Multipliers:
         Newton steps at the most; of examples in blocks, passes.
     """
 
-    tol: float = 1e-4
     max_iter: int = 500
     name = "multipliers"
     needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self,
-        objective: Objective,
-        *,
-        start: Start | None = None,
-        seed: int = 0,
-        observer: Observer | None = None,
-        workspace: Workspace | None = None,
-    ) -> Result:
-        """Minimise; dual variables of examples in blocks are kept in the workspace."""
-        check_needs(self, objective)
-        return _Run(self, objective, seed, observer, workspace).result(start)
+    def _run(self, objective: Objective, *told: Any) -> _Run:
+        return _Run(self, objective, *told)
 
 
 def goal(tol: float, stored: int) -> float:

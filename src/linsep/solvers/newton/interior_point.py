@@ -18,18 +18,16 @@ the box (column generation).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._checks import check_count
 from ..._types import FloatArray, IntArray
 from ...history import Record
 from ...objective.duality import Bound, balanced, dual_bound, proven_by, weights
 from ...objective.objective import Objective
-from ..contract import check_needs
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
-from ..run import EndOfRun, GapRun, no_step_lowers
+from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import both_classes
 from .preconditioner import Metric, factored, scaled_factor
 
@@ -50,7 +48,7 @@ ROUGH = 0.1
 
 
 @dataclass(frozen=True)
-class InteriorPoint:
+class InteriorPoint(GapSolver):
     """The interior point method, for losses with a margin: with ½‖w‖², L1, an elastic net or no penalty.
 
     Parameters
@@ -68,23 +66,14 @@ class InteriorPoint:
     (array([[1.]]), array([-2.]), True)
     """
 
-    tol: float = 1e-4
     max_iter: int = 200
     name = "interior_point"
     needs = frozenset({"quadratic_conjugate", "one_plane", "rows"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
-    ) -> Result:
-        """Minimise; there is nothing to draw, and a path through the interior cannot begin at the end of another."""
-        check_needs(self, problem)
-        if problem.penalty.l1 > 0 and problem.d > FEW:
-            return _WorkingSets(self, problem, observer).result()
-        return _Run(self, problem, observer).result()
+    def _run(self, objective: Objective, seed: int = 0, observer: Observer | None = None, *_: Any) -> Any:
+        sets = objective.penalty.l1 > 0 and objective.d > FEW
+        return (_WorkingSets if sets else _Run)(self, objective, observer)
 
 
 class _Step(NamedTuple):
@@ -121,8 +110,8 @@ class _Run(GapRun):
         self.best = (np.inf, np.zeros(problem.rows.d), 0.0)
         self.highest = (-np.inf, np.zeros(len(self.c)))
 
-    def result(self) -> Result:
-        """Step until the gap is proven small."""
+    def result(self, start: Start | None = None) -> Result:
+        """Step until the gap is proven small; a path through the interior cannot begin at the end of another."""
         waited = 0
         with self.until_it_ends():
             self._begin()
@@ -289,7 +278,7 @@ class _WorkingSets(GapRun):
         self.best = (np.inf, np.zeros(problem.d), 0.0)
         self.highest = (-np.inf, np.zeros(problem.n))
 
-    def result(self) -> Result:
+    def result(self, start: Start | None = None) -> Result:
         """Solve on one set after the other until the gap of the whole problem is proven small."""
         problem, method = self.problem, self.method
         alpha, goal, gap = balanced(problem, 0.5 * weights(problem)), np.inf, 1.0

@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import check_count
 from ..._core import length
 from ..._types import FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
-from ..contract import check_needs
 from ..result import Observer, Result, Start
-from ..run import EndOfRun, GapRun, no_step_lowers
+from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .preconditioner import FACTORED, Metric, metric_at
@@ -62,7 +60,7 @@ TUNED = Tuning()
 
 
 @dataclass(frozen=True)
-class Newton:
+class Newton(GapSolver):
     """Newton's method with a line search, stopped by the relative duality gap.
 
     Parameters
@@ -84,27 +82,13 @@ class Newton:
            [-0.245, -0.245,  0.49 ]])
     """
 
-    tol: float = 1e-4
     max_iter: int = 100
     name = "newton"
     needs = frozenset({"smooth", "curvature", "conjugate", "no_l1"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self,
-        objective: Objective,
-        *,
-        start: Start | None = None,
-        seed: int = 0,
-        observer: Observer | None = None,
-        workspace: Workspace | None = None,
-    ) -> Result:
-        """Minimise; a workspace with a state goes on from there."""
-        check_needs(self, objective)
-        return _Run(self, objective, seed, observer, workspace).result(start)
+    def _run(self, objective: Objective, *told: Any) -> _Run:
+        return _Run(self, objective, *told)
 
 
 class _Run(GapRun):

@@ -3,7 +3,7 @@
 Most weights of the answer are zero. So the problem is solved on a working set of features: those that are not zero and
 those whose slopes press hardest against the penalty's box |Σ αᵢ yᵢ xᵢⱼ| ≤ l1. One look at all features then proves how
 far from the optimum that is, drops the features that are zero for certain, and picks the next set. Of examples that are
-not in memory all features are worked on at once.
+not in memory all features are worked on at once, as long as there is room for their Hessian.
 
 On a working set each step minimises a quadratic model of the losses plus the penalty: see `proximal_models`.
 """
@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import check_count
 from ..._types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from ..contract import check_needs
 from ..result import Observer, Result, Start
-from ..run import GapRun, no_step_lowers
+from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample_objective
 from ..workspace import Workspace
 from .newton import dot
@@ -63,7 +61,7 @@ TUNED = Tuning()
 
 
 @dataclass(frozen=True)
-class ProximalNewton:
+class ProximalNewton(GapSolver):
     """Proximal Newton on working sets, stopped by the relative duality gap: for smooth losses with an L1 penalty.
 
     Parameters
@@ -82,33 +80,13 @@ class ProximalNewton:
     ('proximal_newton', 0.0, True)
     """
 
-    tol: float = 1e-4
     max_iter: int = 1000
     name = "proximal_newton"
     needs = frozenset({"convex", "smooth", "curvature", "conjugate", "l1"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
-    def __post_init__(self) -> None:
-        check_count("max_iter", self.max_iter)
-
-    def solve(
-        self,
-        objective: Objective,
-        *,
-        start: Start | None = None,
-        seed: int = 0,
-        observer: Observer | None = None,
-        workspace: Workspace | None = None,
-    ) -> Result:
-        """Minimise; a workspace with a state goes on from there."""
-        check_needs(self, objective)
-        size = (objective.d + 1) * (objective.head.planes or 1)
-        if objective.examples.resident is None and size > FACTORED:
-            raise ValueError(
-                f"solver {self.name!r} takes its data into memory: {size:,} weights are more than the {FACTORED:,} "
-                "whose Hessian it can keep"
-            )
-        return _Run(self, objective, seed, observer, workspace).result(start)
+    def _run(self, objective: Objective, *told: Any) -> _Run:
+        return _Run(self, objective, *told)
 
 
 class _Run(GapRun):
@@ -126,6 +104,8 @@ class _Run(GapRun):
         self.problem, self.k, self.seed = problem, 0, seed
         self.resident = problem.examples.resident is not None
         self.w, self.b = problem.zeros()
+        # Of examples in blocks a pass adds up the Hessian, that of so many features at the most.
+        self.most = problem.d if self.resident else FACTORED // (problem.head.planes or 1) - 1
         self.alive = np.ones(problem.d, dtype=bool)
         self.reach: FloatArray | None = None  # how far each slope can move, for a gap of one
 
@@ -161,8 +141,12 @@ class _Run(GapRun):
     def _evaluate(self) -> Any:
         if self.resident:
             return self.problem.evaluate(self.w, self.b, split=self.problem.fit_intercept)
-        point = _at(self.problem, self.w, self.b)
-        self.count_pass(point.bound.relative_gap)
+        return self._passed(_at(self.problem, self.w, self.b, gram=self.problem.d <= self.most))
+
+    def _passed(self, point: Any) -> Any:
+        """Count the pass that gave a point, where examples are in blocks."""
+        if not self.resident:
+            self.count_pass(point.bound.relative_gap)
         return point
 
     # -- where to begin ----------------------------------------------------------------------------------------------
@@ -195,10 +179,10 @@ class _Run(GapRun):
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.d
-        part = self.problem if whole else self.problem.with_rows(self.problem.rows.columns(chosen))
+        part = self.problem if whole else self.problem.columns(chosen)
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
-        steps = self._steps(part, self.w[chosen], self.b, goal, None if self.resident else point)
+        steps = self._steps(part, self.w[chosen], self.b, goal, point if whole and not self.resident else None)
         for at in steps if whole else islice(steps, TUNED.steps):
             self.w = np.zeros_like(self.w)
             self.w[chosen], self.b = at.w, at.b
@@ -209,7 +193,7 @@ class _Run(GapRun):
             self.tell(self.k, self.w, self.b, at.objective, join=self.problem.planes)
             self.end_if_exhausted(self.k)
             point = at
-        return self._evaluate() if self.resident else point
+        return self._evaluate() if self.resident or not whole else point
 
     def _screen(self, point: Any, proof: Bound) -> None:
         """Drop the features that are zero at the optimum for certain.
@@ -228,14 +212,16 @@ class _Run(GapRun):
     def _working_set(self, point: Any) -> IntArray:
         """Return the features that are not zero, and as many that press hardest against the box, ascending."""
         d = self.problem.d
-        if d <= TUNED.few or not self.resident:
+        if d <= (TUNED.few if self.resident else self.most):
             return np.arange(d)
         used = _largest(self.w != 0)
+        if used.sum() >= self.most:
+            raise EndOfRun(f"{self.most:,} features or more have weights, and in blocks no more are solved for")
         size = max(TUNED.first, 2 * int(used.sum()))
         press = np.where(self.alive, _largest(np.abs(point.smooth_gradient[:d])), -1.0)
         press[used] = np.inf
-        size = min(size, int((press >= 0).sum()))
-        if 2 * size > d:
+        size = min(size, int((press >= 0).sum()), self.most)
+        if 2 * size > d and d <= self.most:
             return np.arange(d)
         return np.sort(np.argpartition(-press, size - 1)[:size]) if size else np.flatnonzero(used)
 
@@ -243,7 +229,7 @@ class _Run(GapRun):
 
     def _steps(self, problem: Objective, w: FloatArray, b: Any, goal: float, point: Any = None) -> Iterator[Any]:
         """Yield the points that proximal Newton steps lead to, until the problem's own gap is `goal` at most."""
-        point = _at(problem, w, b) if point is None else point
+        point = self._passed(_at(problem, w, b)) if point is None else point
         accuracy, least, lowest, without = TUNED.accuracy[0], np.inf, np.inf, 0
         while (proof := point.bound).relative_gap > goal:
             without = 0 if proof.gap < least or proof.primal < lowest * (1 - TUNED.noise) else without + 1
@@ -277,15 +263,12 @@ class _Run(GapRun):
         """Return the point t times a step away."""
         problem, d = point.problem, point.problem.d
         w, b = point.w + t * step[:d], point.b + t * step[d] if problem.fit_intercept else point.b
-        new = _at(problem, w, _level(b))
-        if not self.resident:
-            self.count_pass(new.bound.relative_gap)
-        return new
+        return self._passed(_at(problem, w, _level(b)))
 
 
-def _at(problem: Objective, w: FloatArray, b: Any) -> Any:
+def _at(problem: Objective, w: FloatArray, b: Any, *, gram: bool = True) -> Any:
     resident = problem.examples.resident is not None
-    return problem.evaluate(w, b, split=problem.fit_intercept, curvature=resident, gram=not resident)
+    return problem.evaluate(w, b, split=problem.fit_intercept, curvature=resident, gram=gram and not resident)
 
 
 def _best_intercept(problem: Objective, w: FloatArray) -> Any:

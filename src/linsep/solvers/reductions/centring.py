@@ -7,9 +7,8 @@ column looks like the intercept's own column of ones; the Hessian of the two cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from ..._core import Rows
 from ..._types import FloatArray
 from ...objective.duality import Bound
-from ...objective.examples import Block, Examples, InBlocks, InMemory
+from ...objective.examples import Changed, Examples, InMemory
 from ...objective.objective import Objective
 from ..result import Result, Start
 from .reduction import Reduction, noted
@@ -26,25 +25,6 @@ from .reduction import Reduction, noted
 FAR = 1000.0
 #: So many rows tell where a column lies.
 TOLD_BY = 256
-
-
-class _Centred(InBlocks):
-    """Examples in blocks, from each of which the middle is taken away as it comes by."""
-
-    def __init__(self, examples: Examples, middle: FloatArray) -> None:
-        self._examples, self._middle = examples, middle
-        self.n, self.d, self.counts, self.weighted = examples.n, examples.d, examples.counts, examples.weighted
-        self.sample_size = getattr(examples, "sample_size", 0)
-
-    def __iter__(self) -> Iterator[Block]:
-        for block in self._examples:
-            yield replace(block, rows=_without(block.rows, self._middle))
-
-    @cached_property
-    def squares(self) -> FloatArray:  # type: ignore[override]
-        """Σ ‖x − m‖² over the examples of each class: one more pass."""
-        size = len(self.counts)
-        return self.sum(lambda block: np.bincount(block.codes, block.rows.squared_norms(), size).astype(np.float64))
 
 
 def _without(rows: Rows, middle: FloatArray) -> Rows:
@@ -95,7 +75,7 @@ class Centre(Reduction):
         middle = np.where(far, middle, 0.0)
         if isinstance(examples, InMemory):
             return cls(middle, examples.with_rows(_without(rows, middle)))
-        return cls(middle, _Centred(examples, middle))
+        return cls(middle, Changed(examples, lambda rows: _without(rows, middle), examples.d))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective on the rows without the middle."""
