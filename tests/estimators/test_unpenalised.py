@@ -460,3 +460,18 @@ def test_streamed_fits_without_an_optimum_have_not_converged(tmp_path):
     found = streamed(tmp_path, X, (X[:, 0] > 0).astype(int))
     assert not found.model.converged_
     assert "not proven to be near an optimum" in found.facts.notes[-1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_hinge_without_a_penalty_and_through_the_origin_is_least_at_a_kink(seed):
+    rng = np.random.default_rng(seed)
+    x = 100 + rng.standard_normal(18)
+    y = (x + rng.standard_normal(18) > 100).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # no α but 0 has Σ α y x = 0 exactly
+        model = LinearSVC(C=np.inf, fit_intercept=False).fit(x[:, None], y)
+
+    def risk(w):
+        return np.maximum(0, 1 - (2 * y - 1) * x * w).sum()
+
+    assert risk(model.coef_[0, 0]) <= min(map(risk, np.concatenate([1 / x, -1 / x, [0.0]]))) * (1 + 1e-4)
