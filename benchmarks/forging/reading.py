@@ -74,8 +74,9 @@ class Raw:
 
     @property
     def tol(self) -> float:
-        """The gap that was asked for."""
-        return float(self.parameters.get("tol", 1e-4))
+        """The gap that was asked for, infinite where it is a rule of another kind."""
+        asked = self.parameters.get("tol", 1e-4)
+        return np.inf if asked in ("auto", None) else float(asked)
 
     @property
     def intercept(self) -> bool:
