@@ -246,10 +246,12 @@ def sharpened(
 ) -> tuple[FloatArray, FloatArray]:
     """Σ uᵢ xᵢ and how far each entry may be off, taken again with twice the digits where a bound of that size needs it.
 
-    It does where these errors could change it by more than that share. Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
-    larger they are.
+    It does where these errors could change it by more than that share. Huge columns need it: their products with u all
+    but cancel at the optimum, and what is left is the smaller the larger they are.
     """
     columns = _harmful(v, radius, penalty, size, share)
+    if not len(columns):
+        return v, radius
     width = max(1, 2**20 // 4096)
     v, radius = v.copy(), radius.copy()
     for first in range(0, len(columns), width):
