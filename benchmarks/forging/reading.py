@@ -74,9 +74,9 @@ class Raw:
 
     @property
     def tol(self) -> float:
-        """The gap that was asked for, infinite where it is a rule of another kind."""
-        asked = self.parameters.get("tol", 1e-4)
-        return np.inf if asked in ("auto", None) else float(asked)
+        """The gap that was asked for."""
+        tol = self.parameters.get("tol")
+        return float(tol) if isinstance(tol, (int, float)) else 1e-4
 
     @property
     def intercept(self) -> bool:
