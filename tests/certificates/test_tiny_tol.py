@@ -42,9 +42,7 @@ def test_m10_a_tiny_tol_is_proven_of_rows_in_blocks(K, options, tmp_path):
     X, y = many_rows(K)
     file, model = tmp_path / "rows.csv", tmp_path / "model.json"
     pd.DataFrame(X, columns=list("abcdefgh")).assign(y=np.array(["r", "s", "t"])[y]).to_csv(file, index=False)
-    done = spawn(
-        "fit", file, "--target", "y", *options, "--max-memory", "420MB", "-o", model
-    )  # what tests use is no part
+    done = spawn("fit", file, "--target", "y", *options, "--max-memory", "420MB", "-o", model)
     assert done.code == 0, done.err
     assert "Verified" in run("verify", model, file)
 
