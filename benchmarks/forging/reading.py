@@ -15,9 +15,6 @@ from .packing import coefficients
 
 __all__ = ["Case", "Raw", "objective_in_words", "plain"]
 
-#: Classes whose `tol`, where they have one, is not the gap.
-STOCHASTIC = ("Perceptron", "SGDClassifier")
-
 
 def plain(value: Any) -> Any:
     """Return a value of the file in plain terms: arrays are lists, numbers that JSON does not know are floats."""
@@ -77,8 +74,9 @@ class Raw:
 
     @property
     def tol(self) -> float:
-        """The gap that was asked for; stochastic descent asks for none, whatever its tol."""
-        return 1e-4 if self.name in STOCHASTIC else float(self.parameters.get("tol", 1e-4))
+        """The gap that was asked for."""
+        tol = self.parameters.get("tol")
+        return float(tol) if isinstance(tol, (int, float)) else 1e-4
 
     @property
     def intercept(self) -> bool:
