@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, penalties
 from .._checks import check_choice, check_count
+from .._complaints import warn
 from .._types import FloatArray
 from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.kinds.margin import Margin, MarginCertificate, formula
@@ -138,7 +138,7 @@ class HardMarginSVC(ExactEstimator):
             self._is_soft, why = True, str(error)
         super()._learn(*examples)
         text = f"{type(self).__name__}: {why}. The plane reported is of soft margin: it minimises {self.objective_}."
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warn(text, ConvergenceWarning)
         return self
 
     def _solve(self, problems: list[Objective], starts: list[Start] | None) -> list[Result]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
+from .._complaints import warn
 from ..objective.curvature import MANY_FEATURES
 from ._certificate import Certified
 
@@ -34,7 +34,7 @@ class Warnings(Certified):
         if self._no_optimum is not None:
             has_limit = "quasi" in self._no_optimum and len(self.classes_) == 2
             limit = " linsep.estimates has the limit, and the supremum of the likelihood." if has_limit else ""
-            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=5)
+            warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning)
             return
         if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
             return
@@ -45,7 +45,7 @@ class Warnings(Certified):
             message = f"did not converge: {advice or failed[0].message}{self._remedy(bool(advice))}{how_far}"
         else:
             message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
-        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=5)
+        warn(f"{type(self).__name__} {message}.", ConvergenceWarning)
 
     def _say(self, results: list[Result]) -> None:
         """Print how the fit ended, if asked to."""
