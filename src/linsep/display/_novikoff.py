@@ -77,8 +77,8 @@ class NovikoffDisplay(Display):
         check_is_fitted(estimator, "coef_")
         if not hasattr(estimator, "mistake_bound_"):
             raise ValueError(
-                "a perceptron that learns from a stream, or with a penalty, knows no bound; fit it on all data at once, "
-                "without a penalty"
+                "a perceptron that learns from a stream, or with a penalty, knows no bound; fit it without a penalty, "
+                "on all data at once"
             )
         histories = histories_of(estimator)
         names = ["mistakes"] if len(histories) == 1 else [str(label) for label in estimator.classes_]

@@ -23,12 +23,17 @@ from ..schedules import Schedule
 from ..separation.nearest import nearest_points
 from ..separation.verdict import NotSeparableError, Separability, of_plane
 from ..stopping import Rule
-from ._exact import ExactEstimator
+from . import _scaling as scaling
+from ._exact import ExactEstimator, intercept_helps
 from ._scikit_learn import ScikitLearnNames, known_loss
 from ._streaming import PenalisedEstimator
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver, Votes
+    from ..solvers import Result, Solver, Start, Votes
+
+#: By how much less of the labels a plane on scaled columns has wrong where a fit is told to be a bad one; where it
+#: stopped by scikit-learn's rule, which asks for less.
+FEWER, FEWER_THERE = 0.02, 0.1
 
 
 class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
@@ -182,6 +187,17 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         from ..solvers import StochasticDescent
 
         return StochasticDescent(**self._walk(known_loss(self.loss)[1]))
+
+    def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
+        """Solve; where that stopped far from the optimum because of a column's scale, it has not converged."""
+        results = super()._solve(objectives, starts)
+        fewer = FEWER_THERE if self._is_scikit_learns() else FEWER
+        if not all(result.converged for result in results):
+            return results
+        k, words = scaling.advice(objectives, results, self._feature_names(), fewer)
+        if words:
+            results[k] = replace(results[k], converged=False, advice=words)
+        return results
 
 
 class Perceptron(ExactEstimator, ScikitLearnNames):
@@ -352,17 +368,20 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     def _is_exact(self) -> bool:
         return bool(self.prove)
 
-    def _remedy(self, has_advice: bool) -> str:
+    def _remedy(self, objective: Objective, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]
-        for label, proof in zip(self.classes_, found, strict=False):
+        for label, head, proof in zip(self.classes_, self._heads(), found, strict=False):
             if proof is not None and not proof.separable:
                 who = None if len(found) == 1 else f"class {label} and the rest"
-                return f": {NotSeparableError(proof, who)}. The plane reported is chosen by keep"
+                helps = intercept_helps(replace(objective, head=head))
+                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. The plane reported is chosen by keep"
+        column = scaling.in_the_way(objective, self._feature_names())
+        scale = f", or scale the columns first: {column}" if column else ""
         if all(proof is not None for proof in found):
-            return " with mistakes left, although the data are linearly separable: raise max_iter"
+            return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"
         return (
-            " with mistakes left: the data may not be linearly separable, and then it never ends. "
-            "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
+            " with mistakes left: the data may not be linearly separable, and then it never ends. The plane reported "
+            f"is chosen by keep; if you know that the data are separable, raise max_iter{scale}"
         )
 
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
