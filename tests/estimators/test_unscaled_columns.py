@@ -82,5 +82,5 @@ def test_the_perceptron_names_the_column_beside_max_iter():
     X, y = X[:100] - X[:100].mean(axis=0), y[:100]
     words = "raise max_iter, or scale the columns first: column 'x1' lies around 1e\\+03 and varies by 0.476"
     with pytest.warns(ConvergenceWarning, match=words):
-        Perceptron(max_iter=20).fit(X + [0, 1000, 0, 0], y)
+        Perceptron(max_iter=20).fit(X + np.array([0, 1000, 0, 0]), y)
     assert Perceptron(max_iter=20).fit(X, y).converged_

@@ -23,8 +23,8 @@ EXACT = 1e-16
 STOPPED_BY_OBSERVER = "stopped by a callback"
 #: What to say of a loss that is zero at z = 0.
 NOTHING_IS_BEST = (
-    "w = 0 minimises this risk, since the loss is 0 at z = 0, and tells no class from another; the plane reported is the "
-    "best that was met on the way. Use linsep.Perceptron, or a loss with a margin such as 'hinge'"
+    "w = 0 minimises this risk, since the loss is 0 at z = 0, and tells no class from another; the plane reported is "
+    "the best that was met on the way. Use linsep.Perceptron, or a loss with a margin such as 'hinge'"
 )
 
 
