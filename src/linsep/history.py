@@ -11,7 +11,7 @@ from ._types import FloatArray
 
 __all__ = ["History", "Record"]
 
-#: Records that are kept at the most: a run of as many steps as `linsep.minimize` takes by itself is kept whole.
+#: Records that are kept at the most: a run of as many steps as `linsep.solvers.minimize` takes by itself is kept whole.
 CAPACITY = 20_000
 #: Records that stay or go together, and how many are always there: the first of these, and the latest.
 PAIR, LEAST = 2, 3
@@ -139,11 +139,11 @@ class History:
             The library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
         iterates : bool
             Whether the coordinates of the iterates are further columns, where iterates were recorded
-            (``record="update"``; `linsep.minimize` records them always).
+            (``record="update"``; `linsep.solvers.minimize` records them always).
 
         Examples
         --------
-        >>> from linsep import minimize
+        >>> from linsep.solvers import minimize
         >>> run = minimize(lambda x: x @ x, lambda x: 2 * x, [1.0, 2.0], schedule=0.25, max_iter=2, stopping=None)
         >>> print(run.history.to_frame(iterates=True)[["step", "objective", "x", "y"]])
            step  objective     x    y

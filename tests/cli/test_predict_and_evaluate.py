@@ -22,7 +22,7 @@ def strangers(tmp_path):
     return tmp_path / "new.csv"
 
 
-@pytest.mark.parametrize("words", [["id", "--keep", "last, first"], ["last, first", "--keep", "id"], ["id,8"]])
+@pytest.mark.parametrize("words", [["id", "--keep", "last, first"], ["last, first", "--keep", "id"], ["id,8"], ["7,8"]])
 def test_columns_are_carried_through_as_they_are(folder, strangers, words):
     text = run("predict", folder / "model.json", strangers, "--keep", *words)
     found = pd.read_csv(io.StringIO(text), dtype=str)

@@ -84,3 +84,10 @@ def exact_dual(problem, alpha):
         return None
     conjugates = sum(t * exact_conjugate(problem.loss, -a / t) for a, t in zip(alpha, c, strict=True) if a)
     return -(excess / (2 * l2) if excess else 0) - conjugates
+
+
+def least_squares_exactly(X, y):
+    """Return min Σ (yᵢ − w·xᵢ − b)², to 400 bits."""
+    A = mpmath.matrix([[*row, 1.0] for row in X.tolist()])
+    t = mpmath.matrix(y.tolist())
+    return mpmath.norm(A * mpmath.lu_solve(A, t) - t) ** 2

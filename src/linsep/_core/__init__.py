@@ -20,6 +20,7 @@ from .rows import (
     sprung_line_search,
     whole_packs,
 )
+from .softmax import SoftmaxSums
 from .workers import WORTH_A_THREAD, in_threads, one_thread, threads
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "WORTH_A_THREAD",
     "Ending",
     "Rows",
+    "SoftmaxSums",
     "Springs",
     "Sums",
     "compiled_name",

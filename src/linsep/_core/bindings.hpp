@@ -114,6 +114,7 @@ void bind_objective(nb::module_ &m);
 void bind_stochastic(nb::module_ &m);
 void bind_dual(nb::module_ &m);
 void bind_multipliers(nb::module_ &m);
+void bind_softmax(nb::module_ &m);
 void bind_libsvm(nb::module_ &m);
 
 }  // namespace linsep

@@ -48,6 +48,7 @@ NB_MODULE(LINSEP_MODULE, m) {
     bind_stochastic(m);
     bind_dual(m);
     bind_multipliers(m);
+    bind_softmax(m);
     bind_libsvm(m);
     m.def("has_avx2", &has_avx2);
 }

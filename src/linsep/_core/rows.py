@@ -14,7 +14,7 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from . import reference
 from .loading import compiled, compiled_name, kernels, kernels_for
-from .products import StoredRows
+from .softmax import SoftmaxRows
 from .workers import IN_ONE_PIECE, threads, threads_for
 
 #: How many planes the kernels step at a time.
@@ -65,7 +65,7 @@ class Ending:
     settled: bool  # whether z are the agreements of the best point, computed afresh
 
 
-class Rows(StoredRows):
+class Rows(SoftmaxRows):
     """The examples as rows, dense or sparse, float32 or float64: the only type that knows which.
 
     Examples

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Rows
-from .._types import FloatArray
+from .._core import Rows, SoftmaxSums
+from .._types import FloatArray, IntArray
 
 
 class BlockedMatrix:
@@ -116,6 +116,15 @@ class BlockedRows(Rows):
         for part, rows in self._each():
             out += rows.rmatmat(U[part])
         return out
+
+    def softmax(self, codes: IntArray, weight: FloatArray | None, w: FloatArray, b: FloatArray) -> SoftmaxSums:
+        """Return the sum of the losses of a softmax, with what its gradient needs."""
+        each = [
+            rows.softmax(codes[part], None if weight is None else weight[part], w, b) for part, rows in self._each()
+        ]
+        values, mistakes, entropies, p, expected = zip(*each, strict=True)
+        sums, totals = zip(*expected, strict=True)
+        return SoftmaxSums(sum(values), sum(mistakes), sum(entropies), np.concatenate(p), (sum(sums), sum(totals)))
 
 
 def rows_of(X: Any) -> Rows:

@@ -250,6 +250,8 @@ def sharpened(
     larger they are.
     """
     columns = _harmful(v, radius, penalty, SHARP * size)
+    if not len(columns):
+        return v, radius
     width = max(1, 2**20 // 4096)
     v, radius = v.copy(), radius.copy()
     for first in range(0, len(columns), width):

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from .._core import Sums
+from .._core import SoftmaxSums, Sums
 from .._types import FloatArray
 from ..losses import Loss
 from .examples import Several
-from .points import MarginPoint, SoftmaxPoint, SummedSoftmaxPoint
+from .points import MarginPoint, SoftmaxPoint
 
 if TYPE_CHECKING:
     from .objective import Objective
@@ -89,14 +89,14 @@ class Margin:
         sums = Sums(p, n, value, mistakes, positive, negative, nothing, nothing)
         return MarginPoint(problem, w, b, sums, problem.fit_intercept, *gram)
 
-    def bending(self, point: MarginPoint) -> Callable[[FloatArray], tuple[FloatArray, None]]:
+    def bending(self, point: MarginPoint) -> Callable[[FloatArray], FloatArray]:
         """Return the product with Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ."""
         problem, h, d = point.problem, point.sums.h, point.problem.d
 
-        def product(v: FloatArray) -> tuple[FloatArray, None]:
+        def product(v: FloatArray) -> FloatArray:
             c = float(v[d]) if problem.fit_intercept else 0.0
-            out = problem.rows.hessian_product(h, np.ascontiguousarray(v[:d]), c)
-            return out if problem.fit_intercept else out[:d], None
+            out: FloatArray = problem.rows.hessian_product(h, np.ascontiguousarray(v[:d]), c)
+            return out if problem.fit_intercept else out[:d]
 
         return product
 
@@ -137,12 +137,10 @@ class Softmax:
         return np.zeros((d, self.classes)), np.zeros(self.classes)
 
     def evaluate(self, problem: Objective, w: FloatArray, b: FloatArray, **want: bool) -> SoftmaxPoint:
-        """Return the point with its scores; all else follows once it is asked for."""
-        scores = problem.rows.matmat(w)
-        scores += b
-        return SoftmaxPoint(problem, w, b, scores)
+        """Return the point with all that a pass says of it."""
+        return SoftmaxPoint(problem, w, b, problem.rows.softmax(problem.codes, problem.sample_weight, w, b))
 
-    def summed(self, problem: Objective, w: FloatArray, b: FloatArray, **want: bool) -> SummedSoftmaxPoint:
+    def summed(self, problem: Objective, w: FloatArray, b: FloatArray, **want: bool) -> SoftmaxPoint:
         """Return the same of examples in blocks."""
 
         def task(part: Objective) -> Several:
@@ -150,7 +148,9 @@ class Softmax:
             sums = point.value, point.mistakes, point.entropy, *point.expected
             return Several((*sums, self._gram(point)) if want.get("gram") else sums)
 
-        return SummedSoftmaxPoint(problem, w, b, problem.sum(task))
+        value, mistakes, entropy, sums, weight, *gram = problem.sum(task)
+        found = SoftmaxSums(value, mistakes, entropy, np.empty(0), (sums, weight))
+        return SoftmaxPoint(problem, w, b, found, *gram)
 
     def _gram(self, point: SoftmaxPoint) -> FloatArray:
         """Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
@@ -164,34 +164,18 @@ class Softmax:
                 out[:, k, :, m] = out[:, m, :, k] = gram if k == m else -gram
         return out.reshape((problem.d + 1) * K, -1)
 
-    def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+    def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], FloatArray]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
-        problem, p, d = point.problem, point.p, point.problem.d
-        weight = None if problem.sample_weight is None else problem.sample_weight[:, None]
-
-        def product(V: FloatArray) -> tuple[FloatArray, FloatArray]:
-            U = problem.rows.matmat(V[:d])
-            if problem.fit_intercept:
-                U += V[d]
-            T = p * U
-            T -= p * T.sum(axis=1, keepdims=True)
-            if weight is not None:
-                T *= weight
-            out = np.empty_like(V)
-            problem.rows.rmatmat(T, out[:d])
-            if problem.fit_intercept:
-                out[d] = T.sum(axis=0)
-            return out, U
-
-        return product
+        problem = point.problem
+        product = problem.rows.softmax_products(point.p, problem.s)
+        if problem.fit_intercept:
+            return product
+        nothing = np.zeros((1, self.classes))
+        return lambda V: product(np.vstack([V, nothing]))[:-1]
 
     def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
         return w - w.mean(axis=1, keepdims=True), b - b.mean()
-
-    def from_scores(self, problem: Objective, w: FloatArray, b: FloatArray, scores: FloatArray) -> SoftmaxPoint:
-        """Return the point with scores that are known, as far as they count: their mean over the classes does not."""
-        return SoftmaxPoint(problem, w, b, scores)
 
     def balanced(self, point: SoftmaxPoint) -> SoftmaxPoint:
         """Return the point with intercepts that give every class its weight, as far as two Newton steps on them do.
@@ -207,8 +191,8 @@ class Softmax:
             hessian = np.diag(given) - weighted.T @ point.p
             shift = np.linalg.lstsq(hessian, problem.class_totals - given)[0]
             shift -= shift.mean()
-            point = SoftmaxPoint(problem, point.w, point.b + shift, point.scores + shift)
-        return self.evaluate(problem, point.w, point.b)
+            point = self.evaluate(problem, point.w, point.b + shift)
+        return point
 
     def moved(
         self, w: FloatArray, b: FloatArray, step: FloatArray, t: float, *, intercept: bool

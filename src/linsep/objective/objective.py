@@ -214,26 +214,21 @@ class Objective:
         w, b = self.split(theta)
         return self.evaluate(w, b, **want)
 
-    def bending(self, point: Point) -> Callable[[FloatArray], tuple[FloatArray, FloatArray | None]]:
-        """Return what multiplies a vector with ∇²P at a point, a pass each; also the change of the scores, if known."""
+    def bending(self, point: Point) -> Callable[[FloatArray], FloatArray]:
+        """Return what multiplies a vector with ∇²P at a point, a pass each."""
         if self.examples.resident is None:
-            return lambda V: (self._with_penalty(self._bent(point, V), V), None)
+            return lambda V: self._with_penalty(self._bent(point, V), V)
         product = self.head.bending(point)
-
-        def bend(V: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-            out, scores = product(V)
-            return self._with_penalty(out, V), scores
-
-        return bend
+        return lambda V: self._with_penalty(product(V), V)
 
     def product(self, point: Point, V: FloatArray) -> FloatArray:
         """(∇²P at a point) V, in one pass; V has a last entry, or row, for b if that is free."""
-        return self.bending(point)(V)[0]
+        return self.bending(point)(V)
 
     def _bent(self, point: Point, V: FloatArray) -> FloatArray:
         def task(part: Objective) -> FloatArray:
             here = part.evaluate(point.w, point.b, curvature=True, gradient=False)
-            product: FloatArray = self.head.bending(here)(V)[0]
+            product: FloatArray = self.head.bending(here)(V)
             return product
 
         return self.sum(task)

@@ -7,14 +7,13 @@ and the steps from it need no other pass. Where they are not it keeps sums alone
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import entr
 
-from .._core import Sums, conjugate_sum
+from .._core import SoftmaxSums, Sums, conjugate_sum
 from .._types import FloatArray, IntArray
 from .duality import Bound, class_scales
 
@@ -163,48 +162,15 @@ class MarginPoint(Point):
 
 
 class SoftmaxPoint(Point):
-    """A point with one plane a class, from its scores gᵢₖ: what follows from them is computed once it is asked for."""
+    """A point with one plane a class."""
 
-    def __init__(self, problem: Objective, w: FloatArray, b: FloatArray, scores: FloatArray) -> None:
-        self.problem, self.w, self.b, self.scores = problem, w, b, scores
-
-    @cached_property
-    def _softmax(self) -> tuple[FloatArray, FloatArray]:
-        """p, and log Σ e^g of each example."""
-        highest = self.scores.max(axis=1, keepdims=True)
-        p = self.scores - highest
-        np.exp(p, out=p)
-        total = p.sum(axis=1, keepdims=True)
-        p /= total
-        return p, (highest + np.log(total))[:, 0]
-
-    @property
-    def p(self) -> FloatArray:
-        """pᵢₖ."""
-        return self._softmax[0]
-
-    @cached_property
-    def value(self) -> float:  # type: ignore[override]
-        """Σ sᵢ (−log pᵢ,yᵢ)."""
-        own = self.scores[np.arange(self.problem.n), self.problem.codes]
-        return float(np.einsum("i,i->", self.problem.s, self._softmax[1] - own))
-
-    @cached_property
-    def mistakes(self) -> float:  # type: ignore[override]
-        """Σ sᵢ over the examples whose class has not the highest score."""
-        wrong = self.scores.argmax(axis=1) != self.problem.codes
-        return float(np.einsum("i,i->", self.problem.s, wrong))
-
-    @cached_property
-    def expected(self) -> tuple[FloatArray, FloatArray]:
-        """Σ sᵢ pᵢₖ xᵢ, shape (d, K), and Σ sᵢ pᵢₖ: what the classes' sums would be if p were the truth."""
-        share = self.problem.s[:, None] * self.p
-        return self.problem.rows.rmatmat(share), share.sum(axis=0)
-
-    @cached_property
-    def entropy(self) -> float:
-        """Σ sᵢ Σₖ −pᵢₖ log pᵢₖ."""
-        return float(np.einsum("i,ik->", self.problem.s, entr(self.p)))
+    def __init__(
+        self, problem: Objective, w: FloatArray, b: FloatArray, sums: SoftmaxSums, gram: FloatArray | None = None
+    ) -> None:
+        self.problem, self.w, self.b = problem, w, b
+        self.value, self.mistakes, self.entropy = sums.value, sums.mistakes, sums.entropy
+        self.p, self.expected = sums.p, sums.expected  # p is empty where the examples have come by in blocks
+        self.gram = gram  # the Hessian of the losses, where asked for
 
     @cached_property
     def smooth_gradient(self) -> FloatArray:
@@ -272,16 +238,6 @@ class SoftmaxPoint(Point):
     def _dual_value(self, entropy: float) -> float:
         problem = self.problem
         return problem.weight_of_loss * entropy - problem.penalty.conjugate(self.dual[0].reshape(-1))
-
-
-class SummedSoftmaxPoint(SoftmaxPoint):
-    """The same of examples that have come by in blocks: sums alone."""
-
-    def __init__(self, problem: Objective, w: FloatArray, b: FloatArray, sums: Sequence[Any]) -> None:
-        self.problem, self.w, self.b = problem, w, b
-        known = dict(zip(("value", "mistakes", "entropy"), sums[:3], strict=True))
-        self.__dict__.update(known, expected=(sums[3], sums[4]))
-        self.gram = sums[5] if len(sums) > 5 else None  # the Hessian of the losses, where asked for
 
 
 def towards_labels(p: FloatArray, share: float, codes: IntArray) -> FloatArray:

@@ -10,7 +10,7 @@ from .. import __version__
 from .._types import FloatArray
 from .._words import listed
 from ..data.encoding import MatrixEncoding, from_dict
-from .terms import Category, Model, Text, model_terms
+from .terms import Category, Model, Number, Text, model_terms
 
 #: What the graph needs at the least.
 OPSET, ML_OPSET = 18, 3
@@ -90,7 +90,7 @@ def _number_scores(graph: _Graph, model: Model, dates: _Dates) -> list[str]:
     """Scores of standardised numbers and their products, and of being missing."""
     if not model.numbers:
         return []
-    columns = [dates.part(number.name) or graph.input(number.name, "number", NUMBER) for number in model.numbers]
+    columns = [dates.part(number.name) or graph.input(number.name, "number", _unit(number)) for number in model.numbers]
     raw = graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
     mean = graph.constant(np.array([[number.mean for number in model.numbers]]))
     scale = graph.constant(np.array([[number.scale for number in model.numbers]]))
@@ -108,6 +108,15 @@ def _number_scores(graph: _Graph, model: Model, dates: _Dates) -> list[str]:
         shown = graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
         parts.append(graph.add("MatMul", shown, graph.constant(lacking)))
     return parts
+
+
+def _unit(number: Number) -> str:
+    """Say what a number is; one that the file writes otherwise is a number here all the same."""
+    if not number.form:
+        return NUMBER
+    decimal, unit = number.form[0], f" {number.form[1:]}" if number.form[1:] else ""
+    group = "," if decimal == "." else "."
+    return f"{NUMBER}. What text writes as 1{group}234{decimal}5{unit} is 1234.5 here"
 
 
 def _product(graph: _Graph, z: str, powers: dict[int, int]) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import Any
 
-from .terms import model_terms
+from ..data.encoding import moment_pattern, number_pattern
+from .terms import Model, model_terms
 
 HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
 
-predict(row) takes a dictionary from column to value (None, "" or absent where it is missing) and returns the class;
+predict(row) takes a dictionary from column to value (None, "" or absent where it is missing; text as in the file that
+the model was fitted on) and returns the class;
 probabilities(row), where the model has them, one number a class. Run with the name of a CSV file to predict its rows.
 """
 
@@ -19,7 +22,7 @@ import json
 import math
 import re
 import sys
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 MODEL = json.loads(r\'\'\'
 '''
@@ -31,13 +34,46 @@ def _missing(value):
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
+def _parts(name, value, form):
+    found = re.fullmatch(MODEL["patterns"][form], value)
+    if found is None:
+        raise ValueError("column %r: %r is not written as in the file that the model was fitted on" % (name, value))
+    return found.groupdict("")
+
+
+def _number(name, value, form):
+    if not form or not isinstance(value, str):
+        return float(value)
+    parts = _parts(name, value, form)
+    digits = "".join(c for c in parts["digits"] if c.isdigit() or c == form[0]).replace(form[0], ".")
+    minus = "-" if re.search("[\\u2212-]", parts["sign"] + parts["minus"]) else ""
+    return float(minus + digits + parts["power"])
+
+
+def _moment(name, value, form):
+    if hasattr(value, "hour"):
+        return value
+    if not form or not isinstance(value, str):
+        return datetime.fromisoformat(str(value))
+    parts = _parts(name, value, form)
+    year, month, day, hour, minute, second = (int(parts.get(key) or 0) for key in "ymdHMS")
+    if parts.get("s"):
+        year = int(parts["s"]) + (2000 if int(parts["s"]) < 69 else 1900)
+    if parts["P"]:
+        hour = hour % 12 + 12 * (parts["P"][0] in "pP")
+    zone = parts["Z"].replace(":", "").replace("Z", "") or "+0000"
+    ahead = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:]))
+    moment = datetime(year, month, day, hour, minute, second, 1000 * int(parts["F"].ljust(3, "0")[:3]))
+    return moment - ahead
+
+
 def _with_dates(row):
     row = dict(row)
-    for name in MODEL["dates"]:
+    for name, form in MODEL["dates"].items():
         value = row.get(name)
         if _missing(value):
             continue
-        moment = value if hasattr(value, "hour") else datetime.fromisoformat(str(value))
+        moment = _moment(name, value, form)
         if moment.tzinfo is not None:
             moment = moment.astimezone(timezone.utc)
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond // 1000 / 1000
@@ -73,7 +109,7 @@ def scores(row):
             standardised.append(0.0)
             _add(found, number["missing"] or [])
         else:
-            standardised.append((float(value) - number["mean"]) / number["scale"])
+            standardised.append((_number(number["name"], value, number["form"]) - number["mean"]) / number["scale"])
     for powers, weights in MODEL["products"]:
         _add(found, weights, math.prod(standardised[int(j)] ** power for j, power in powers.items()))
     for category in MODEL["categories"]:
@@ -116,7 +152,9 @@ def rows(file):
     \"\"\"Yield the rows of a CSV file as dictionaries.\"\"\"
     first = file.readline()
     file.seek(0)
-    lines = csv.reader(file, delimiter=max(",\\t;|", key=first.count), skipinitialspace=True)
+    comma = any(number["form"].startswith(",") for number in MODEL["numbers"])
+    marks = ",\\t;|" if not comma or not set("\\t;|") & set(first) else "\\t;|"
+    lines = csv.reader(file, delimiter=max(marks, key=first.count), skipinitialspace=True)
     names = next(lines) if MODEL["header"] else None
     for cells in filter(None, lines):
         cells = [None if cell in MODEL["words"] else cell for cell in cells]
@@ -137,6 +175,17 @@ def to_python(found: Any) -> str:
     ----------
     found : ModelFile
     """
-    model = json.dumps(asdict(model_terms(found)), ensure_ascii=True, allow_nan=False, indent=1)
+    terms = model_terms(found)
+    model = json.dumps(asdict(terms) | {"patterns": _patterns(terms)}, ensure_ascii=True, allow_nan=False, indent=1)
     # Inside r'''…''' a quote of Python must not end the text; JSON may escape any character.
     return HEAD + model.replace("'", "\\u0027") + "\n" + TAIL
+
+
+def _patterns(model: Model) -> dict[str, str]:
+    """Return what matches text in the form that it stands for."""
+    numbers = {number.form for number in model.numbers if number.form}
+    dates = {form for form in model.dates.values() if form}
+    return {
+        **{form: number_pattern(form[0], f"(?:{re.escape(form[1:])})") for form in sorted(numbers)},
+        **{form: moment_pattern(form) for form in sorted(dates)},
+    }

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..data.encoding import EXAMPLES, group_marks
 from ..data.sources import DataError
-from .terms import Category, Model, Text, model_terms
+from .terms import Category, Model, Number, Text, model_terms
 
 
 def to_sql(found: Any, dialect: str | None = None) -> str:
     """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.
 
     It is standard SQL that SQLite and DuckDB read alike; columns are named as in the file the model was fitted on.
-    Dates are columns of dates, of timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00.
-    Text is taken apart into words by functions of DuckDB, which no other dialect has.
+    Numbers are columns of numbers, or text as that file writes them, such as 1.234,56 €. Dates are columns of dates, of
+    timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00. Text is taken apart into words,
+    and dates such as 31.01.2024 are read, by functions of DuckDB, which no other dialect has.
 
     Parameters
     ----------
@@ -28,6 +30,12 @@ def to_sql(found: Any, dialect: str | None = None) -> str:
         raise DataError(
             f"column {model.texts[0].name!r} is text, and {who} apart into words; use --dialect duckdb, or --to python "
             "or onnx"
+        )
+    if dialect != "duckdb" and (date := next((name for name, form in model.dates.items() if form in STRPTIME), None)):
+        who = "SQLite has no function that reads them" if dialect == "sqlite" else "standard SQL does not read them"
+        raise DataError(
+            f"column {date!r} has dates such as {EXAMPLES[model.dates[date]]}, and {who}; use --dialect duckdb, or "
+            f"--to python or onnx; or write them as {EXAMPLES['']} and fit again"
         )
     scores = [f"({_score(model, k)})" for k in range(len(model.intercept))]
     lines = [f"{_prediction(model, scores)} AS prediction"]
@@ -45,12 +53,45 @@ def _value(model: Model, name: str) -> str:
     column, part = model.date_parts.get(name, (name, None))
     if part is None:
         return _name(column)
+    if model.dates[column] in STRPTIME:
+        return _by_duckdb(_name(column), model.dates[column], part)
     text = f"CAST({_name(column)} AS VARCHAR)"
     month = f"CAST(SUBSTR({text}, 6, 2) AS INTEGER)"
     if part == "month":
         return month
     day = _day(text, month)
     return f"CAST({day} + 3 - 7 * FLOOR(({day} + 3) / 7e0) AS INTEGER)" if part == "weekday" else _days(text, day)
+
+
+#: How DuckDB reads dates whose day or month comes first, dots between them; and times of day.
+STRPTIME = {"dmy": ("%d.%m.%Y", "%d.%m.%y"), "mdy": ("%m.%d.%Y", "%m.%d.%y")}
+TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%g", " %I:%M %p", " %I:%M:%S %p")
+
+
+def _by_duckdb(column: str, order: str, part: str) -> str:
+    """Return the part of a date that is a date or text in that order."""
+    text = f"NULLIF(CAST({column} AS VARCHAR), '')"
+    dots = f"TRANSLATE(TRIM(REGEXP_REPLACE({text}, '[T ,]+', ' ', 'g')), '/-', '..')"
+    forms = ", ".join(_literal(day + time) for day in STRPTIME[order] for time in TIMES)
+    moment = f"CASE WHEN {_is_text(column)} THEN STRPTIME({dots}, [{forms}]) ELSE CAST({column} AS TIMESTAMP) END"
+    parts = {"days": "EPOCH_MS({}) / 86400e3", "month": "MONTH({})", "weekday": "(ISODOW({}) - 1)"}
+    return parts[part].format(moment)
+
+
+def _is_text(column: str) -> str:
+    return f"LOWER(TYPEOF({column})) IN ('varchar', 'text')"
+
+
+def _read(column: str, form: str) -> str:
+    """Return a number that may be text in that form: without unit and marks of thousands, and with a decimal point."""
+    if not form:
+        return column
+    text = f"CAST({column} AS VARCHAR)"
+    for mark in filter(None, [form[1:], *group_marks(form[0]), "+"]):
+        text = f"REPLACE({text}, {_literal(mark)}, '')"
+    for mark, instead in ((form[0], "."), ("−", "-")):
+        text = f"REPLACE({text}, {_literal(mark)}, '{instead}')" if mark != instead else text
+    return f"CASE WHEN {_is_text(column)} THEN CAST(NULLIF({text}, '') AS DOUBLE) ELSE CAST({column} AS DOUBLE) END"
 
 
 #: Days from the first of March to the first of each month, January the first.
@@ -72,10 +113,12 @@ def _days(text: str, day: str) -> str:
     return f"({day} + (3600 * {clock[0]} + 60 * {clock[1]} + {clock[2]} + {rest}) / 86400e0)"
 
 
-def _given(model: Model, name: str) -> str:
+def _given(model: Model, number: Number) -> str:
     """Return a number; NULL where it is NaN, which DuckDB takes for the largest of all and SQLite does not know."""
-    value = _value(model, name)
-    return value if name in model.date_parts else f"CASE WHEN {value} - {value} = 0 THEN {value} END"
+    if number.name in model.date_parts:
+        return _value(model, number.name)
+    value = _read(_name(number.name), number.form)
+    return f"CASE WHEN {value} - {value} = 0 THEN {value} END"
 
 
 def _literal(value: Any) -> str:
@@ -96,7 +139,7 @@ def _score(model: Model, k: int) -> str:
             factors = [_standardised(model, j) for j, power in powers.items() for _ in range(power)]
             terms.append(" * ".join([_number(weights[k]), *factors]))
     terms += [
-        f"CASE WHEN {_given(model, number.name)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
+        f"CASE WHEN {_given(model, number)} IS NULL THEN {_number(number.missing[k])} ELSE 0e0 END"
         for number in model.numbers
         if number.missing and number.missing[k]
     ]
@@ -107,7 +150,7 @@ def _score(model: Model, k: int) -> str:
 
 def _standardised(model: Model, j: int) -> str:
     number = model.numbers[j]
-    value = _given(model, number.name)
+    value = _given(model, number)
     if (number.mean, number.scale) == (0.0, 1.0):
         return f"COALESCE({value}, 0e0)"
     return f"COALESCE((({value}) - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"

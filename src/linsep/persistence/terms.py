@@ -15,12 +15,16 @@ from ..data.sources import DataError
 
 @dataclass(frozen=True)
 class Number:
-    """A number: standardised, 0 where it is missing; and the weights of its being missing, if it has any."""
+    """A number: standardised, 0 where it is missing; and the weights of its being missing, if it has any.
+
+    `form` is how text writes it: what sets decimals apart, and the unit; empty where it is no text in the file.
+    """
 
     name: str
     mean: float
     scale: float
     missing: list[float] | None
+    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ class Model:
         The second of two classes is predicted where the score is no less; None for where it is above 0.
     link : {"sigmoid", "softmax", "shares", None}
         How scores become probabilities; None where they do not.
-    dates : list of str
-        The columns that are dates, of which `date_parts` are numbers and categories.
+    dates : dict
+        The columns that are dates, of which `date_parts` are numbers and categories, and the order in which text writes
+        day, month and year.
     header : bool
         Whether the file that it was fitted on named its columns.
     words : list of str
@@ -74,7 +79,7 @@ class Model:
     texts: list[Text]
     threshold: float | None
     link: str | None
-    dates: list[str]
+    dates: dict[str, str]
     header: bool = True
     words: list[str] = field(default_factory=lambda: list(WORDS))
 
@@ -111,7 +116,7 @@ def model_terms(found: Any) -> Model:
             raise DataError("two columns of the model have the same name; rename one and fit again")
         numbers = [Number(name, 0.0, 1.0, None) for name in encoding.names]
         products = [({j: 1}, W[j].tolist()) for j in range(len(numbers))]
-        return Model(numbers=numbers, products=products, categories=[], texts=[], dates=[], **shared)
+        return Model(numbers=numbers, products=products, categories=[], texts=[], dates={}, **shared)
     return Model(**_table_terms(encoding, W), **shared)
 
 
@@ -121,8 +126,10 @@ def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
         powers = encoding.polynomial().powers_
     products = [({int(j): int(row[j]) for j in np.flatnonzero(row)}, W[k].tolist()) for k, row in enumerate(powers)]
     place, numbers, categories, texts = len(powers), [], [], []
+    comma = "," if encoding.decimal == "," else ""
+    forms = {column.name: column.form or comma for column in encoding.columns if column.kind == "number"}
     for name, (mean, scale, lacking) in encoding.numbers.items():
-        numbers.append(Number(name, mean, scale, W[place].tolist() if lacking else None))
+        numbers.append(Number(name, mean, scale, W[place].tolist() if lacking else None, forms.get(name, "")))
         place += lacking
     none = [0.0] * W.shape[1]
     for name, levels in encoding.levels.items():
@@ -133,6 +140,6 @@ def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
     for name, (words, idf) in encoding.words.items():
         texts.append(Text(name, {word: (idf[k], W[place + k].tolist()) for k, word in enumerate(words)}))
         place += len(words)
-    dates = [column.name for column in encoding.columns if column.kind == "date"]
+    dates = {column.name: column.form for column in encoding.columns if column.kind == "date"}
     read = dict(header=encoding.header, words=[*WORDS, *encoding.missing])
     return dict(numbers=numbers, products=products, categories=categories, texts=texts, dates=dates, **read)

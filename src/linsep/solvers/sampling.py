@@ -36,9 +36,8 @@ def sample(problem: Objective, size: int, rng: np.random.Generator) -> Objective
     weight = 1.0 / p[chosen]
     if problem.sample_weight is not None:
         weight *= problem.sample_weight[chosen]
-    if not both_classes(problem.y[chosen], weight):
-        return None
-    return problem.chosen(chosen, weight)
+    found = np.bincount(problem.codes[chosen], weights=weight, minlength=len(problem.examples.counts))
+    return problem.chosen(chosen, weight) if _all_present(problem, found) else None
 
 
 def sample_objective(problem: Objective, seed: int, least: int = 0) -> Objective | None:
@@ -54,11 +53,14 @@ def sample_objective(problem: Objective, seed: int, least: int = 0) -> Objective
 
 def on_sample(problem: Objective, block: Block) -> Objective | None:
     """Return the objective on a sample, which counts as much as all examples; None where that lacks a class."""
-    found = np.bincount(block.codes, minlength=len(problem.examples.counts))
-    present = found.all() if problem.head.planes else 0 < found[problem.positive] < len(block.codes)
-    if not present:
+    if not _all_present(problem, np.bincount(block.codes, minlength=len(problem.examples.counts))):
         return None
     return problem.on(block, None if block.weight is not None else problem.C * problem.n / len(block.codes))
+
+
+def _all_present(problem: Objective, weights: FloatArray | IntArray) -> bool:
+    """Whether every class has some weight: of one plane, the positive one and the others together."""
+    return bool(weights.all() if problem.head.planes else 0 < weights[problem.positive] < weights.sum())
 
 
 def draw(importance: FloatArray, size: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

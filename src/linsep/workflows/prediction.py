@@ -20,6 +20,7 @@ from .._atomic_file import atomic_file
 from .._types import FloatArray
 from ..analysis.evaluation import decide
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
+from ..data.naming import roles
 from ..data.readers import Hints, Matrix, Table, stream
 from ..data.sources import DataError
 from .gaps import Gaps
@@ -89,14 +90,18 @@ def _parts(
     """Yield the file some rows at a time; columns that are only carried through are text, whatever they look like."""
     hints = hints_of(encoding, hints)
     if isinstance(encoding, TableEncoding):
-        verbatim = dict.fromkeys([*keep, *(name for word in keep for name in _listed(word))], pa.string())
-        yield from stream(path, hints, types=verbatim | encoding.types())
+        needed = encoding.types()
+        yield from stream(
+            path,
+            hints,
+            types=lambda header: dict.fromkeys(_kept(keep, header.names, header.file), pa.string()) | needed,
+        )
     else:
         yield from stream(path, hints, base=encoding.base, n_features=encoding.n_features)
 
 
-def _listed(word: str) -> list[str]:
-    return [name.strip() for name in word.split(",") if name.strip()]
+def _kept(keep: Sequence[str], names: Sequence[str], file: str) -> list[str]:
+    return list(roles(dict.fromkeys(keep, "kept"), names, file))
 
 
 def _carried(first: Part | None, keep: Sequence[str]) -> pa.Schema:
@@ -104,10 +109,8 @@ def _carried(first: Part | None, keep: Sequence[str]) -> pa.Schema:
     if isinstance(first, Matrix) and keep:
         raise DataError(f"{first.name}: its columns have no names to carry through; leave out --keep")
     if not isinstance(first, Table):
-        return pa.schema([(name, pa.string()) for word in keep for name in _listed(word)])
-    known = first.frame.column_names
-    names = [first.column(name) for word in keep for name in ([word] if word in known else _listed(word))]
-    names = list(dict.fromkeys(names))
+        return pa.schema([(name.strip(), pa.string()) for word in keep for name in word.split(",")])
+    names = _kept(keep, first.frame.column_names, first.name)
     if taken := [name for name in names if name == "prediction" or name.startswith(_column(""))]:
         raise DataError(f"{first.name}: column {taken[0]!r} cannot be kept beside a new one of that name; rename it")
     return pa.schema([first.frame.schema.field(name) for name in names])

@@ -45,6 +45,7 @@ class Reference:
         Examples
         --------
         >>> import pyarrow as pa
+        >>> from linsep.data.encoding import TableEncoding
         >>> people = TableEncoding.fit(pa.table({"town": ["Ede", "Ulm"], "x=y": ["a", "b"]}))
         >>> Reference.chosen(["x=y=b"], people, penalised=False).levels
         {'town': 'Ede', 'x=y': 'b'}

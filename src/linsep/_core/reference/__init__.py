@@ -11,6 +11,7 @@ from .multipliers import sprung, sprung_duals, sprung_line_search
 from .objective import column_descent, conjugate_sum, evaluate, gram, gram_descent, hessian_product
 from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
+from .softmax import softmax_evaluate, softmax_product
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
@@ -42,6 +43,8 @@ __all__ = [
     "rmatmat",
     "rmatvec",
     "scores",
+    "softmax_evaluate",
+    "softmax_product",
     "sprung",
     "sprung_duals",
     "sprung_line_search",

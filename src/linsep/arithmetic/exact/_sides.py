@@ -81,6 +81,7 @@ def sides(X: Any, y: Any, theta: Numbers, *, intercept: bool = True, clock: Cloc
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> sides([[0.1], [0.3]], [-1, 1], [Fraction(1), Fraction(-0.1)])
     array([0, 1])
     """

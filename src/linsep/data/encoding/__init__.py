@@ -7,12 +7,14 @@ from ..sources import DataError
 from .column_types import Column
 from .fitting import MISSING, OTHER, spellings
 from .matrix import MatrixEncoding, Scaled
+from .notation import group_marks, moment_pattern, number_pattern
 from .statistics import TableStatistics
 from .table import TableEncoding
 from .tallies import Circumstances, infer
-from .values import is_number
+from .values import EXAMPLES, is_number
 
 __all__ = [
+    "EXAMPLES",
     "MISSING",
     "OTHER",
     "Circumstances",
@@ -22,8 +24,11 @@ __all__ = [
     "TableEncoding",
     "TableStatistics",
     "from_dict",
+    "group_marks",
     "infer",
     "is_number",
+    "moment_pattern",
+    "number_pattern",
     "spellings",
 ]
 

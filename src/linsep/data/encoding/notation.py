@@ -15,6 +15,7 @@ DECIMALS = (".", ",")
 ORDERS = ("ymd", "dmy", "mdy")
 UNIT = r"(?:\p{Sc}|EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|BRL|Fr\.|kr\.?|zł|%)"
 SPACES = " '’\u00a0\u202f"
+MINUS = "−-"
 TIME = (
     r"(?:[T ,]+(?P<H>[0-9]{1,2}):(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2})(?:[.,](?P<F>[0-9]{1,9}))?)?"
     r"\s*(?P<P>[AaPp]\.?[Mm]\.?)?(?:Uhr)?\s*(?P<Z>Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -40,26 +41,28 @@ def as_numbers(values: pa.ChunkedArray, decimal: str) -> tuple[pa.ChunkedArray, 
     >>> numbers.to_pylist(), units.to_pylist()
     ([1234.56, -7.0, None, None], ['€', '', None, None])
     """
-    parts = pc.extract_regex(values, _number_pattern(decimal))
-    digits = pc.replace_substring_regex(_part(parts, "digits"), f"[{_groups(decimal)}]", "")
+    parts = pc.extract_regex(values, f"^{number_pattern(decimal)}$")
+    digits = pc.replace_substring_regex(_part(parts, "digits"), f"[{group_marks(decimal)}]", "")
     if decimal != ".":
         digits = pc.replace_substring(digits, decimal, ".")
     signs = pc.binary_join_element_wise(_part(parts, "sign"), _part(parts, "minus"), "")
-    minus = pc.if_else(pc.match_substring_regex(signs, "[-−]"), "-", "")
+    minus = pc.if_else(pc.match_substring_regex(signs, f"[{MINUS}]"), "-", "")
     numbers = pc.binary_join_element_wise(minus, digits, _part(parts, "power"), "").cast(pa.float64())
     return numbers, pc.binary_join_element_wise(_part(parts, "before"), _part(parts, "after"), "")
 
 
-def _groups(decimal: str) -> str:
+def group_marks(decimal: str) -> str:
+    """Return what may set thousands apart."""
     return SPACES + ("." if decimal == "," else ",")
 
 
-def _number_pattern(decimal: str) -> str:
-    groups = rf"[1-9][0-9]{{0,2}}(?:[{_groups(decimal)}][0-9]{{3}})+"
+def number_pattern(decimal: str, unit: str = UNIT) -> str:
+    """Return what matches a number with or without a unit, in the syntax that RE2 and Python share."""
+    groups = rf"[1-9][0-9]{{0,2}}(?:[{group_marks(decimal)}][0-9]{{3}})+"
     return (
-        rf"^\s*(?P<sign>[+\-−]?)\s*(?P<before>{UNIT}?)\s*(?P<minus>[+\-−]?)"
+        rf"\s*(?P<sign>[+{MINUS}]?)\s*(?P<before>{unit}?)\s*(?P<minus>[+{MINUS}]?)"
         rf"(?P<digits>(?:{groups}|[0-9]+)(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?P<power>(?:[eE][+-]?[0-9]+)?)"
-        rf"[\s\x{{a0}}\x{{202f}}]*(?P<after>{UNIT}?)\s*$"
+        rf"[\s{SPACES[-2:]}]*(?P<after>{unit}?)\s*"
     )
 
 
@@ -71,7 +74,7 @@ def as_moments(values: pa.ChunkedArray, order: str) -> pa.ChunkedArray:
     >>> [str(moment) for moment in as_moments(pa.chunked_array([["31.01.2021", "1/2/2021 5:30 PM"]]), "dmy")]
     ['2021-01-31 00:00:00', '2021-02-01 17:30:00']
     """
-    parts = pc.extract_regex(values, rf"^\s*{DATE[order]}{TIME}\s*$")
+    parts = pc.extract_regex(values, f"^{moment_pattern(order)}$")
     year, month, day = _year(parts), _whole(parts, "m"), _whole(parts, "d")
     # a day beyond the month's last lies in the next one
     months = (year - 1970).astype("M8[Y]").astype("M8[M]") + (month - 1)
@@ -86,6 +89,11 @@ def as_moments(values: pa.ChunkedArray, order: str) -> pa.ChunkedArray:
     moments = days.astype("M8[ms]").astype(np.int64) + 1000 * seconds + _thousandths(parts)
     lacks = ~real | np.asarray(pc.is_null(parts))
     return pa.chunked_array([pa.array(moments, type=pa.int64(), mask=lacks).cast(pa.timestamp("ms"))])
+
+
+def moment_pattern(order: str) -> str:
+    """Return what matches a date in that order, in the syntax that RE2 and Python share."""
+    return rf"\s*{DATE[order]}{TIME}\s*"
 
 
 def _part(parts: Any, name: str) -> Any:

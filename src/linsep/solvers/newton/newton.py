@@ -41,14 +41,8 @@ class Tuning:
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
     #: Of several classes they go as far as takes the gap below the goal: this times √(goal/gap), between these ends.
-    #: Either rule for both was slower for one of them (text by Newton; 20,000 × 50 in five classes).
-    accuracy_of_classes: tuple[float, float, float] = (0.5, 1e-3, 0.25)
-    #: Steps from conjugate gradients end just below the gap that is asked for, others far below it. The less work in a
-    #: product, the further beyond `tol` they go, down to this gap: the goal falls with this power of the work's share
-    #: in `little`, so that nothing changes from one row to the next.
-    furthest: float = 1e-10
-    little: float = 2e5
-    power: float = 6.0
+    #: Further at first only makes steps exact that lead nowhere near (digits took twice as many products with .001).
+    accuracy_of_classes: tuple[float, float, float] = (0.5, 0.05, 0.25)
     #: What rounding may add to a gap: of a `tol` that is not far above, a proof needs some room.
     rounding: float = 1e-10
     #: Products with the Hessian at the most.
@@ -97,14 +91,6 @@ class Newton(GapSolver):
         return _Run(self, objective, *told)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A direction, and the change of the scores along it where that is known."""
-
-    along: FloatArray
-    scores: FloatArray | None = None
-
-
 class _Run(GapRun):
     """One run of Newton's method."""
 
@@ -131,12 +117,7 @@ class _Run(GapRun):
     @property
     def goal(self) -> float:
         """The gap to go for: `tol`, less what the rounding of the proof will take of it."""
-        tol, problem = self.method.tol, self.problem
-        room = max(tol - TUNED.rounding, 0.25 * tol)
-        if problem.head.planes is None or not self.resident:
-            return room
-        share = problem.rows.stored * problem.head.planes / TUNED.little
-        return float(min(room, max(TUNED.furthest, tol * share**TUNED.power)))
+        return max(self.method.tol - TUNED.rounding, 0.25 * self.method.tol)
 
     def result(self, start: Start | None) -> Result:
         """Step until the gap is proven small."""
@@ -157,7 +138,7 @@ class _Run(GapRun):
                 if problem.head.planes:
                     accuracy = _accuracy(goal, point.bound.relative_gap)
                 step = self._direction(point, accuracy)
-                decrement = -dot(point.smooth_gradient, step.along)
+                decrement = -dot(point.smooth_gradient, step)
                 new = self._line_search(point, step, -decrement)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
                 if not problem.penalised and decrement <= tol * abs(point.objective):
@@ -195,13 +176,12 @@ class _Run(GapRun):
         """Return the optimum on a sample of the examples in memory, roughly: a better start than zero."""
         problem = self.problem
         size = sample_size(problem)
-        large = problem.head.planes is None and problem.n >= 4 * size
-        part = sample(problem, size, self.rng) if large else None
+        part = sample(problem, size, self.rng) if problem.n >= 4 * size else None
         if part is None:
             return problem.zeros()
         run = _Run(Newton(TUNED.sample_tol, TUNED.sample_steps), part)
         result = run.result(None)
-        if problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
+        if problem.head.planes is None and problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
 
@@ -222,15 +202,15 @@ class _Run(GapRun):
             self.count_pass(point.bound.relative_gap)
         return point
 
-    def _direction(self, point: Any, accuracy: float) -> _Step:
+    def _direction(self, point: Any, accuracy: float) -> FloatArray:
         metric, self.first = self.first or self.metric or self._metric(point), None
         if metric.exact:
-            return _Step(-metric.solve(point.smooth_gradient))
+            return -metric.solve(point.smooth_gradient)
         told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
-        along, scores, products = conjugate_gradients(point, metric, accuracy, TUNED.products, told)
+        step, products = conjugate_gradients(point, metric, accuracy, TUNED.products, told)
         metric.served += products
         self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
-        return _Step(along, scores)
+        return step
 
     def _metric(self, point: Any) -> Metric:
         if self.resident or "gram" in self.want:
@@ -241,7 +221,7 @@ class _Run(GapRun):
 
     # -- the line search ---------------------------------------------------------------------------------------------
 
-    def _line_search(self, point: Any, step: _Step, slope: float) -> Any:
+    def _line_search(self, point: Any, step: FloatArray, slope: float) -> Any:
         """Return a point along the step that lowers the objective enough; None if none does.
 
         Half the step is tried, and half of that, until one does. Where the whole step does and it still goes down, as
@@ -258,49 +238,41 @@ class _Run(GapRun):
             t *= 0.5
         else:
             return self._nearer(point, step)
-        new = self._afresh(new, step)
-        left = dot(new.smooth_gradient, step.along)
+        left = dot(new.smooth_gradient, step)
         if t == 1.0 and slope < left < TUNED.steep * slope:
             self.lower = new
             longer = self._along(point, step, min(slope / (slope - left), 10.0))
-            new = self._afresh(longer, step) if longer.objective < new.objective else new
+            new = longer if longer.objective < new.objective else new
             self.lower = None
         return new
 
-    def _nearer(self, point: Any, step: _Step) -> Any:
+    def _nearer(self, point: Any, step: FloatArray) -> Any:
         """Return the end of a step whose gain is lost in the rounding of the objective, if the gap is smaller there."""
-        new = self.problem.head.balanced(self._afresh(self._along(point, step, 1.0), step))
+        new = self.problem.head.balanced(self._along(point, step, 1.0))
         smaller = new.bound.gap < TUNED.nearer * point.bound.gap
         return new if smaller and new.objective <= point.objective * (1 + 1e-9) else None
 
-    def _along(self, point: Any, step: _Step, t: float) -> Any:
-        """Return the point t times the step away; from the scores of the step, where these are known."""
+    def _along(self, point: Any, step: FloatArray, t: float) -> Any:
+        """Return the point t times the step away."""
         problem = self.problem
-        w, b = problem.head.moved(point.w, point.b, step.along, t, intercept=problem.fit_intercept)
-        if step.scores is None:
-            return self._evaluate(w, b)
-        return problem.head.from_scores(problem, w, b, point.scores + t * step.scores)
-
-    def _afresh(self, point: Any, step: _Step) -> Any:
-        """Return a point with scores of its own, in which no rounding has piled up along the steps."""
-        return point if step.scores is None else self._evaluate(point.w, point.b)
+        return self._evaluate(*problem.head.moved(point.w, point.b, step, t, intercept=problem.fit_intercept))
 
 
 def conjugate_gradients(
     point: Point, metric: Metric, accuracy: float, most: int, told: Any = None
-) -> tuple[FloatArray, FloatArray | None, int]:
+) -> tuple[FloatArray, int]:
     """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
 
-    Returns p, the change of the scores along it where that is known, and how many products with ∇²P it took.
+    Returns p, and how many products with ∇²P it took.
     """
     bend = point.problem.bending(point)
     residual = -point.smooth_gradient
-    p, scores = np.zeros_like(residual), None
+    p = np.zeros_like(residual)
     direction = metric.solve(residual)
     first = size = dot(residual, direction)
     products = 0
     while products < most:
-        bent, moved = bend(direction)
+        bent = bend(direction)
         products += 1
         if told is not None:
             told()
@@ -308,9 +280,6 @@ def conjugate_gradients(
             break  # nothing bends this way
         t = size / curvature
         p += t * direction
-        if moved is not None:
-            moved *= t
-            scores = moved if scores is None else np.add(scores, moved, out=scores)
         bent *= t
         residual -= bent
         towards = metric.solve(residual)
@@ -320,7 +289,7 @@ def conjugate_gradients(
         direction *= new / size
         direction += towards
         size = new
-    return p, scores, products
+    return p, products
 
 
 def _accuracy(goal: float, gap: float) -> float:

@@ -236,7 +236,7 @@ class _Run(GapRun):
             least, lowest = min(least, proof.gap), min(lowest, proof.primal)
             new = None
             for minimise, shortest in models_at(point):
-                new = self._line_search(point, *minimise(accuracy), shortest)
+                new = self._line_search(point, minimise(accuracy), shortest)
                 if new is not None:
                     break
             if new is None or without > TUNED.without:
@@ -244,7 +244,7 @@ class _Run(GapRun):
             point, accuracy = new, max(TUNED.accuracy[2], TUNED.accuracy[1] * accuracy)
             yield point
 
-    def _line_search(self, point: Any, step: FloatArray, scores: FloatArray | None, shortest: float) -> Any:
+    def _line_search(self, point: Any, step: FloatArray, shortest: float) -> Any:
         """Return the first point along a model's step, halving it, that lowers P enough; None if none does."""
         problem, d = point.problem, point.problem.d
         if not np.isfinite(step).all() or not step.any():
@@ -253,21 +253,16 @@ class _Run(GapRun):
         slope = dot(point.smooth_gradient, step) + problem.penalty.l1 * grown
         noise, t = TUNED.noise * abs(point.objective), 1.0
         while t > shortest:
-            new = self._along(point, step, t, scores)
+            new = self._along(point, step, t)
             if new.objective <= point.objective + TUNED.armijo * t * slope + noise:
-                if scores is None:
-                    return new
-                new = _at(problem, new.w, _level(new.b))  # with scores of its own
-                return new if new.objective <= point.objective + noise else None
+                return new
             t *= 0.5
         return None
 
-    def _along(self, point: Any, step: FloatArray, t: float, scores: FloatArray | None) -> Any:
-        """Return the point t times a step away; from the scores of the step, where these are known."""
+    def _along(self, point: Any, step: FloatArray, t: float) -> Any:
+        """Return the point t times a step away."""
         problem, d = point.problem, point.problem.d
         w, b = point.w + t * step[:d], point.b + t * step[d] if problem.fit_intercept else point.b
-        if scores is not None:
-            return problem.head.from_scores(problem, w, b, point.scores + t * scores)
         return self._passed(_at(problem, w, _level(b)))
 
 

@@ -48,8 +48,8 @@ class Tuning:
 TUNED = Tuning()
 
 
-#: Gives the step, with slopes off by a share of what they are off by now, and the change of the scores where known.
-Minimise = Callable[[float], tuple[FloatArray, FloatArray | None]]
+#: Gives the step, with slopes off by a share of what they are off by now.
+Minimise = Callable[[float], FloatArray]
 
 
 def models_at(point: Any) -> list[tuple[Minimise, float]]:
@@ -69,15 +69,15 @@ def models_at(point: Any) -> list[tuple[Minimise, float]]:
     return [(partial(_plane, point, h), 1e-4), above] if h.any() else [above]
 
 
-def _plane(point: MarginPoint, h: FloatArray, accuracy: float) -> tuple[FloatArray, None]:
+def _plane(point: MarginPoint, h: FloatArray, accuracy: float) -> FloatArray:
     """Minimise the model of one plane with the rows in memory, from curvatures h."""
     problem, g = point.problem, point.smooth_gradient
     q, q_b = problem.split(g)
     _, step, step_b = _Centred(problem, h).minimise(point.w, q, q_b, accuracy)
-    return problem.join(step, step_b), None
+    return problem.join(step, step_b)
 
 
-def _summed(point: Any, accuracy: float) -> tuple[FloatArray, None]:
+def _summed(point: Any, accuracy: float) -> FloatArray:
     """Minimise the model of examples elsewhere, of one plane or several, whose Hessian a pass has added up.
 
     The intercepts are eliminated, then it is coordinate descent on the weights.
@@ -95,10 +95,10 @@ def _summed(point: Any, accuracy: float) -> tuple[FloatArray, None]:
     step = model.minimise(point.w.reshape(-1), q, accuracy)
     if across is not None:
         step = np.append(step, -across[:, size] - across[:, :size] @ step)
-    return step.reshape(g.shape), None
+    return step.reshape(g.shape)
 
 
-def _classes(point: SoftmaxPoint, p: FloatArray | None, accuracy: float) -> tuple[FloatArray, FloatArray]:
+def _classes(point: SoftmaxPoint, p: FloatArray | None, accuracy: float) -> FloatArray:
     return _Classes(point, p).minimise(accuracy)
 
 
@@ -240,13 +240,13 @@ class _Classes:
         problem = point.problem
         self.c = problem.weight_of_loss * problem.s
         self.step, self.step_b = np.zeros_like(point.w), np.zeros_like(point.b)
-        self.U = np.zeros_like(point.scores)
+        self.U = np.zeros_like(point.p)
         self.mean = np.zeros(problem.rows.n)  # Σₗ pᵢₗ uᵢₗ
-        bends = 0.5 * np.ones_like(point.scores) if p is None else p * (1.0 - p)
+        bends = 0.5 * np.ones_like(point.p) if p is None else p * (1.0 - p)
         self.parts = [_Centred(problem, self.c * h) for h in bends.T]
 
-    def minimise(self, accuracy: float) -> tuple[FloatArray, FloatArray]:
-        """Return the step, and its scores, with slopes off by a share of what they are off by now."""
+    def minimise(self, accuracy: float) -> FloatArray:
+        """Return the step, with slopes off by a share of what they are off by now."""
         enough, exactness, waited = 0.0, 0.5, 0
         for done in range(TUNED.rounds if self.p is not None else 1):
             moved = max(self._improve(k, part, exactness) for k, part in enumerate(self.parts))
@@ -258,8 +258,7 @@ class _Classes:
             if self.p is not None and waited > max(TUNED.patience, self._price_of_leap()):
                 self._leap(self.p)
                 waited = 0
-        step = np.vstack([self.step, self.step_b]) if self.point.problem.fit_intercept else self.step
-        return step, self.U
+        return np.vstack([self.step, self.step_b]) if self.point.problem.fit_intercept else self.step
 
     def _improve(self, k: int, part: _Centred, accuracy: float) -> float:
         """Move one class to its own minimum; return by how much slopes were off before."""

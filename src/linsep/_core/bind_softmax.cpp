@@ -1,0 +1,42 @@
+// The softmax of several planes: its losses, their gradient, and their Hessian's products.
+#include "bindings.hpp"
+
+#include <cstdint>
+
+#include "softmax.hpp"
+
+namespace linsep {
+namespace {
+
+template <class Real>
+void bind_product(nb::module_ &m) {
+    def_loop(m, "softmax_product", {"X", "which", "P", "s", "V", "out", "threads"},
+             [](const auto &X, Vector<const std::int64_t> which, Table<const Real> P, Vector<const Real> s,
+                Table<const Real> V, Table<double> out, std::size_t threads) {
+                 const std::size_t width = V.shape(1), count = which.shape(0);
+                 require(fits(count, P, s) && fits(X.d + 1, V, out) && P.shape(1) == width && out.shape(1) == width &&
+                             width % Side<Real>::count == 0, mismatch);
+                 require_rows(which.data(), count, X.n);
+                 nb::gil_scoped_release release;
+                 softmax_product<Real>(X, which.data(), count, P.data(), s.data(), V.data(), width, out.data(), threads);
+             });
+}
+
+}  // namespace
+
+void bind_softmax(nb::module_ &m) {
+    def_loop(m, "softmax_evaluate", {"X", "codes", "weight", "W", "P", "sums", "out", "threads"},
+             [](const auto &X, Vector<const std::int64_t> codes, Optional weight, Table<const double> W,
+                Table<double> P, Out sums, Table<double> out, std::size_t threads) {
+                 const std::size_t K = P.shape(1), width = W.shape(1);
+                 require(fits(X.n, codes, P) && fits(X.n, weight) && fits(X.d + 1, W, out) && fits(3, sums) &&
+                             out.shape(1) == width && K <= width && width % Side<double>::count == 0, mismatch);
+                 require_rows(codes.data(), X.n, K);
+                 nb::gil_scoped_release release;
+                 softmax_evaluate(X, codes.data(), pointer(weight), W.data(), K, width, P.data(), sums.data(),
+                                  out.data(), threads);
+             });
+    bind_product<float>(m), bind_product<double>(m);
+}
+
+}  // namespace linsep

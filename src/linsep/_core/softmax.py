@@ -1,0 +1,83 @@
+"""Passes over the examples that the softmax of several planes needs: its losses, their gradient and Hessian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import FloatArray, IntArray
+from .loading import kernels
+from .products import StoredRows
+
+#: The planes lie side by side in whole registers, of so many bytes.
+REGISTER = 32
+#: Of rows that are no longer than this, nor shorter than one over it, products in single precision stay in its range.
+TAME = 1e12
+#: Rows whose curvature is below this share of the mean one bend nothing that a step would notice.
+UNBENT = 1e-4
+
+
+class SoftmaxSums(NamedTuple):
+    """What one pass over the examples gives: see `SoftmaxRows.softmax`."""
+
+    value: float  # Σ s (−log p of the own class)
+    mistakes: float  # Σ s over the examples whose class has not the highest score
+    entropy: float  # Σ s Σ −p log p
+    p: FloatArray  # of each example, shape (n, K)
+    expected: tuple[FloatArray, FloatArray]  # Σ s p xᵀ, shape (d, K), and Σ s p
+
+
+class SoftmaxRows(StoredRows):
+    """Rows over which the losses of a softmax are summed."""
+
+    _rounded: SoftmaxRows | None = None
+
+    def softmax(self, codes: IntArray, weight: FloatArray | None, w: FloatArray, b: FloatArray) -> SoftmaxSums:
+        """Return the sum of losses at planes w, shape (d, K), and intercepts b, with what its gradient needs."""
+        K = len(b)
+        W = side_by_side(w, b, np.float64)
+        P, sums, out = np.empty((self.n, K)), np.empty(3), np.empty(W.shape)
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
+        kernels.softmax_evaluate(self._handle, codes, weight, W, P, sums, out, self._threads(K))
+        value, mistakes, entropy = sums.tolist()
+        return SoftmaxSums(value, mistakes, entropy, P, (np.ascontiguousarray(out[:-1, :K]), out[-1, :K].copy()))
+
+    def softmax_products(self, p: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return V ↦ Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ, u = [x, 1] V, for V of shape (d + 1, K).
+
+        It shapes a step, not the answer: in single precision where the rows allow it, over the rows that bend.
+        """
+        K, lengths = p.shape[1], self.squared_norms()
+        dtype: Any = np.float32 if 1 / TAME < float(lengths.max(initial=1.0)) < TAME else np.float64
+        rows = self._single() if dtype is np.float32 else self
+        bends = s * (1.0 - p.max(axis=1)) * (lengths + lengths.mean())
+        which = np.flatnonzero(bends > UNBENT * bends.mean())
+        P, weight = side_by_side(p[which], None, dtype), s[which].astype(dtype)
+
+        def product(V: FloatArray) -> FloatArray:
+            planes = side_by_side(V, None, dtype)
+            out = np.empty(planes.shape)
+            kernels.softmax_product(rows._handle, which, P, weight, planes, out, self._threads(K))
+            return out[:, :K]
+
+        return product
+
+    def _single(self) -> SoftmaxRows:
+        """Return dense rows in single precision, made once: to round each number anew takes longer than its product."""
+        if self.is_sparse or self.X.dtype == np.float32:
+            return self
+        if self._rounded is None:
+            self._rounded = SoftmaxRows(self.X.astype(np.float32))
+        return self._rounded
+
+
+def side_by_side(w: FloatArray, b: FloatArray | None, dtype: Any) -> FloatArray:
+    """Return a matrix, with b as its last row if given, its columns filled up with zeros to whole registers."""
+    columns, lanes = w.shape[1], REGISTER // np.dtype(dtype).itemsize
+    out = np.zeros((len(w) + (b is not None), -(-columns // lanes) * lanes), dtype=dtype)
+    out[: len(w), :columns] = w
+    if b is not None:
+        out[-1, :columns] = b
+    return out

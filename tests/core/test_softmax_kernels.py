@@ -1,0 +1,123 @@
+"""The passes of the softmax: compiled, in plain Python, and by SciPy's softmax on the dense matrix."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.special import entr, log_softmax, softmax
+
+from linsep._core import Rows, _kernels, reference
+from linsep._core.softmax import side_by_side
+
+COMPILED = [_kernels]
+if _kernels.has_avx2():
+    from linsep._core import _kernels_avx2
+
+    COMPILED.append(_kernels_avx2)
+
+
+def example(n, d, K, seed, kind, dtype):
+    """Rows, classes, weights and planes, with the matrix as NumPy sees it."""
+    rng = np.random.default_rng(seed)
+    dense = (rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)).astype(dtype)
+    X = dense if kind == "dense" else sparse.csr_array(dense)
+    s = rng.random(n) if seed % 2 else None
+    return X, dense.astype(np.float64), rng.integers(K, size=n), s, rng.standard_normal((d, K)), rng.standard_normal(K)
+
+
+def handle(kernels, X):
+    if kernels is reference:
+        return X
+    return kernels.csr(X.data, X.indices, X.indptr, X.shape[1]) if sparse.issparse(X) else kernels.dense(X)
+
+
+cases = dict(
+    n=st.integers(1, 30),
+    d=st.integers(1, 20),
+    K=st.integers(2, 40),
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(["dense", "csr"]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+
+
+@pytest.mark.parametrize("kernels", [*COMPILED, reference], ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@given(**cases)
+@settings(max_examples=25, deadline=None)
+def test_sums_of_a_softmax_are_those_of_scipy(kernels, n, d, K, seed, kind, dtype):
+    X, dense, codes, s, w, b = example(n, d, K, seed, kind, dtype)
+    W = side_by_side(w, b, np.float64)
+    P, sums, out = np.empty((n, K)), np.empty(3), np.empty(W.shape)
+    kernels.softmax_evaluate(handle(kernels, X), codes, s, W, P, sums, out, 2)
+    scores, weight = dense @ w + b, np.ones(n) if s is None else s
+    p = softmax(scores, axis=1)
+    np.testing.assert_allclose(P, p, rtol=1e-11, atol=1e-300)
+    losses = -log_softmax(scores, axis=1)[np.arange(n), codes]
+    wrong = scores.argmax(axis=1) != codes
+    expected = weight @ losses, weight @ wrong, weight @ entr(p).sum(axis=1)
+    np.testing.assert_allclose(sums, expected, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(out[:d, :K], dense.T @ (weight[:, None] * p), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(out[d, :K], weight @ p, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernels", [*COMPILED, reference], ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@given(**cases)
+@settings(max_examples=25, deadline=None)
+def test_products_are_the_slope_of_the_gradient(kernels, real, n, d, K, seed, kind, dtype):
+    X, dense, _, _, w, b = example(n, d, K, seed, kind, dtype)
+    rng = np.random.default_rng(seed + 1)
+    V, s, which = rng.standard_normal((d + 1, K)), rng.random(n), np.flatnonzero(rng.random(n) < 0.7)
+    p = softmax(dense @ w + b, axis=1)
+    planes = side_by_side(V, None, real)
+    out = np.empty(planes.shape)
+    few = side_by_side(p[which], None, real), s[which].astype(real)
+    kernels.softmax_product(handle(kernels, X), which, *few, planes, out, 2)
+    rows = np.column_stack([dense, np.ones(n)])[which]
+    hessian = np.einsum("i,ik,kl->ikl", s[which], p[which], np.eye(K)) - np.einsum(
+        "i,ik,il->ikl", s[which], p[which], p[which]
+    )
+    expected = np.einsum("ij,ikl,im,ml->jk", rows, hessian, rows, V)
+    tolerance = 1e-4 if real is np.float32 else 1e-11
+    np.testing.assert_allclose(out[:, :K], expected, rtol=tolerance, atol=tolerance * (1 + np.abs(expected).max()))
+
+
+def test_tiny_losses_keep_their_digits():
+    """−log p of a class that is all but certain is e^−40, not the rounding of one."""
+    rows = Rows(np.array([[40.0]]))
+    found = rows.softmax(np.array([0]), None, np.array([[1.0, 0.0]]), np.zeros(2))
+    assert found.value == pytest.approx(np.exp(-40.0), rel=1e-12)
+    assert found.entropy == pytest.approx(41 * np.exp(-40.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_sums_and_products_are_the_same_for_any_number_of_threads(monkeypatch, kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 40)) * (rng.random((30_000, 40)) < 0.3)
+    rows, codes, w = Rows(X if kind == "dense" else sparse.csr_array(X)), rng.integers(5, size=30_000), np.eye(40, 5)
+    found = []
+    for threads in "123":
+        monkeypatch.setenv("LINSEP_NUM_THREADS", threads)
+        sums = rows.softmax(codes, None, w, np.zeros(5))
+        product = rows.softmax_products(sums.p, np.ones(30_000))(np.eye(41, 5))
+        found.append((sums.value, sums.entropy, sums.expected[0].tobytes(), product.tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_rows_of_any_size_have_products():
+    """Beyond the range of single precision the products are in double precision."""
+    for scale in (1e-30, 1.0, 1e30):
+        X = scale * np.random.default_rng(0).standard_normal((50, 3))
+        p = softmax(np.random.default_rng(1).standard_normal((50, 4)), axis=1)
+        found = Rows(X).softmax_products(p, np.ones(50))(np.vstack([np.eye(3, 4) / scale, np.zeros((1, 4))]))
+        unit = Rows(X / scale).softmax_products(p, np.ones(50))(np.eye(4)[[0, 1, 2, 3]] * [[1], [1], [1], [0]])
+        np.testing.assert_allclose(found[:3] / scale, unit[:3], rtol=1e-3, atol=1e-4)
+
+
+def test_a_class_that_does_not_exist_is_refused():
+    W, P = np.zeros((3, 4)), np.empty((2, 3))
+    with pytest.raises(ValueError, match="does not exist"):
+        _kernels.softmax_evaluate(
+            _kernels.dense(np.eye(2)), np.array([0, 3]), None, W, P, np.empty(3), np.empty((3, 4)), 1
+        )
