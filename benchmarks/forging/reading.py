@@ -75,7 +75,8 @@ class Raw:
     @property
     def tol(self) -> float:
         """The gap that was asked for."""
-        return float(self.parameters.get("tol", 1e-4))
+        tol = self.parameters.get("tol")
+        return float(tol) if isinstance(tol, (int, float)) else 1e-4
 
     @property
     def intercept(self) -> bool:

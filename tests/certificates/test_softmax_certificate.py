@@ -103,7 +103,7 @@ def test_no_optimum_lies_further_below_than_the_curvature_says(seed, K, intercep
     W = best.w + away * rng.standard_normal((2, K))
     b = best.b + away * rng.standard_normal(K) * intercept
     point = problem.evaluate(W, b)
-    slopes = softmax_slopes(codes, c, point.scores, np.full(60, 1e-14))
+    slopes = softmax_slopes(codes, c, X @ W + b, np.full(60, 1e-14))
     below = examine(2.0, X, lambda part, _: slopes.part(part), intercept=intercept, counted=c > 0, K=K).gap
     truth = point.objective - best.proof.primal
     assert below >= truth * (1 - 1e-6) - 1e-12

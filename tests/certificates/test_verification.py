@@ -69,7 +69,7 @@ CASES = {
 def fitted(model, y, X=X, sample_weight=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return type(model)(**model.get_params()).fit(X, y, sample_weight)
+        return type(model)(**model.get_params()).fit(X, y, sample_weight=sample_weight)
 
 
 MODELS = {name: fitted(*case) for name, case in CASES.items()}
@@ -163,7 +163,8 @@ def test_what_claims_nothing_is_not_verified():
     assert "claims nothing" in refused(verify(stream, X, two))
     with pytest.warns(ConvergenceWarning):
         soft = HardMarginSVC(on_overlap="soft").fit(X, two)
-    assert "soft margin" in refused(verify(soft, X, two))
+    assert "100·Σ max(0, 1 − z)" in verify(soft, X, two).reason  # of a soft margin it is a gap that is proven
+    assert not verify(soft, X + 0.1, two)
     with pytest.raises(TypeError, match="nothing to verify"):
         verify(LinearSVC(), X, two)
 

@@ -162,7 +162,7 @@ def test_a_fit_with_one_measured_step_says_its_numbers(tumours, logistic):
     model.history_ = History.of(logistic.history_.records[-1:], 1, 1)
     found = compute(model, X, y)
     assert len(found.journeys[0].step) == 1
-    said = f"is the last, {model.n_iter_}: objective {model.history_['objective'][0]:.6g}"
+    said = f"is the last, {model.n_iter_[0]}: objective {model.history_['objective'][0]:.6g}"
     assert said in render(found)
     model.history_ = History()
     assert "No steps are known" in render(compute(model, X, y))

@@ -246,7 +246,7 @@ class _Run(GapRun):
         share = self.alpha / np.where(np.isfinite(self.top), self.top, self.alpha + self.c)
         free = np.flatnonzero((share > self.s) & (1.0 - share > self.t))
         w = self._sparse()
-        used = np.append(np.flatnonzero(w), [d] if problem.fit_intercept else [])
+        used = np.flatnonzero(np.append(w != 0, problem.fit_intercept))
         if not 0 < len(free) + len(used) <= SETTLED:
             return
         alpha = np.where(share > self.s, np.where(self.bounded & (1.0 - share <= self.t), self.top, self.alpha), 0.0)
