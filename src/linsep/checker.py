@@ -232,27 +232,27 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
     (Bach 2010, Self-concordant analysis for logistic regression). Eliminating below the diagonal makes T with T H Tᵀ
     diagonal, and leaves out columns that are combinations of others on all rows with h > 0.
     """
-    g, vectors = [0] * (p.data.width * (p.K - 1)), list[list[int]]()
+    g, vectors = [0] * (p.data.width * (p.K - 1)), list[list[tuple[int, int]]]()  # these without their zeros
     H = [[0] * len(g) for _ in g]
     for i, k, m, h, u in bends:
-        vectors.append(r := [((of == k) - (of == m)) * value for of in range(1, p.K) for value in p.data.dense(i)])
-        g = [a + u * b for a, b in zip(g, r, strict=True)]
-        for j, value in ((j, h * value) for j, value in enumerate(r) if value):
-            H[j] = [a + value * b for a, b in zip(H[j], r, strict=True)]
+        parts = [(p.data.width * (of - 1), 1 if of == k else -1) for of in (k, m) if of]
+        vectors.append(r := [(at + j, sign * x) for at, sign in parts for j, x in zip(*p.data.rows[i], strict=True)])
+        for j, x in r:
+            g[j] += u * x
+            for other, value in r:
+                H[j][other] += h * x * value
     short, bits = [], 256 + max(map(max, H)).bit_length()
     for image, T in relations(H)[0]:
         by = max(map(abs, T)).bit_length() - 512  # so many bits of T will do
         short.append(([int(t * Fraction(2) ** -by) for t in T], int(sum(map(mul, image, T)) * Fraction(4) ** -by)))
-    if len(short) < len(g) and not all(h for _, _, _, h, _ in bends):
-        return None
-    def size(r: Sequence[int]) -> Fraction:  # the root of Σ (T r)²/(T H Tᵀ), rounded up
-        off = sum(map(abs, r))
-        squares = sum(1 + ((abs(sum(map(mul, T, r))) + off) ** 2 << 2 * bits) // of for T, of in short)
+    def size(r: Sequence[tuple[int, int]]) -> Fraction:  # the root of Σ (T r)²/(T H Tᵀ), rounded up
+        off = sum(abs(x) for _, x in r)
+        squares = sum(1 + ((abs(sum(T[j] * x for j, x in r)) + off) ** 2 << 2 * bits) // of for T, of in short)
         return Fraction(isqrt(squares) + 1, 1 << bits)
     longest = max(map(size, vectors))
-    decrement = size(g) + sum(2 + (p.c[i] >> 90) for i, *_ in bends) * longest  # each u may be off by that
-    s = ZERO if p.loss == "square" else longest * decrement
-    return decrement**2 * (1 + s) / 2 / p.one if s < 1 else None
+    decrement = size([*enumerate(g)]) + sum(2 + (p.c[i] >> 90) for i, *_ in bends) * longest  # each u may be off
+    s, whole = ZERO if p.loss == "square" else longest * decrement, len(short) == len(g) or all(of[3] for of in bends)
+    return decrement**2 * (1 + s) / 2 / p.one if s < 1 and whole else None
 
 def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], list[int]]], list[list[int]]]:
     """Eliminate: return reduced vectors with the combinations they are, and a basis of combinations that give zero."""
@@ -429,7 +429,7 @@ class Case:
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""
         stored = sum(len(columns) for columns, _ in self.data.rows) / self.data.n
-        bends = 0 if self.l1 or self.l2 else 2e-7 * (stored * self.K) ** 2
+        bends = 0 if self.l1 or self.l2 else 4e-7 * (stored * self.K + 6) * self.data.width * self.K
         announce(self.data.n * (3e-5 + 2e-6 * stored + 1e-4 * self.K * (self.loss == "logistic") + bends))
         low, high, least = optimum(self)
         share = ZERO if high <= least else (high - least) / low if low else None

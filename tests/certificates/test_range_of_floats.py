@@ -87,9 +87,8 @@ def inside(value, interval):
     return interval.low <= value <= interval.high
 
 
-@given(wild_problems())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_m13_the_exact_objective_lies_in_its_interval_at_any_scale(given_problem):
+def check_objective(given_problem):
+    """The exact objective lies in its interval, and its gap is no more than is said."""
     problem, w, b = given_problem
     primal, dual = enclosed_bound(problem, w, b, DualPoint())
     exact = exact_primal(problem, [Fraction(float(t)) for t in w], Fraction(b))
@@ -101,9 +100,8 @@ def test_m13_the_exact_objective_lies_in_its_interval_at_any_scale(given_problem
     assert math.isinf(gap) or exact == 0 or (exact - Fraction(dual.low)) / exact <= Fraction(gap)
 
 
-@given(wild_problems(), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_m13_the_exact_bound_lies_in_its_interval_at_any_scale(given_problem, seed):
+def check_bound(given_problem, seed):
+    """The exact value of a feasible dual point lies in its interval."""
     problem, _, _ = given_problem
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
@@ -112,6 +110,36 @@ def test_m13_the_exact_bound_lies_in_its_interval_at_any_scale(given_problem, se
         alpha, interval = feasible_dual(problem, alpha)
     exact = exact_dual(problem, alpha)
     assert inside(exact, interval) if exact is not None else interval.low == -math.inf
+
+
+some = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+
+
+@some
+@given(wild_problems())
+def test_m13_the_exact_objective_lies_in_its_interval_at_any_scale(given_problem):
+    check_objective(given_problem)
+
+
+@some
+@given(wild_problems(), st.integers(0, 2**32))
+def test_m13_the_exact_bound_lies_in_its_interval_at_any_scale(given_problem, seed):
+    check_bound(given_problem, seed)
+
+
+@pytest.mark.slow
+@many
+@given(wild_problems())
+def test_m13_the_exact_objective_of_many_problems_lies_in_its_interval(given_problem):
+    check_objective(given_problem)
+
+
+@pytest.mark.slow
+@many
+@given(wild_problems(), st.integers(0, 2**32))
+def test_m13_the_exact_bound_of_many_problems_lies_in_its_interval(given_problem, seed):
+    check_bound(given_problem, seed)
 
 
 # --- fits

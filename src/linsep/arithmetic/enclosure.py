@@ -36,7 +36,7 @@ SLIGHT = 2.0**-960
 #: Sums beyond this are not taken: on the way they might exceed the largest float.
 HUGE = 2.0**1000
 #: Longer sums are taken in pieces of this many numbers.
-CHUNK = 2048
+CHUNK = 64
 #: A sum whose error could change a bound by more than this share of it is taken again, with more digits.
 SHARP = 1e-9
 #: Units into which the largest dual variable is cut, so that sums of them are sums of whole numbers.
@@ -242,14 +242,14 @@ def combination(X: Any, u: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def sharpened(
-    X: Any, u: FloatArray, v: FloatArray, radius: FloatArray, penalty: Penalty, size: float
+    X: Any, u: FloatArray, v: FloatArray, radius: FloatArray, penalty: Penalty, size: float, share: float = SHARP
 ) -> tuple[FloatArray, FloatArray]:
     """Σ uᵢ xᵢ and how far each entry may be off, taken again with twice the digits where a bound of that size needs it.
 
-    Huge columns need it: their products with u all but cancel at the optimum, and what is left is the smaller the
-    larger they are.
+    It does where these errors could change it by more than that share. Huge columns need it: their products with u all
+    but cancel at the optimum, and what is left is the smaller the larger they are.
     """
-    columns = _harmful(v, radius, penalty, SHARP * size)
+    columns = _harmful(v, radius, penalty, size, share)
     if not len(columns):
         return v, radius
     width = max(1, 2**20 // 4096)
@@ -265,8 +265,8 @@ def sharpened(
     return v, radius
 
 
-def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, most: float) -> IntArray:
-    """Return the columns whose radii may together take more than `most` from a bound that is 1/SHARP times as large.
+def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, size: float, share: float) -> IntArray:
+    """Return the columns whose radii may together take more than that share from a bound of that size.
 
     What lies within the box |v| ≤ l1 for certain costs nothing. Of what leaves it, where no l2 forgives that, only the
     furthest counts: the dual point is scaled until that fits.
@@ -275,8 +275,9 @@ def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, most: float) -
         furthest = np.abs(v) + radius
         if penalty.l1 and not penalty.l2:
             outside = furthest >= max(penalty.l1, float((np.abs(v) - radius).max(initial=0.0)))
-            return np.flatnonzero(outside & ~(radius / penalty.l1 <= SHARP))
-        harm = np.maximum(furthest - penalty.l1, 0.0) * radius / penalty.l2 if penalty.l2 else radius * (most / SHARP)
+            return np.flatnonzero(outside & ~(radius / penalty.l1 <= share))
+        most = share * size
+        harm = np.maximum(furthest - penalty.l1, 0.0) * radius / penalty.l2 if penalty.l2 else radius * size
         return np.flatnonzero(harm > most / (2 * len(v))) if harm.sum() > most else np.empty(0, dtype=np.int64)
 
 

@@ -231,7 +231,8 @@ def export(
     to
         onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
     dialect
-        With --to sql: whose functions may be used; text columns need those of DuckDB. Without it, what both read.
+        With --to sql: whose functions may be used; text, and dates such as 31.01.2024, need those of DuckDB. Without
+        it, what both read.
     output
         Where to; without it SQL and Python go to standard output.
     json

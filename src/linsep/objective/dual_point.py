@@ -13,6 +13,7 @@ from .._core import length
 from .._reading import ClaimError
 from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
+    SHARP,
     Interval,
     U,
     combination,
@@ -103,15 +104,15 @@ def largest_shares(problem: Objective, alpha: FloatArray, c: FloatArray) -> tupl
     return float(positive), float(negative)
 
 
-def feasible_dual(problem: Objective, alpha: FloatArray) -> tuple[FloatArray, Interval]:
-    """Return an exactly feasible point near α, and an enclosure of its D."""
+def feasible_dual(problem: Objective, alpha: FloatArray, share: float = SHARP) -> tuple[FloatArray, Interval]:
+    """Return an exactly feasible point near α, and an enclosure of its D, sums leaving no more than that share open."""
     loss, penalty, c, X, y = problem.loss, problem.penalty, weights(problem), problem.rows.X, problem.y
     for attempt in range(8):
         alpha = feasible(loss, alpha, y, c, balance=problem.fit_intercept)
         v, radius = combination(X, alpha * y)
         conjugates = conjugate_sum(loss, alpha, c)
         if problem.penalised:
-            v, radius = sharpened(X, alpha * y, v, radius, penalty, abs(conjugates.high))
+            v, radius = sharpened(X, alpha * y, v, radius, penalty, abs(conjugates.high), share)
         if penalty.l2 > 0 or fits(penalty, v, radius):
             break
         alpha = alpha * into_box(penalty, v, radius, attempt)

@@ -16,6 +16,7 @@ from ..arithmetic.blocked import BlockedMatrix
 from ..arithmetic.decimal_enclosure import few_numbers, knows
 from ..arithmetic.enclosure import (
     EVERYTHING,
+    SHARP,
     Interval,
     agreements,
     feasible,
@@ -34,6 +35,8 @@ from .softmax_dual import enclosed_dual, softmax_losses
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
 BLURRED, COARSE = 1e-12, 1e-7
+#: Sums are to leave no more than this share of a relative gap open that is to be proven.
+OPEN = 0.03
 #: Shares of the objective that are given up, one after the other, for a bound from fewer examples.
 LEFT_OUT = (1e-7, 3e-6, 5e-5)
 
@@ -61,9 +64,9 @@ class _OnePlane:
         """Return the derivatives of some examples."""
         return slopes(self.problem.loss, self.problem.y, self.c, z, radius)
 
-    def dual(self, z: FloatArray, w: FloatArray, b: float, dual_point: DualPoint) -> Interval:
-        """Enclose D of an exactly feasible point."""
-        return feasible_dual(self.problem, dual_point.expand(self.problem, z))[1]
+    def dual(self, z: FloatArray, w: FloatArray, b: float, dual_point: DualPoint, share: float) -> Interval:
+        """Enclose D of an exactly feasible point, sums leaving no more than that share open."""
+        return feasible_dual(self.problem, dual_point.expand(self.problem, z), share)[1]
 
     def at_zero(self) -> Interval:
         """Enclose D(0): without a penalty Σ αᵢ yᵢ xᵢ has to be exactly zero, which only α = 0 is sure to give."""
@@ -89,9 +92,9 @@ class _AllClasses(_OnePlane):
     def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         return softmax_slopes(self.problem.codes, self.c, z, radius.max(axis=1))
 
-    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint) -> Interval:
+    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint, share: float) -> Interval:
         with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
-            return enclosed_dual(self.problem.evaluate(w, b))
+            return enclosed_dual(self.problem.evaluate(w, b), share)
 
     def at_zero(self) -> Interval:
         return Interval(0.0, 0.0)
@@ -101,13 +104,18 @@ def _with_head(problem: Objective) -> _OnePlane:
     return _OnePlane(problem) if problem.head.planes is None else _AllClasses(problem)
 
 
-def sharp_primal(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, FloatArray, FloatArray]:
-    """Enclose P(w, b), with twice the digits where plain ones leave much of it open; also scores and their radii."""
+def sharp_primal(
+    problem: Objective, w: FloatArray, b: Any, share: float = COARSE
+) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose P(w, b), with twice the digits where plain ones leave too much of it open; also scores and their radii.
+
+    Too much is more than that share, or than `BLURRED` where the curvature proves the gap.
+    """
     head, penalty = _with_head(problem), penalty_value(problem.penalty, w.ravel())
     z, radius = head.scores(w, b)
     primal = penalty + head.losses(z, radius)
     by_curvature = np.isfinite(problem.head.self_concordance) and not problem.penalised
-    most = (BLURRED if by_curvature else COARSE) * abs(primal.high)
+    most = (min(BLURRED, share) if by_curvature else share) * abs(primal.high)
     if problem.d <= MANY_FEATURES and primal.width > most and ordinary(problem, w, b):
         z, radius = head.scores(w, b, sharp_agreements)
         primal = penalty + head.losses(z, radius)
@@ -220,9 +228,9 @@ class _Passes:
 
 
 def enclosed_bound(
-    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | None = None
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | None = None, *, tol: float = np.inf
 ) -> tuple[Interval, Interval]:
-    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown.
+    """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown; for a gap of `tol`.
 
     Examples in blocks are read as one matrix, with a number kept for each. Where sizes are out of the ordinary, the
     problem is looked at in the middle of the range of floats.
@@ -231,7 +239,7 @@ def enclosed_bound(
         return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
     point = DualPoint() if dual_point is None else dual_point
     whole = problem if problem.examples.resident is not None else problem.on(in_one(problem.examples))
-    found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m)))
+    found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m), OPEN * tol))
     if problem.head.planes is not None or is_tight(*found) or ordinary(whole, w, b):
         return found
     if not (few_numbers(whole.rows.X) and knows(whole.loss)):
@@ -239,11 +247,14 @@ def enclosed_bound(
     return better_of(found, _enclosed_in_decimals(whole, w, b, point))
 
 
-def _enclosed(problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint) -> tuple[Interval, Interval]:
+def _enclosed(
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint, share: float
+) -> tuple[Interval, Interval]:
+    """Enclose both, sums leaving no more than that share open, where it is less than what is usual."""
     if not problem.penalised:
         return enclosed_by_curvature(problem, w, b)
-    primal, z, _ = sharp_primal(problem, w, b)
-    return primal, _with_head(problem).dual(z, w, b, dual_point)
+    primal, z, _ = sharp_primal(problem, w, b, min(COARSE, share))
+    return primal, _with_head(problem).dual(z, w, b, dual_point, min(SHARP, share))
 
 
 def _enclosed_in_decimals(

@@ -21,6 +21,7 @@ from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     EVERYTHING,
     GRID,
+    SHARP,
     SLIGHT,
     SMALLEST,
     ULPS,
@@ -70,8 +71,11 @@ def _losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: Float
     return total(np.where(c > 0, c * loss, 0.0), error)
 
 
-def enclosed_dual(point: SoftmaxPoint) -> Interval:
-    """Enclose D of an exactly feasible point near the point's own probabilities; 0 where that is the better bound."""
+def enclosed_dual(point: SoftmaxPoint, share: float = SHARP) -> Interval:
+    """Enclose D of an exactly feasible point near the point's own probabilities; 0 where that is the better bound.
+
+    Sums are to leave no more than that share of it open.
+    """
     problem, scale = point.problem, 1.0
     c, p = weights(problem), point.balanced
     for attempt in range(8):
@@ -79,7 +83,7 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
         if problem.fit_intercept:
             _balance(units, problem.codes, problem.classes)
         entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
-        v, radius = _combinations(problem, units, step, entropy.high)
+        v, radius = _combinations(problem, units, step, entropy.high, share)
         if problem.penalty.l2 > 0 or fits(problem.penalty, v, radius):
             break
         # Only a box of v has a finite conjugate: go towards the labels until v fits, also after it was cut to units.
@@ -88,18 +92,17 @@ def enclosed_dual(point: SoftmaxPoint) -> Interval:
     return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
 
 
-def _combinations(problem: Objective, units: Units, step: float, size: float) -> tuple[FloatArray, FloatArray]:
+def _combinations(
+    problem: Objective, units: Units, step: float, size: float, share: float
+) -> tuple[FloatArray, FloatArray]:
     """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off; `size` is that of the bound."""
+    X, penalty = problem.rows.X, problem.penalty
     flows = -np.asarray(units * step, dtype=np.float64)
     flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
-    each = [_combination(problem, np.ascontiguousarray(column), size) for column in flows.T]
+    columns = [np.ascontiguousarray(column) for column in flows.T]
+    each = [sharpened(X, flow, *combination(X, flow), penalty, size, share) for flow in columns]
     v, radius = (np.concatenate(part) for part in zip(*each, strict=True))
     return v, radius
-
-
-def _combination(problem: Objective, flow: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
-    X = problem.rows.X
-    return sharpened(X, flow, *combination(X, flow), problem.penalty, size)
 
 
 def _off_class_units(problem: Objective, p: FloatArray, c: FloatArray) -> tuple[Units, float]:

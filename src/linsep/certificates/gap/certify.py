@@ -54,10 +54,10 @@ def _penalised(problem: Objective, w: FloatArray, b: Any, result: Any, tol: floa
     if found.dual <= 0 <= _at_zero(problem):
         found, dual_point = Bound(found.primal, 0.0), DualPoint(0.0, 0.0)
     if abs(found.primal) < SLIGHT:  # no share of nothing is small: look closely
-        return *as_enclosed(*enclosed_bound(problem, w, b, dual_point)), dual_point
+        return *as_enclosed(*enclosed_bound(problem, w, b, dual_point, tol=tol)), dual_point
     error = rounding(problem, w, b, found)
     if hidden(found, error, tol):
-        found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point))
+        found, error = looked_at_closely(found, error, *enclosed_bound(problem, w, b, dual_point, tol=tol))
     return found, error, dual_point
 
 

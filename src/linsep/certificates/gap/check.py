@@ -95,7 +95,7 @@ class GapCheck:
 
     def _enclose(self, problem: Objective) -> tuple[Interval, Interval, str]:
         """Return between what P and the best bound on it lie, and where the bound is from."""
-        primal, dual = enclosed_bound(problem, self.w, self.b, self._claimed.dual_point)
+        primal, dual = enclosed_bound(problem, self.w, self.b, self._claimed.dual_point, tol=self.tol)
         balance = "each class's balance" if self._claimed.at_once else "Σ αᵢyᵢ = 0"
         exact = f", with {balance} in whole numbers" if problem.fit_intercept else ""
         how = f"a dual point that is exactly feasible{exact}"
