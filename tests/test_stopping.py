@@ -13,6 +13,7 @@ from linsep.stopping import (
     DualityGap,
     GradientNorm,
     MaxIterations,
+    NoImprovement,
     NoMistakes,
     NoProgress,
     ParameterChange,
@@ -30,6 +31,7 @@ NAMES = {
     "zero_one_unchanged": ZeroOneUnchanged(),
     "no_mistakes": NoMistakes(),
     "no_progress": NoProgress(),
+    "no_improvement": NoImprovement(),
     "duality_gap": DualityGap(),
 }
 

@@ -1,10 +1,30 @@
-"""What a fit complains of: warnings of some kinds as text, all others as they are."""
+"""What a fit complains of: warnings that point at whoever called it, and warnings of some kinds as text."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: Whose frames lie between a fit and the line that called it: ours, and scikit-learn's, which serves its callbacks.
+BETWEEN = ("linsep", "sklearn")
+
+
+def warn(text: str, kind: type[Warning]) -> None:
+    """Warn, and point at the line that called linsep, however deep within it this is said.
+
+    Examples
+    --------
+    >>> with complaints(UserWarning) as said:
+    ...     warn("too few steps", UserWarning)
+    >>> said
+    ['too few steps']
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, kind, stacklevel=level)
 
 
 @contextmanager

@@ -1,7 +1,10 @@
 """scikit-learn's names for stochastic descent: the same planes as scikit-learn's own classes, and one name a thing."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import linear_model as theirs
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -118,3 +121,29 @@ def test_l1_leaves_about_as_many_zeros_as_scikit_learn_at_no_higher_risk(data, l
     (zeros, risk), (their_zeros, their_risk) = np.mean(ours, axis=0), np.mean(peer, axis=0)
     assert zeros >= 0.7 * their_zeros
     assert risk <= 1.01 * their_risk
+
+
+@pytest.mark.parametrize("more", [{}, {"alpha": 1e-3}, {"alpha": 1e-3, "average": True}])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_planes_are_as_precise_as_the_examples(more, dtype):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)).astype(dtype), rng.integers(0, 3, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = theirs.SGDClassifier(random_state=0, **more).fit(X, y)
+    for rows in (X, sparse.csr_array(X)):
+        ours = SGDClassifier(random_state=0, **more)
+        for model in (ours.fit(rows, y), SGDClassifier(random_state=0, **more).partial_fit(rows, y, classes=[0, 1, 2])):
+            assert (model.coef_.dtype, model.intercept_.dtype) == (expected.coef_.dtype, expected.intercept_.dtype)
+
+
+def test_an_elastic_net_has_scikit_learns_share_of_l1_beside_its_names():
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((80, 4)), rng.integers(0, 2, 80)
+    unsaid, said = (
+        SGDClassifier(penalty="elasticnet", alpha=0.01, random_state=0, **more).fit(X, y)
+        for more in ({}, {"l1_ratio": theirs.SGDClassifier().l1_ratio})
+    )
+    np.testing.assert_array_equal(unsaid.coef_, said.coef_)
+    with pytest.raises(ValueError, match="needs l1_ratio"):
+        SGDClassifier(penalty="elasticnet").fit(X, y)

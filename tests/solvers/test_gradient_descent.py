@@ -110,6 +110,43 @@ def test_m20_minimize_says_what_step_to_try(eta, word):
     np.testing.assert_allclose(again.x, 0, atol=1e-3)
 
 
+@pytest.mark.parametrize("eta", [1e6, 10.0, 1.0, 0.5, 0.2])
+def test_the_step_size_advised_has_been_tried(eta):
+    with pytest.warns(StepSizeWarning, match="too large") as caught:
+        minimize(bowl, bowl_gradient, [0.5, 0.0], schedule=eta)
+    run = minimize(bowl, bowl_gradient, [0.5, 0.0], schedule=suggested(caught))
+    assert run.converged
+    np.testing.assert_allclose(bowl_gradient(run.x), 0, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("f", "grad"),
+    [
+        (bowl, bowl_gradient),
+        (lambda x: np.abs(x).sum(), np.sign),
+        (lambda x: -np.exp(-x @ x), lambda x: 2 * x * np.exp(-x @ x)),  # bounded: nothing blows up
+    ],
+)
+def test_a_gradient_with_the_wrong_sign_is_named_as_that(f, grad):
+    start = np.array([0.5, 0.25])
+    with pytest.warns(StepSizeWarning, match="wrong sign") as caught:
+        run = minimize(f, lambda x: -np.asarray(grad(x)), start, schedule=0.05)
+    assert "step size" not in str(caught[0].message)
+    assert not run.converged
+    assert run.value == f(start)
+    assert "sign" not in minimize(f, grad, start, schedule=schedules.InverseSqrt(0.05)).advice
+
+
+def test_a_kink_is_no_wrong_sign():
+    # At a kink f climbs along both signs of a true subgradient.
+    def f(x):
+        return 10 * abs(x[0]) + abs(x[1])
+
+    with pytest.warns(StepSizeWarning) as caught:
+        minimize(f, lambda x: np.array([10.0 if x[0] >= 0 else -10.0, np.sign(x[1])]), [0.0, 1.0], schedule=0.5)
+    assert "sign" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -49,11 +49,11 @@ class SoftmaxRows(StoredRows):
 
         It shapes a step, not the answer: in single precision where the rows allow it, over the rows that bend.
         """
-        K, lengths = p.shape[1], self.squared_norms()
+        K, lengths, n = p.shape[1], self.squared_norms(), max(1, self.n)  # a block may be empty
         dtype: Any = np.float32 if 1 / TAME < float(lengths.max(initial=1.0)) < TAME else np.float64
         rows = self._single() if dtype is np.float32 else self
-        bends = s * (1.0 - p.max(axis=1)) * (lengths + lengths.mean())
-        which = np.flatnonzero(bends > UNBENT * bends.mean())
+        bends = s * (1.0 - p.max(axis=1)) * (lengths + lengths.sum() / n)
+        which = np.flatnonzero(bends > UNBENT * bends.sum() / n)
         P, weight = side_by_side(p[which], None, dtype), s[which].astype(dtype)
 
         def product(V: FloatArray) -> FloatArray:

@@ -76,7 +76,10 @@ class NovikoffDisplay(Display):
             raise TypeError(f"{type(estimator).__name__} is no linsep.Perceptron: Novikoff's bound is on its mistakes")
         check_is_fitted(estimator, "coef_")
         if not hasattr(estimator, "mistake_bound_"):
-            raise ValueError("a perceptron that learns from a stream knows no bound; fit it on all data at once")
+            raise ValueError(
+                "a perceptron that learns from a stream, or with a penalty, knows no bound; fit it without a penalty, "
+                "on all data at once"
+            )
         histories = histories_of(estimator)
         names = ["mistakes"] if len(histories) == 1 else [str(label) for label in estimator.classes_]
         totals = _totals(estimator, histories)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
 from .._types import FloatArray
 from ..arithmetic.exact_input import refuse_inexact
+from ..objective.objective import Objective
 from ._base import LinearEstimator
 
 
@@ -25,3 +27,14 @@ class ExactEstimator(LinearEstimator):
             for weight in class_weight.values() if isinstance(class_weight, Mapping) else ():
                 refuse_inexact(weight, "class_weight")
         return super()._sample_weight(sample_weight, n)
+
+
+def intercept_helps(problem: Objective) -> bool:
+    """Whether a plane with an intercept separates what none through the origin does; of large data nobody asks."""
+    from ..solvers.first_order.prover import Prover
+    from ..solvers.first_order.walk import LARGE
+
+    if problem.fit_intercept or problem.rows.stored > LARGE:
+        return False
+    found = Prover(replace(problem, fit_intercept=True)).ask()
+    return found is not None and found.separable

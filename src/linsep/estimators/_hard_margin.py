@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, penalties
 from .._checks import check_choice, check_count
+from .._complaints import warn
 from .._types import FloatArray
 from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.kinds.margin import Margin, MarginCertificate, formula
@@ -20,7 +20,7 @@ from ..objective.objective import Objective
 from ..penalties import Penalty
 from ..separation.verdict import NotSeparableError, Separability
 from ._certified import check_tol
-from ._exact import ExactEstimator
+from ._exact import ExactEstimator, intercept_helps
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver, Start
@@ -122,9 +122,9 @@ class HardMarginSVC(ExactEstimator):
 
         return None if self._is_soft else HardMargin(self.tol, self.max_iter)
 
-    def _remedy(self, has_advice: bool) -> str:
+    def _remedy(self, objective: Objective, has_advice: bool) -> str:
         if self._is_soft:
-            return super()._remedy(has_advice)
+            return super()._remedy(objective, has_advice)
         return ": the plane separates, but may not be the widest; raise max_iter, or scale the columns"
 
     def _learn(self, *examples: Any) -> Self:
@@ -138,7 +138,7 @@ class HardMarginSVC(ExactEstimator):
             self._is_soft, why = True, str(error)
         super()._learn(*examples)
         text = f"{type(self).__name__}: {why}. The plane reported is of soft margin: it minimises {self.objective_}."
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warn(text, ConvergenceWarning)
         return self
 
     def _solve(self, problems: list[Objective], starts: list[Start] | None) -> list[Result]:
@@ -153,11 +153,13 @@ class HardMarginSVC(ExactEstimator):
         proof = replace(proof, feature_names=None if names is None else [str(name) for name in names])
         if len(problems) == 1:
             negative, positive = self.classes_.tolist()
-            return NotSeparableError(replace(proof, classes=(negative, positive)))
+            helps = intercept_helps(problems[0])
+            return NotSeparableError(replace(proof, classes=(negative, positive)), intercept_helps=helps)
         for label, problem in zip(self.classes_.tolist(), problems, strict=True):
             points = proof.points, proof.weights
             if check_overlap(problem.rows.X, problem.y, *points, intercept=self.fit_intercept):  # type: ignore[arg-type]
-                return NotSeparableError(replace(proof, classes=(False, True)), f"class {label} and the rest")
+                who, helps = f"class {label} and the rest", intercept_helps(problem)
+                return NotSeparableError(replace(proof, classes=(False, True)), who, intercept_helps=helps)
         return NotSeparableError(proof)
 
     def _keep_proofs(self, problems: list[Objective], results: list[Result], proofs: list[Any]) -> None:

@@ -41,7 +41,9 @@ class LinearClassifier(SolverEstimator, PenalisedEstimator):
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-        A name, or an object of `linsep.losses` or of your own subclass of `linsep.losses.Loss`.
+        A name, or an object of `linsep.losses` or of your own subclass of `linsep.losses.Loss`. The risk of
+        ``"perceptron"`` is least at w = 0, which tells nothing apart: what is reported is the best plane met on the
+        way there, with a warning, and not proven.
     penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from scipy.special import log_softmax
 
 from .. import _core, losses
 from .._checks import check_choice
+from .._complaints import warn
 from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
@@ -157,7 +157,7 @@ class LogisticRegression(CertifiedEstimator):
             self._ignored(f"Inconsistent values: penalty=l2 with l1_ratio={r}; l1_ratio is ignored")
 
     def _ignored(self, what: str) -> None:
-        warnings.warn(f"{what}.", UserWarning, stacklevel=6)
+        warn(f"{what}.", UserWarning)
 
     def _counted(self, results: list[Result]) -> IntArray:
         """Return an array, as scikit-learn does of this class: one entry for each objective."""

@@ -23,13 +23,17 @@ from ..schedules import Schedule
 from ..separation.nearest import nearest_points
 from ..separation.verdict import NotSeparableError, Separability, of_plane
 from ..stopping import Rule
-from ._exact import ExactEstimator
+from . import _scaling as scaling
+from ._exact import ExactEstimator, intercept_helps
 from ._scikit_learn import ScikitLearnNames, known_loss
-from ._specification import penalty_of
 from ._streaming import PenalisedEstimator
 
 if TYPE_CHECKING:
-    from ..solvers import Result, Solver, Votes
+    from ..solvers import Result, Solver, Start, Votes
+
+#: By how much less of the labels a plane on scaled columns has wrong where a fit is told to be a bad one; where it
+#: stopped by scikit-learn's rule, which asks for less.
+FEWER, FEWER_THERE = 0.02, 0.1
 
 
 class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
@@ -80,7 +84,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     Attributes
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+        As in scikit-learn: 32-bit floats where the examples are.
     converged_ : bool
         Whether a stopping rule ended the fit; this estimator has no `tol`, so that nothing need be proven of it.
     history_ : History, or a list with one for each class
@@ -102,6 +106,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     """
 
     _own_rule = True
+    _single_of_single = True
 
     def __init__(
         self,
@@ -172,7 +177,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         return known_loss(self.loss)[0]
 
     def _penalty(self) -> Penalty:
-        return penalty_of(self.penalty, self.l1_ratio)
+        return self._penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         C = self._strength(self.C, known_loss(self.loss)[1])
@@ -182,6 +187,17 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         from ..solvers import StochasticDescent
 
         return StochasticDescent(**self._walk(known_loss(self.loss)[1]))
+
+    def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
+        """Solve; where that stopped far from the optimum because of a column's scale, it has not converged."""
+        results = super()._solve(objectives, starts)
+        fewer = FEWER_THERE if self._is_scikit_learns() else FEWER
+        if not all(result.converged for result in results):
+            return results
+        k, words = scaling.advice(objectives, results, self._feature_names(), fewer)
+        if words:
+            results[k] = replace(results[k], converged=False, advice=words)
+        return results
 
 
 class Perceptron(ExactEstimator, ScikitLearnNames):
@@ -236,11 +252,12 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         (of a fit without weights that began at w = 0).
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
-        (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate), without a
-        penalty.
+        (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate). With a
+        penalty, which shrinks w between the mistakes, there is no such bound, and no such attribute.
     best_margin_, best_mistake_bound_ : float or array
         The same γ and (R/γ)² of the plane through the origin of that space with the largest margin, to one percent: the
-        best that the bound can say. NaN where nothing separates, and on large data, where it would take too long.
+        best that the bound can say (without a penalty). NaN where nothing separates, and on large data, where it would
+        take too long.
     separability_ : Separability, None, or a list with one for each class
         The proof that the classes are separable or not (on large data without saying whether a plane separates them
         weakly); None where it was not looked for or not found.
@@ -329,7 +346,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         return losses.Perceptron()
 
     def _penalty(self) -> Penalty:
-        return penalty_of(self.penalty, self.l1_ratio)
+        return self._penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         return np.inf if self.penalty is None else self._strength(1.0, 1.0)
@@ -338,7 +355,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         return super()._given() | ({} if self.penalty is None else {"penalty": self.penalty})
 
     def _kinds_of_proof(self) -> tuple[str, ...]:
-        return "gap", "separability"
+        return ("separability",) if self._is_scikit_learns() else ("gap", "separability")
 
     def _solver(self) -> Solver:
         from ..solvers import PerceptronRule
@@ -351,17 +368,20 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     def _is_exact(self) -> bool:
         return bool(self.prove)
 
-    def _remedy(self, has_advice: bool) -> str:
+    def _remedy(self, objective: Objective, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]
-        for label, proof in zip(self.classes_, found, strict=False):
+        for label, head, proof in zip(self.classes_, self._heads(), found, strict=False):
             if proof is not None and not proof.separable:
                 who = None if len(found) == 1 else f"class {label} and the rest"
-                return f": {NotSeparableError(proof, who)}. The plane reported is chosen by keep"
+                helps = intercept_helps(replace(objective, head=head))
+                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. The plane reported is chosen by keep"
+        column = scaling.in_the_way(objective, self._feature_names())
+        scale = f", or scale the columns first: {column}" if column else ""
         if all(proof is not None for proof in found):
-            return " with mistakes left, although the data are linearly separable: raise max_iter"
+            return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"
         return (
-            " with mistakes left: the data may not be linearly separable, and then it never ends. "
-            "The plane reported is chosen by keep; raise max_iter if you know that the data are separable"
+            " with mistakes left: the data may not be linearly separable, and then it never ends. The plane reported "
+            f"is chosen by keep; if you know that the data are separable, raise max_iter{scale}"
         )
 
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
@@ -371,26 +391,30 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
         self.radius_ = float(np.sqrt(lengths.max()))
         margins = [_augmented_margin(problem, r) for problem, r in zip(problems, results, strict=True)]
-        bounds = [_novikoff(self.radius_, margin) for margin in margins]
         self.margin_ = margins[0] if len(results) == 1 else np.array(margins)
-        self.mistake_bound_ = bounds[0] if len(results) == 1 else np.array(bounds)
         self._store_verdicts(problems, results)
+        self._store_bounds(penalised=problems[0].penalised)
         self.__dict__.pop("_ballots", None)
         if self.keep == "vote":
             self._ballots = [Ballot.of(p.rows.X, r.votes) for p, r in zip(problems, results, strict=True) if r.votes]
 
     def _store_verdicts(self, problems: list[Objective], results: list[Result]) -> None:
-        """Say which data are separable, and the best that Novikoff's bound can say of those."""
+        """Say which data are separable, and how large a margin those have."""
         found = [self._verdict(problem, r) for problem, r in zip(problems, results, strict=True)]
         best = [
             _largest_margin(problem) if v is not None and v.separable else np.nan
             for problem, v in zip(problems, found, strict=True)
         ]
-        bounds = [_novikoff(self.radius_, margin) for margin in best]
-        one = len(results) == 1
         self.separability_ = self._in_words(found)
-        self.best_margin_ = best[0] if one else np.array(best)
-        self.best_mistake_bound_ = bounds[0] if one else np.array(bounds)
+        self.best_margin_ = best[0] if len(results) == 1 else np.array(best)
+
+    def _store_bounds(self, *, penalised: bool) -> None:
+        """Keep Novikoff's bounds, which hold where nothing but mistakes moves w."""
+        for bound, margin in (("mistake_bound_", self.margin_), ("best_mistake_bound_", self.best_margin_)):
+            self.__dict__.pop(bound, None)
+            if not penalised:
+                each = [_novikoff(self.radius_, one) for one in np.atleast_1d(margin)]
+                setattr(self, bound, each[0] if np.ndim(margin) == 0 else np.array(each))
 
     def _verdict(self, problem: Objective, result: Result) -> Separability | None:
         """Return what the run proved, by its last plane or on its way; on small data, ask for what it left open."""

@@ -18,6 +18,7 @@ from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._base import LinearEstimator
 from ._input import check_batch_labels
+from ._single import in_single, is_single
 from ._specification import check_C, penalty_of
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class StreamingEstimator(LinearEstimator):
         self._mistakes = self._mistakes + np.array([result.updates for result in results], dtype=np.int64)
         for name in self._of_a_whole_fit:
             self.__dict__.pop(name, None)
+        if self._single_of_single and is_single(problems[0]):
+            results = [in_single(problem, result) for problem, result in zip(problems, results, strict=True)]
         self._store(problems, results)
         self.mistakes_ = int(self._mistakes.max())
         self.t_ = max(at.step for at in self._stream)

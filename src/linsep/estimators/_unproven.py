@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
+from .._complaints import warn
 from ..objective.curvature import MANY_FEATURES
 from ._certificate import Certified
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 EXACT = 1e-16
 #: The message of a run that its observer ended.
 STOPPED_BY_OBSERVER = "stopped by a callback"
+#: What to say of a loss that is zero at z = 0.
+NOTHING_IS_BEST = (
+    "w = 0 minimises this risk, since the loss is 0 at z = 0, and tells no class from another; the plane reported is "
+    "the best that was met on the way. Use linsep.Perceptron, or a loss with a margin such as 'hinge'"
+)
 
 
 class Warnings(Certified):
@@ -34,7 +39,7 @@ class Warnings(Certified):
         if self._no_optimum is not None:
             has_limit = "quasi" in self._no_optimum and len(self.classes_) == 2
             limit = " linsep.estimates has the limit, and the supremum of the likelihood." if has_limit else ""
-            warnings.warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning, stacklevel=5)
+            warn(f"{type(self).__name__}: {self._no_optimum}.{limit}", ConvergenceWarning)
             return
         if self.converged_ or results[0].message == STOPPED_BY_OBSERVER:
             return
@@ -42,10 +47,10 @@ class Warnings(Certified):
         advice = next((result.advice for result in failed if result.advice), "")
         if failed:
             how_far = f". {self._how_far()}" if np.isfinite(self.dual_gap_) and not self._own_rule else ""
-            message = f"did not converge: {advice or failed[0].message}{self._remedy(bool(advice))}{how_far}"
+            message = f"did not converge: {advice or failed[0].message}{self._remedy(objective, bool(advice))}{how_far}"
         else:
             message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
-        warnings.warn(f"{type(self).__name__} {message}.", ConvergenceWarning, stacklevel=5)
+        warn(f"{type(self).__name__} {message}.", ConvergenceWarning)
 
     def _say(self, results: list[Result]) -> None:
         """Print how the fit ended, if asked to."""
@@ -61,6 +66,8 @@ class Warnings(Certified):
         """Say why no more is proven, and what to do about it."""
         from ..solvers import helped_by
 
+        if self._nothing_is_best():
+            return NOTHING_IS_BEST
         if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
             return self._why_unproven_with_penalty(results)
         redundancy = self._redundancy
@@ -88,6 +95,10 @@ class Warnings(Certified):
             return f"no solver proves more of {self.objective_}; {smooth}"
         return "these numbers leave too few digits for it; scale the columns"
 
+    def _nothing_is_best(self) -> bool:
+        """Whether no plane at all has no loss, as with the perceptron's: then there is nothing to come near to."""
+        return float(self._loss().value(np.zeros(1))[0]) == 0.0
+
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
         gap = self._gap()
@@ -95,7 +106,9 @@ class Warnings(Certified):
             return False
         return all(claim.primal <= EXACT * claim.data.weight for claim in gap.each)
 
-    def _remedy(self, has_advice: bool) -> str:
+    def _remedy(self, objective: Objective, has_advice: bool) -> str:
+        if self._nothing_is_best():
+            return f"; {NOTHING_IS_BEST}"
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
 
 

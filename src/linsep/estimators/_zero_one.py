@@ -128,7 +128,7 @@ class ZeroOneClassifier(ExactEstimator):
         limit = None if self.time_limit is None else float(self.time_limit) / turns
         return _Shown(limit, None if self.verbose is False else _Meter(self.verbose))
 
-    def _remedy(self, has_advice: bool) -> str:
+    def _remedy(self, objective: Objective, has_advice: bool) -> str:
         return ". The best plane so far is kept; raise time_limit to go on"
 
     def _class_weights(self, examples: Examples, classes: NDArray[Any]) -> FloatArray | None:

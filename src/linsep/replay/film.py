@@ -384,8 +384,10 @@ def _number(value: float) -> str:
 def _bound(recording: Recording) -> Bound | None:
     """Return Novikoff's bound where it holds: updates of length one from w = 0, of an estimator that knows R and γ."""
     model = recording.model
-    if not hasattr(model, "mistake_bound_") or recording.problem.sample_weight is not None:
+    if not hasattr(model, "margin_") or not hasattr(model, "radius_") or recording.problem.sample_weight is not None:
         return None
+    if not hasattr(model, "mistake_bound_"):
+        return Bound(np.inf, "Novikoff: no bound, for the penalty moves the plane as well as the mistakes do.")
     radius, space = float(model.radius_), "[x, 1]" if model.fit_intercept else "x"
     value, margin, whose = float(model.best_mistake_bound_), float(model.best_margin_), "of the best plane"
     if not np.isfinite(value):

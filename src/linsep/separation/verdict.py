@@ -30,12 +30,16 @@ class NotSeparableError(ValueError):
     >>> proof = separability([[0.0], [1.0], [2.0]], [0, 1, 0])
     >>> print(NotSeparableError(proof))
     the classes 0 and 1 are not linearly separable: a point lies in both convex hulls: ½ of row 0 + ...
+    >>> print(NotSeparableError(separability([[1.0], [2.0]], [0, 1], fit_intercept=False), intercept_helps=True))
+    the classes 0 and 1 are not linearly separable by a plane through the origin; with an intercept one does: ...
     """
 
-    def __init__(self, proof: Separability, who: str | None = None) -> None:
+    def __init__(self, proof: Separability, who: str | None = None, *, intercept_helps: bool = False) -> None:
         self.proof = proof
         who = who or "the classes {} and {}".format(*proof.classes)
-        super().__init__(f"{who} are not linearly separable: {proof.common_point_in_words()}")
+        planes = "" if proof.fit_intercept else " by a plane through the origin"
+        planes += "; with an intercept one does" if intercept_helps else ""
+        super().__init__(f"{who} are not linearly separable{planes}: {proof.common_point_in_words()}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.proof, str(self))

@@ -30,7 +30,7 @@ class Method:
     Examples
     --------
     >>> Method(order="cyclic").estimator(seed=0)
-    Perceptron(order='cyclic', random_state=0)
+    Perceptron(order='cyclic')
     >>> Method("logistic", "gradient_descent", eta=0.5).estimator(seed=0).solver.schedule
     Constant(eta=0.5)
     """

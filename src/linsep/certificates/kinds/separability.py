@@ -39,8 +39,10 @@ class Verdicts(PlaneProofs):
 
     def sentences(self, model: Any) -> list[str]:
         """Set the perceptron's mistakes beside the bound (R/γ)² on them."""
-        bound = float(np.min(model.mistake_bound_))
         made = f"The perceptron made {model.mistakes_:,} mistakes while it learned"
+        if not hasattr(model, "mistake_bound_"):
+            return [f"{made}; Novikoff's theorem says nothing of them, for the penalty moves the plane as well."]
+        bound = float(np.min(model.mistake_bound_))
         if not np.isfinite(bound):
             return [f"{made}; Novikoff's theorem bounds them only for a plane that separates the classes."]
         return [f"{made}; Novikoff's theorem allows at most (R/γ)² = {at_most(bound)} with the margin of this plane."]
@@ -117,12 +119,17 @@ def _numbers(case: Case, k: int) -> set[str]:
     clock, theta = Clock(case.time_limit), np.append(w, b)
     kept = Interval(*plane_margin(problem.rows.X, problem.y, theta, augmented=True, clock=clock))
     R, in_floats = _radius(problem), margin_in_floats(problem.rows.X, problem.y, w, b)
-    radius, margin, bound = (case.number(name, k) for name in ("radius_", "margin_", "mistake_bound_"))
+    radius, margin = case.number("radius_", k), case.number("margin_", k)
     confirmed = set()
     if _compared("radius_", radius, R, R):
         confirmed.add("radius_")
     if _compared("margin_", margin, kept, in_floats):
         confirmed.add("margin_")
+    if problem.penalised:
+        if hasattr(case.model, "mistake_bound_"):
+            raise ClaimError("mistake_bound_ is given, but with a penalty (R/γ)² does not bound the mistakes")
+        return confirmed
+    bound = case.number("mistake_bound_", k)
     with np.errstate(over="ignore"):
         expected = float(np.square(np.float64(radius) / margin)) if margin > 0 else np.inf
     if not (bound == expected or abs(bound - expected) <= 1e-12 * expected < np.inf):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ... import schedules
 from ... import stopping as stopping_rules
 from ..._checks import check_choice, check_count
+from ..._core import length
 from ..._types import FloatArray
 from ...history import History, Record
 from ...objective.objective import Objective
@@ -25,6 +26,13 @@ from ..run import SteppedRun
 from .step_watch import StepWatch
 
 Stopping = str | Rule | Iterable[str | Rule] | None
+
+#: Steps at the most for which a smaller step size is tried before it is advised.
+TRIAL = 200
+WRONG_SIGN = (
+    "the gradient has the wrong sign: from the start f rises along the smallest steps against it, and falls along it. "
+    "It must point uphill; turn its sign round"
+)
 
 
 class StepSizeWarning(UserWarning):
@@ -76,14 +84,20 @@ def descend(
     first_step: int = 0,
     start_counts: bool = True,
     keep_iterates: bool = False,
+    tries: bool = False,
     observer: Observer | None = None,
 ) -> Descent:
     """Walk downhill from `start` until a rule says stop, keeping the best point beside the current one.
 
     Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
-    an answer.
+    an answer. If it `tries`, it advises of smaller steps only such as were seen to get down from the same start.
     """
-    watch = StepWatch(schedule, stable, smooth)
+
+    def works(smaller: Schedule) -> bool:
+        tried = descend(function, start, smaller, rules, TRIAL)
+        return tried.value < function.value(start) and not tried.advice
+
+    watch = StepWatch(schedule, stable, smooth, works if tries else None)
     run = SteppedRun(f"stopped after max_iter={max_iter} iterations", observer, watch, rules)
     run.history.coordinates = function.coordinates
     theta, value, k = start, function.value(start), 0
@@ -117,8 +131,28 @@ def descend(
             norm = record(gradient)
             run.end_if_told(first_step + k, Progress(k, theta, previous, value, norm, function.zero_one(theta)))
         run.end_exhausted(first_step + k)
+    if best is start and points_downhill(function.value, start, function.gradient(start)):
+        run.converged, run.advice = False, WRONG_SIGN
     reached = best_value if np.isfinite(best_value) else value
     return Descent(best, reached, theta, k, run.converged, run.message, run.advice, run.history, run.interrupted)
+
+
+def points_downhill(f: Callable[[FloatArray], float], x: FloatArray, gradient: FloatArray) -> bool:
+    """Whether f falls along what is said to be its gradient, and rises against it, however short the way.
+
+    No subgradient of a convex function does, kink or not: along it f rises by at least its length for each unit.
+
+    Examples
+    --------
+    >>> f, x = lambda x: float(x @ x), np.array([1.0, 0.0])
+    >>> points_downhill(f, x, -2 * x), points_downhill(f, x, 2 * x)
+    (True, False)
+    """
+    far = length(gradient)
+    if not 0 < far < np.inf:
+        return False
+    ways = [share * (1 + length(x)) / far * gradient for share in (1e-3, 1e-4, 1e-5)]
+    return all(f(x - way) > f(x) > f(x + way) for way in ways)
 
 
 class _Plain:
@@ -182,7 +216,7 @@ def minimize(
     Warns
     -----
     StepSizeWarning
-        If the step size was too large or too small, with a value to try.
+        If the step size was too large or too small, with a value to try; or if the gradient has the wrong sign.
 
     Examples
     --------
@@ -206,7 +240,7 @@ def minimize(
             raise ValueError(f"{rule} needs labelled examples; a plain function has none")
     few = len(start) <= len("xyz")
     function = _Plain(f, grad, tuple("xyz"[: len(start)]) if few else tuple(f"x{j}" for j in range(len(start))))
-    run = descend(function, start, schedules.get(schedule), chosen, max_iter, keep_iterates=True)
+    run = descend(function, start, schedules.get(schedule), chosen, max_iter, keep_iterates=True, tries=True)
     if run.interrupted:
         raise KeyboardInterrupt
     if run.advice:

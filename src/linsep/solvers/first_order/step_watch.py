@@ -8,6 +8,7 @@ cannot have arrived anywhere; steps much longer than a stable one climb, or jump
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from ...schedules import Constant, InverseSqrt, Schedule
 
 #: A run whose objective has grown beyond this many times what it began with will not come back.
 BLOWN_UP = 1e10
+#: How many powers of ten below a step size that is too large others are tried.
+DECADES = 12
 
 
 class StepWatch:
@@ -30,10 +33,18 @@ class StepWatch:
         A step size known to be safe; where None, 1/L as measured.
     smooth : bool
         Whether constant steps can arrive: over a kink they jump back and forth, whatever their size.
+    works : callable, optional
+        Whether a run from the same start with another schedule gets down: then what is advised has been tried.
     """
 
-    def __init__(self, schedule: Schedule, stable: float | None = None, smooth: bool = True) -> None:
-        self.schedule, self._known_stable, self._smooth = schedule, stable, smooth
+    def __init__(
+        self,
+        schedule: Schedule,
+        stable: float | None = None,
+        smooth: bool = True,
+        works: Callable[[Schedule], bool] | None = None,
+    ) -> None:
+        self.schedule, self._known_stable, self._smooth, self._works = schedule, stable, smooth, works
         self._first_curvature = self._last_curvature = 0.0
         self._reversals: list[bool] = []
         self._lengths: list[float] = []
@@ -121,7 +132,10 @@ class StepWatch:
         return max(moves[half:]) > 0.9 * max(moves[:half])
 
     def _smaller(self, first: float) -> str:
-        return f"Try {self._suggest(min(self._stable or first / 10, first / 2))}"
+        found = None
+        if self._works is not None:
+            found = next(filter(self._works, map(self._suggest, _round_numbers_below(first))), None)
+        return f"Try {found or self._suggest(min(self._stable or first / 10, first / 2))}"
 
     def _suggest(self, eta: float) -> Schedule:
         """Return the same kind of schedule from another first step, or one that decays where a constant would fail."""
@@ -133,3 +147,10 @@ class StepWatch:
 def _round(eta: float) -> float:
     """Return the number to one digit: what a person would try."""
     return float(f"{eta:.1g}")
+
+
+def _round_numbers_below(eta: float) -> Iterator[float]:
+    """Yield what a person would try after a step size that is too large: 0.5, 0.2, 0.1, 0.05, … below 1."""
+    power = int(np.floor(np.log10(eta)))
+    numbers = (float(f"{digit}e{power - k}") for k in range(DECADES) for digit in (5, 2, 1))
+    return (number for number in numbers if 0 < number < eta)

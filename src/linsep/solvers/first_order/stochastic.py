@@ -26,6 +26,7 @@ from ..run import EndOfRun, SteppedRun
 from .gradient_descent import Stopping
 from .prover import Prover
 from .step_watch import StepWatch
+from .truncation import truncated
 from .walk import LARGE, Iterate, Snapshot, Walk, stable_step
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
@@ -47,8 +48,8 @@ class StochasticDescent:
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
     keep : {"best", "last", "average"}
-        Which iterate is reported: of those at the ends of passes the one with the lowest objective, the current one, or
-        the mean of all of them.
+        Which iterate is reported: of those at the ends of passes the one with the lowest objective (with an L1 penalty,
+        without the weights that do not lower it), the current one, or the mean of all of them.
     order : {"random", "shuffled", "cyclic", "worst"}
         Draw examples at random, take each once a pass in random order or as they come, or take the one with the lowest
         agreement each time.
@@ -145,6 +146,10 @@ class StochasticDescent:
         """Whether to keep the new point instead of the old."""
         return new.objective < old.objective
 
+    def finished(self, problem: Objective, w: FloatArray, b: float) -> tuple[FloatArray, float]:
+        """Return the best plane as it is reported: with an L1 penalty without weights that do not pay for it."""
+        return (truncated(problem, w, b) if problem.strength * problem.penalty.l1 > 0 else w), b
+
     def prover(self, problem: Objective) -> Prover | None:
         """Return what looks for a proof that the run cannot end by itself; None where nothing does."""
         return None
@@ -175,6 +180,10 @@ class PerceptronRule(StochasticDescent):
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Fewer mistakes, or as many and a lower risk."""
         return (new.zero_one, new.objective) < (old.zero_one, old.objective)
+
+    def finished(self, problem: Objective, w: FloatArray, b: float) -> tuple[FloatArray, float]:
+        """Return the best plane as it is: it was not chosen by the objective."""
+        return w, b
 
     def prover(self, problem: Objective) -> Prover | None:
         """Return what looks for a proof."""
@@ -252,7 +261,8 @@ class _Run(SteppedRun):
 
     def end(self, reason: EndOfRun, interrupted: bool = False) -> None:
         """Keep what is to be reported, and nothing of the planes beside this one."""
-        w, b = self.best_point if self.method.keep == "best" else self.current.mean_or_current()
+        best = self.method.keep == "best"
+        w, b = self.method.finished(self.problem, *self.best_point) if best else self.current.mean_or_current()
         counts = self.current.counts
         self.outcome = Result(
             w,

@@ -1,0 +1,86 @@
+"""Columns far from zero or of very different size: a stochastic fit that they keep from its optimum says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+from linsep import LinearSVC, Perceptron, SGDClassifier
+
+
+def blobs(seed):
+    return make_classification(400, 6, n_informative=4, flip_y=0.05, random_state=seed)
+
+
+def changed(X, how):
+    X = X.copy()
+    if how == "all far":
+        return X + 100
+    if how == "one far":
+        X[:, 2] += 100
+    else:
+        X[:, 2] *= 100
+    return X
+
+
+@pytest.mark.parametrize("how", ["all far", "one far", "one wide"])
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_fit_far_from_its_optimum_names_the_column(how, seed):
+    X, y = blobs(seed)
+    Z = changed(X, how)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = SGDClassifier(random_state=0).fit(Z, y)
+    best = LinearSVC(loss="hinge", tol=1e-3).fit(X, y).score(X, y)
+    if model.score(Z, y) < best - 0.05:
+        (words,) = [str(one.message) for one in said]
+        assert "far from the optimum" in words
+        assert "'x2'" in words or how == "all far"
+        assert ("lies around" in words) == (how != "one wide")
+    assert model.converged_ == (not said)
+
+
+def test_what_it_advises_helps():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="column 'x12' varies by 314") as said:
+        model = SGDClassifier("logistic", random_state=0).fit(X, y)
+    assert "StandardScaler" in str(said[0].message)
+    assert not model.converged_
+    Z = StandardScaler().fit_transform(X)
+    again = SGDClassifier("logistic", random_state=0).fit(Z, y)  # without a word
+    assert again.converged_
+    assert again.score(Z, y) > 0.98 > 0.8 > model.score(X, y)
+
+
+def test_scikit_learns_rule_is_told_off_as_well():
+    X, y = blobs(0)
+    with pytest.warns(ConvergenceWarning, match="far from the optimum"):
+        assert not SGDClassifier(alpha=1e-3, random_state=0).fit(X + 100, y).converged_
+    assert SGDClassifier(alpha=1e-3, random_state=0).fit(X, y).converged_
+
+
+def test_sparse_rows_are_scaled_only():
+    X, y = blobs(2)
+    with pytest.warns(ConvergenceWarning, match="'x2' varies by"):
+        SGDClassifier(random_state=0).fit(sparse.csr_array(changed(X, "one wide")), y)
+
+
+def test_columns_that_do_no_harm_are_left_alone():
+    X, y = blobs(0)
+    noise = np.random.default_rng(0).normal(size=len(y))
+    assert SGDClassifier(random_state=0).fit(np.c_[X, noise], y).converged_
+    one = np.array([0.0, 1.0] * 20)[:, None] * 40  # wide, and enough
+    assert SGDClassifier(random_state=0).fit(one, one.ravel() > 0).converged_
+
+
+def test_the_perceptron_names_the_column_beside_max_iter():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100] - X[:100].mean(axis=0), y[:100]
+    words = "raise max_iter, or scale the columns first: column 'x1' lies around 1e\\+03 and varies by 0.476"
+    with pytest.warns(ConvergenceWarning, match=words):
+        Perceptron(max_iter=20).fit(X + np.array([0, 1000, 0, 0]), y)
+    assert Perceptron(max_iter=20).fit(X, y).converged_
