@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from .. import losses, schedules, stopping
 from .._checks import check_choice, check_count
@@ -272,6 +271,8 @@ class ScikitLearnNames(StreamingEstimator):
 
     def _split(self, examples: Any) -> tuple[Any, Any]:
         fraction = float(self._theirs("validation_fraction"))
+        from sklearn.model_selection import StratifiedShuffleSplit  # it loads much, for early stopping alone
+
         split = StratifiedShuffleSplit(test_size=fraction, random_state=self.random_state)
         parts = [np.sort(part) for part in next(split.split(np.zeros((examples.n, 1)), examples.codes))]
         weight = examples.weight
