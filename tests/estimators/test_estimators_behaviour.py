@@ -99,10 +99,10 @@ def test_labels_may_be_any_two_values(labels, model, overlapping):
     np.testing.assert_array_equal(fitted.predict(X), labels[(plain.predict(X) > 0).astype(int)])
 
 
-def test_m1_a_score_of_exactly_zero_goes_to_the_positive_class():
+def test_m1_a_score_of_exactly_zero_goes_to_the_first_class_as_probabilities_do():
     model = LeastSquaresClassifier().fit([[-1.0], [1.0]], ["a", "b"])
     assert model.decision_function([[0.0]])[0] == 0
-    assert model.predict([[0.0]])[0] == "b"
+    assert model.predict([[0.0]])[0] == "a" == model.classes_[0]
 
 
 # -- reading a model (M22) and more classes (M24) ---------------------------------------------------------------------

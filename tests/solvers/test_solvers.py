@@ -203,9 +203,10 @@ def test_m20_a_crawl_names_the_schedule_and_a_larger_one():
 
 
 def test_m20_jumping_over_the_minimum_is_named():
-    message = walk(StepWatch(Constant(0.49)), 4.0, 0.49, 100).advice(100)
+    message = walk(StepWatch(Constant(0.499)), 4.0, 0.499, 100).advice(100)
     assert "too large near the minimum" in message
-    assert "InverseSqrt(eta=0.49)" in message
+    assert "InverseSqrt(eta=0.499)" in message
+    assert walk(StepWatch(Constant(0.45)), 4.0, 0.45, 100).advice(100) == ""  # jumps that shrink by a fifth arrive
 
 
 def test_m20_a_step_size_that_suits_is_left_alone():
