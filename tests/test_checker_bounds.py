@@ -15,6 +15,8 @@ from linsep import checker
 from oracles import LOSSES, MarginFormula
 from second_opinions import GRID, ONE_HOT, X, Y, as_rows
 
+pytestmark = pytest.mark.slow
+
 small = st.integers(-3, 3)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py"))
 

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
+pytestmark = pytest.mark.slow
+
 cp = pytest.importorskip("cvxpy")
 pytest.importorskip("mpmath")
 

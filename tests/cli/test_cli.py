@@ -33,6 +33,7 @@ def folder(tmp_path_factory, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 def test_m21_demo_prints_to_standard_output_and_writes_its_report_where_it_runs(folder):
     done = run("demo")
     assert done.returncode == 0
@@ -44,6 +45,7 @@ def test_m21_demo_prints_to_standard_output_and_writes_its_report_where_it_runs(
     assert "\x1b" not in done.stdout, "no colour in a pipe"
 
 
+@pytest.mark.slow
 def test_demo_in_a_colour_terminal():
     done = run("demo", "--noise", "0", FORCE_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="40")
     assert "\x1b[38;2;" in done.stdout
@@ -53,6 +55,7 @@ def test_demo_in_a_colour_terminal():
     assert "▓" in plain
 
 
+@pytest.mark.slow
 def test_demo_for_programs():
     done = run("demo", "--json", "--seed", "3", "--noise", "0")
     record = json.loads(done.stdout)
@@ -133,6 +136,7 @@ def test_a_damaged_file_is_named(tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_folder_of_other_data_is_noted_and_the_digits_are_used(tmp_path):
     done = run("demo", "--noise", "0", LINSEP_DATA=tmp_path)
     assert done.returncode == 0
@@ -149,6 +153,7 @@ def test_a_missing_extra_is_named_with_the_way_to_get_it(tmp_path, package):
     assert done.stderr == (f"linsep: {package} is not installed, which this command needs: pip install 'linsep[cli]'\n")
 
 
+@pytest.mark.slow
 def test_a_terminal_without_block_characters_gets_question_marks():
     done = run("demo", "--noise", "0", PYTHONIOENCODING="ascii")
     assert done.returncode == 0

@@ -15,6 +15,8 @@ from rich.text import Text
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, demo
 from linsep.demo import images as demo_images
 
+pytestmark = pytest.mark.slow
+
 FOLDER = os.environ.get("LINSEP_DATA", "")
 needs_mnist = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a folder with the MNIST files")
 

@@ -13,6 +13,8 @@ from films import NASTY, circle, embedded, flat, nasty_film
 from linsep import Perceptron, SGDClassifier
 from linsep.replay import replay, save
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):

@@ -18,6 +18,8 @@ from linsep import LinearSVC, Perceptron
 from linsep.replay import render, replay, save, save_animation
 from linsep.replay.animation import draw_picture
 
+pytestmark = pytest.mark.slow
+
 # --- the picture
 
 

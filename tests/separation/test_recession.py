@@ -18,6 +18,8 @@ from linsep import Estimates, estimates, separability
 from linsep.exact import ProofTimeoutError
 from linsep.separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
 
+pytestmark = pytest.mark.slow
+
 OPEN = "not determined"
 ISSUE = [[0, 2], [1, 2], [2, 3], [2, 2], [1, 3], [0, 0]], [0, 1, 1, 1, 1, 0]
 

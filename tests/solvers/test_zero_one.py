@@ -34,6 +34,8 @@ from linsep.solvers import ZeroOne
 from linsep.solvers.zero_one.cells import CellSearch
 from linsep.solvers.zero_one.cover import Cover
 
+pytestmark = pytest.mark.slow
+
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 

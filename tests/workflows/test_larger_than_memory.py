@@ -20,6 +20,8 @@ from linsep.workflows.preparation import prepare
 from linsep.workflows.streaming import Request, fit_in_parts
 from linsep.workflows.training import estimator
 
+pytestmark = pytest.mark.slow
+
 LIMIT = "420MB"
 
 #: Runs a command and tells, as a line of its own, the peak of its memory.
