@@ -102,6 +102,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_gap_is_proven_keeps_the_plane():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["(1,", "3)", "(400,)"], done.stderr

@@ -10,6 +10,7 @@ from linsep.certificates.mistakes.climbing import VertexWalk, centre
 from linsep.certificates.mistakes.facets import least_weight_of_mistakes
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), D=st.integers(2, 5), grid=st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_a_walk_never_claims_more_than_its_vector_does(seed, D, grid):

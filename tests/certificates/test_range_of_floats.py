@@ -187,6 +187,7 @@ def wild_fits(draw):
     return LinearClassifier(loss, penalty=draw(st.sampled_from(PENALTIES[:4])), C=C, fit_intercept=False), X, y, s
 
 
+@pytest.mark.slow
 @given(wild_fits())
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_m13_a_fit_that_says_proven_is_near_the_true_optimum(given_fit):

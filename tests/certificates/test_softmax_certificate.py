@@ -24,6 +24,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize(
     "options",

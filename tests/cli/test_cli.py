@@ -127,6 +127,7 @@ def test_debug_shows_the_traceback():
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b rubbish")
     (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(b"")
@@ -160,6 +161,7 @@ def test_a_terminal_without_block_characters_gets_question_marks():
     assert "??" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
 def test_a_reader_that_leaves_early_causes_no_complaint():
     # Images of MNIST take more than a second, after which progress is shown.

@@ -65,6 +65,7 @@ def test_from_a_file_to_a_verified_model(folder):
     assert "NOT verified" in call("verify", folder / "m.json", folder / "test.csv").out.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

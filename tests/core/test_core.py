@@ -638,6 +638,7 @@ def fit_here():
     return [[*model.fit(X, y).coef_[0], *model.intercept_] for model in models]
 
 
+@pytest.mark.slow
 def test_the_reference_kernels_can_be_asked_for_and_give_the_same_fits():
     ran = fit_elsewhere(LINSEP_KERNELS="reference")
     assert ran["kernels"] == "reference"
@@ -645,6 +646,7 @@ def test_the_reference_kernels_can_be_asked_for_and_give_the_same_fits():
     np.testing.assert_allclose(ran["planes"], fit_here(), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_without_compiled_kernels_the_first_fit_warns_once_and_says_what_to_do():
     blocked = "import sys; sys.modules['linsep._core._kernels'] = sys.modules['linsep._core._kernels_avx2'] = None"
     ran = fit_elsewhere(blocked)
@@ -960,6 +962,7 @@ def test_descent_by_columns_equals_the_reference_for_each_kernel_on_the_same_row
     check_column_descent(n, d, seed, kind, dtype, [kernels], unpacked=False)
 
 
+@pytest.mark.slow
 @every_kernel
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), losses.Logistic(), losses.Square()], ids=str)
 @given(n=st.integers(1, 40), d=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), **formats)

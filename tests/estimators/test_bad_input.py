@@ -201,6 +201,7 @@ def test_a_huge_column_is_handled_or_named(model, size, to, separable):
     assert np.isfinite(getattr(fitted, "intercept_", 0.0)).all()
 
 
+@pytest.mark.slow
 @every_model
 def test_a_tiny_column_does_no_harm(model, overlapping):
     X, y = overlapping

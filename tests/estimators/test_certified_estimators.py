@@ -149,6 +149,7 @@ def test_m15_support_vectors_are_the_points_up_to_the_margin(overlapping):
     assert (ours.slack_[beyond] < 1e-3).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_m15_subgradient_descent_of_the_slides_comes_near_the_exact_solver(overlapping):
     X, y = overlapping

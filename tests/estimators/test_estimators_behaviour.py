@@ -359,6 +359,7 @@ def test_every_model_carries_a_certificate_that_verifies(model, three):
     assert pickle.loads(pickle.dumps(model)).certificate_.verify(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize("keep", ["best", "last", "average", "vote"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -551,6 +551,7 @@ def test_a_full_disk_keeps_the_old_model(path):
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.slow
 def test_a_kill_while_saving_leaves_a_model_that_loads(path):
     program = (
         "import sys\nimport numpy as np\nfrom linsep import LeastSquaresClassifier, save\n"

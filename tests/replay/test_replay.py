@@ -254,6 +254,7 @@ def long_film():
     return replay(SGDClassifier("logistic", stopping=None, random_state=0), X, y, steps=10_000)
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_stay_below_five_megabytes_and_thinning_is_said(long_film):
     page = render(long_film)
     assert 1_000_000 < len(page.encode()) < 5_000_000

@@ -54,6 +54,7 @@ def test_the_plane_that_is_best_so_far_says_by_what():
         assert replay(SGDClassifier("hinge", max_iter=1, random_state=0), *flat(gap=6)).best_by == "lowest objective"
 
 
+@pytest.mark.slow
 def test_m5_what_is_counted_as_a_mistake_is_told_apart_from_the_accuracy(browser, tmp_path):
     X, y = flat(40, gap=6)
     film = replay(Perceptron(order="cyclic"), X, y, tmp_path / "film.html")

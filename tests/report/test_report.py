@@ -463,6 +463,7 @@ def test_it_fits_any_screen_without_complaint(browser, pages, name, width):
     assert len(heads) == 12
 
 
+@pytest.mark.slow
 def test_light_dark_and_print_are_readable(browser, pages):
     shades = {}
     for dark in (False, True):

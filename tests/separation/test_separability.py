@@ -539,6 +539,7 @@ def has_no_softmax_optimum(X, codes, K, intercept):
     return -found.fun > 0.5
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10_000),
     K=st.integers(3, 4),

@@ -65,6 +65,7 @@ def test_smallest_history_keeps_the_first_two_and_the_latest(capacity):
     assert filled(100, capacity)["step"].tolist() == [0, 1, 99]
 
 
+@pytest.mark.slow
 def test_million_records_stay_bounded():
     history = History(capacity=1000)
     for k in range(10**6):

@@ -68,6 +68,7 @@ def test_least_squares_equals_numpys(to, seed, n, d, weighted, intercept, C):
     check(model, oracle(X, y, s, C, intercept), 1e-7)
 
 
+@pytest.mark.slow
 @unproven
 @every_format
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(8, 40), d=st.integers(5, 30), weighted=st.booleans())

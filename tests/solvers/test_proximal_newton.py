@@ -139,6 +139,7 @@ def without_working_set(C, r):
         return ProximalNewton(tol=1e-7).solve(Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [1.0, 30.0])
 @pytest.mark.parametrize("gram", [0, 10_000], ids=["columns", "gram"])
 @pytest.mark.parametrize("r", [1.0, 0.7])

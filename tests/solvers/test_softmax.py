@@ -201,6 +201,7 @@ for X in (rng.standard_normal((4000, 300)), sparse.random_array((4000, 5000), de
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit():
     def run(threads):
         environment = {"LINSEP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
