@@ -238,8 +238,8 @@ def reading_section(bench: Bench) -> Iterator[Line]:
 # csv: covtype
 
 
-def csv_section(bench: Bench) -> Iterator[Line]:
-    """Fit from CSV against pandas and scikit-learn, and predict the same file."""
+def covtype_file(bench: Bench) -> tuple[Path, int]:
+    """Write covtype with a header, class 2 against the rest; return the file and its rows."""
     table, rows = bench.folder / "covtype.csv", 0
     with gzip.open(bench.data / "covtype.data.gz", "rt") as lines, table.open("w") as file:
         file.write(",".join([*(f"x{j}" for j in range(54)), "cover"]) + "\n")
@@ -248,6 +248,12 @@ def csv_section(bench: Bench) -> Iterator[Line]:
                 numbers, _, kind = values.rpartition(",")
                 file.write(f"{numbers},{int(kind == '2')}\n")
                 rows += 1
+    return table, rows
+
+
+def csv_section(bench: Bench) -> Iterator[Line]:
+    """Fit from CSV against pandas and scikit-learn, and predict the same file."""
+    table, rows = covtype_file(bench)
     model, script = bench.folder / "covtype.json", bench.folder / "script.py"
     script.write_text(SKLEARN_SCRIPT)
     ours = bench.run(bench.bin / "linsep", "fit", table, "--target", "cover", "-o", model)

@@ -1,10 +1,10 @@
 """How long fits, passes, checks and streamed fits take, against another state of this project: ratios in one run.
 
-    LINSEP_DATA=… python benchmarks/side_by_side.py --against <another checkout> [--what fits passes verify streams]
+    LINSEP_DATA=… python benchmarks/side_by_side.py --against <another checkout> [--what fits passes verify streams files]
 
 Each checkout does the same work on the same data in a process of its own, the checkouts by turns; the least time of
-each counts. The kernels of both have to be built (`pip install -e .`, or copied beside `_core`). Without the data of
-the race, its problems are left out.
+each counts. Both are installed with their kernels, each in the `.venv` of its folder; a checkout that turns out to run
+the other's code is an error. Without the data of the race, its problems and files are left out.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def models() -> Iterator[tuple[str, Any, tuple[Any, Any]]]:
         yield f"{words}, {name}", model, data[name]
 
 
-def fits() -> Iterator[Task]:
+def fits(_: Path) -> Iterator[Task]:
     """Yield the fits of every kind of model, and of the race's problems to 1e-4 and 1e-6."""
     import linsep
 
@@ -93,7 +93,7 @@ def fits() -> Iterator[Task]:
             yield f"{name}, hinge, {tol:g}", lambda X=X, y=y, model=hinge: model.fit(X, y)
 
 
-def passes() -> Iterator[Task]:
+def passes(_: Path) -> Iterator[Task]:
     """Yield one pass over data in memory: the objective and its gradient."""
     from linsep._core import Rows
     from linsep.losses import Logistic
@@ -111,7 +111,7 @@ def passes() -> Iterator[Task]:
         yield f"pass over {n:,} × {d}", lambda p=problem, w=w, many=many: [p.evaluate(w, 0.1) for _ in range(many)]
 
 
-def checks() -> Iterator[Task]:
+def checks(_: Path) -> Iterator[Task]:
     """Yield the checks of fitted models of every kind."""
     from linsep import verify
 
@@ -122,53 +122,59 @@ def checks() -> Iterator[Task]:
         yield f"verify {name}", lambda model=model, X=X, y=y: verify(model, X, y)
 
 
-def streams() -> Iterator[Task]:
-    """Yield fits by the command line with little memory, each a process."""
-    from linsep._core import Rows  # noqa: F401  # so that a checkout without kernels is told at once
+def fitted_by_command(*words: Path | str) -> Callable[[], Any]:
+    """Return a task that runs `linsep` with these words in a process of its own."""
+    command = [sys.executable, "-c", "from linsep.cli import run; run()", *map(str, words)]
+    return lambda: subprocess.run(command, check=True, capture_output=True)
 
-    rng, folder = np.random.default_rng(0), Path(tempfile.mkdtemp())
+
+def streams(folder: Path) -> Iterator[Task]:
+    """Yield fits by the command line with little memory, each a process."""
+    rng, names = np.random.default_rng(0), ",".join([*(f"f{j}" for j in range(30)), "y"])
     X = rng.normal(size=(300_000, 30)).round(4)
     scores = np.column_stack([X @ rng.normal(size=30) + rng.gumbel(size=len(X)) for _ in range(3)])
-    names = ",".join([f"f{j}" for j in range(30)])
     for labels, kind in (((scores[:, 0] > 0).astype(int), "two"), (scores.argmax(axis=1), "three")):
         path = folder / f"{kind}.csv"
-        np.savetxt(
-            path,
-            np.column_stack([X, labels]),
-            fmt=["%g"] * 30 + ["%d"],
-            delimiter=",",
-            comments="",
-            header=f"{names},y",
-        )
+        if not path.exists():
+            np.savetxt(path, np.column_stack([X, labels]), ["%g"] * 30 + ["%d"], ",", header=names, comments="")
         for loss in ("logistic", "hinge") if kind == "two" else ("logistic",):
-            words = [
-                "fit",
-                str(path),
-                "--target",
-                "y",
-                "--loss",
-                loss,
-                "--max-memory",
-                "500MB",
-                "--output",
-                str(folder / "m.json"),
-            ]
-            command = [sys.executable, "-c", "from linsep.cli import run; run()", *words]
-            yield (
-                f"streamed {loss}, {kind} classes",
-                lambda command=command: subprocess.run(command, check=True, capture_output=True),
-            )
+            words = ("fit", path, "--target", "y", "--loss", loss, "--max-memory", "500MB", "-o", folder / "m.json")
+            yield f"streamed {loss}, {kind} classes", fitted_by_command(*words)
 
 
-WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams}
+def files(folder: Path) -> Iterator[Task]:
+    """Yield the commands of files.py and larger_than_memory.py on smaller files, from start to model file."""
+    if "LINSEP_DATA" not in os.environ:
+        return
+    import larger_than_memory
+    from files import Bench, covtype_file, debian_files
+
+    data = Path(os.environ["LINSEP_DATA"])
+    bench = Bench(argparse.Namespace(data=data, size=2e8), folder)
+    text, table, large = folder / "debian.svm", folder / "covtype.csv", folder / "large.parquet"
+    if not text.exists():
+        debian_files(bench)
+        covtype_file(bench)
+        larger_than_memory.write_parquet(data, large, 5e8)
+    model = folder / "covtype.json"
+    for loss in ("logistic", "hinge"):
+        yield f"LIBSVM text, {loss}", fitted_by_command("fit", text, "--loss", loss, "-o", folder / "text.json")
+    yield "covtype from CSV", fitted_by_command("fit", table, "--target", "cover", "-o", model)
+    yield "predict covtype's CSV", fitted_by_command("predict", model, table, "-o", folder / "out.csv")
+    words = ("fit", large, "--target", "y", "-o", folder / "large.json")
+    yield "Parquet of 500 MB", fitted_by_command(*words)
+    yield "Parquet of 500 MB in 256 MB", fitted_by_command(*words, "--max-memory", "256MB")
 
 
-def measure(what: str, seconds: float, only: list[str]) -> dict[str, float]:
+WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams, "files": files}
+
+
+def measure(what: str, seconds: float, only: list[str], folder: Path) -> dict[str, float]:
     """Return the least seconds that each task takes in this process, repeated for so long."""
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, task in WHAT[what]():
+        for name, task in WHAT[what](folder):
             if only and not any(word in name for word in only):
                 continue
             task()
@@ -181,14 +187,19 @@ def measure(what: str, seconds: float, only: list[str]) -> dict[str, float]:
     return found
 
 
-def measured_in(checkout: Path, what: str, seconds: float, only: list[str]) -> dict[str, float]:
+def measured_in(checkout: Path, what: str, seconds: float, only: list[str], folder: str) -> dict[str, float]:
     """Return what `measure` finds in a process that uses that checkout."""
-    command = [sys.executable, __file__, "--measure", what, "--seconds", str(seconds), "--only", *only]
+    own = checkout / ".venv" / "bin" / "python"
+    words = ["--measure", what, "--seconds", str(seconds), "--folder", folder, "--only", *only]
+    command = [str(own if own.exists() else sys.executable), __file__, *words]
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if run.returncode:
         raise SystemExit(f"{checkout}: {run.stderr}")
-    return dict(json.loads(run.stdout))
+    used, found = json.loads(run.stdout)
+    if not Path(used).resolve().is_relative_to(checkout.resolve()):
+        raise SystemExit(f"{checkout}: its process uses {used}; install that checkout in a .venv of its folder")
+    return dict(found)
 
 
 def main() -> None:
@@ -198,20 +209,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="how long a task is repeated in a round [1]")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=[], help="tasks whose name contains one of these words")
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--measure", choices=list(WHAT), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
-        print(json.dumps(measure(asked.measure, asked.seconds, asked.only)))
+        import linsep
+
+        found = measure(asked.measure, asked.seconds, asked.only, asked.folder)
+        print(json.dumps([linsep.__file__, found]))
         return
     if asked.against is None:
         parser.error("--against names the folder of another checkout to compare with")
     print(f"{'':44} {'here':>10} {'there':>10}   here / there")
-    for what in asked.what:
-        sides = (HERE, asked.against)
-        rounds = [[measured_in(tree, what, asked.seconds, asked.only) for tree in sides] for _ in range(asked.rounds)]
-        for name in rounds[0][0]:
-            here, there = (min(found[side][name] for found in rounds) for side in (0, 1))
-            print(f"{name:44} {here * 1e3:7.2f} ms {there * 1e3:7.2f} ms   {here / there:.2f}", flush=True)
+    sides = (HERE, asked.against)
+    with tempfile.TemporaryDirectory() as folder:
+        for what in asked.what:
+            ask = (what, asked.seconds, asked.only, folder)
+            rounds = [[measured_in(tree, *ask) for tree in sides] for _ in range(asked.rounds)]
+            for name in rounds[0][0]:
+                here, there = (min(found[side][name] for found in rounds) for side in (0, 1))
+                print(f"{name:44} {here * 1e3:7.2f} ms {there * 1e3:7.2f} ms   {here / there:.2f}", flush=True)
 
 
 if __name__ == "__main__":
