@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from .persistence.model_file import load, save
     from .persistence.verification import verify
+    from .selection.path import regularization_path
     from .separation.recession import Estimates, estimates
     from .separation.verdict import NotSeparableError, Separability, separability
 
@@ -49,6 +50,7 @@ __all__ = [
     "load",
     "losses",
     "penalties",
+    "regularization_path",
     "save",
     "schedules",
     "separability",
@@ -63,6 +65,7 @@ ROOMS = {
     "analysis.comparison": ["compare"],
     "persistence.model_file": ["load", "save"],
     "persistence.verification": ["verify"],
+    "selection.path": ["regularization_path"],
     "separation.recession": ["Estimates", "estimates"],
     "separation.verdict": ["NotSeparableError", "Separability", "separability"],
 }

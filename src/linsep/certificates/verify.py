@@ -21,6 +21,7 @@ from .case import GIVEN, STATED, Case, exactly
 from .gap.certificate import Certificate, Certificates
 from .kinds.margin import MarginCertificate
 from .outcome import ClaimError, Verification
+from .path import PathCertificate
 from .proof import PROOFS, Proof, check_kinds
 from .training_data import TrainingData
 
@@ -49,7 +50,7 @@ def check(
     time_limit : float, optional
         Seconds for exact arithmetic.
     """
-    said = said.proof if isinstance(said, NotSeparableError) else said
+    said = said.proof if isinstance(said, NotSeparableError) else getattr(said, "certificate", said)
     examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
     if data is not None:
         if difference := data_hash.differs(data, data_hash.data_hash(examples.X, y, sample_weight)):
@@ -87,7 +88,7 @@ def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float
     if isinstance(said, Separability | Estimates):
         found = said.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
         return replace(exactly(found, "the proof, on every example it speaks of"), unchecked=("feature_names",))
-    if not isinstance(said, MarginCertificate | Certificate | Certificates):
+    if not isinstance(said, MarginCertificate | Certificate | Certificates | PathCertificate):
         raise TypeError(f"{said!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
     outcome = said.check(examples, time_limit)
     return replace(outcome, unchecked=("tol", *outcome.unchecked)) if outcome else outcome

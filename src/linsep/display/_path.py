@@ -116,6 +116,23 @@ class RegularizationPathDisplay(Display):
         title = f"weights that speak for {model.sides(k)}"
         return cls(asked, weights[:, k], model.names, marked, title).plot(ax, **drawing)
 
+    @classmethod
+    def from_path(cls, path: Any, *, plane: int = 0, feature_names: ArrayLike | None = None, ax: Any = None) -> Self:
+        """Draw the weights of one plane along a path of `linsep.regularization_path`.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+        plane : int, default=0
+            Which one, with more than two classes.
+        feature_names : list of str, optional
+        ax : matplotlib Axes, optional
+        """
+        pyplot()
+        model = read(path.models[-1], feature_names)
+        title = f"weights that speak for {model.sides(plane)}; within {path.tol:g} of the optimum at every C"
+        return cls(path.Cs, path.coefs[:, plane], model.names, None, title).plot(ax)
+
     def plot(self, ax: Any = None, *, top: int = 8, title: str | None = None) -> Self:
         """Draw the path of every weight; the `top` largest ones at the end have colours and names."""
         (ax,) = self._axes(ax, size=(7.4, 4.8))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .. import _core
@@ -69,10 +70,14 @@ class Fitting(Input, Warnings):
         _core.warn_if_slow()
         self._check_parameters()
         self._column_names = column_names.get()
+        return self._learn(*self._examples(X, y, sample_weight))
+
+    def _examples(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[InMemory, NDArray[Any]]:
+        """Return the examples as a fit takes them, and the labels of their classes."""
         X, y = self._check_X(X, y, reset=not self._goes_on())
         classes, codes = self._encode(y)
         weight = self._sample_weight(sample_weight, len(codes))
-        return self._learn(InMemory(self._rows(X), codes, weight), classes)
+        return InMemory(self._rows(X), codes, weight), classes
 
     def fit_examples(
         self,
@@ -292,6 +297,18 @@ class Fitting(Input, Warnings):
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""
+
+
+def posed(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Any, InMemory, NDArray[Any]]:
+    """Return a copy of an estimator that knows the columns, the examples as it takes them, and their classes.
+
+    So that many fits on the same data, by `fit_examples`, look at these once.
+    """
+    model = clone(estimator)
+    model._check_parameters()
+    return model, *model._examples(X, y, sample_weight)
 
 
 def _joined(starts: list[Start]) -> Start:

@@ -1,0 +1,1 @@
+"""Choosing: C by its whole path or by cross-validation, thresholds, probabilities, features."""
