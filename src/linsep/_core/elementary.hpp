@@ -1,6 +1,6 @@
 // exp and log for losses, without branches or calls: a loop over many examples becomes one over packs of them.
 //
-// Both are within two units in the last place (tests/test_core.py); the C library's are within one, one at a time.
+// Both are within two units in the last place (tests/core/test_objective.py); the C library's are within one, one at a time.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,0 +1,160 @@
+"""Hessians, and descent by coordinates on them: the compiled kernels against the plain twins and the minimum."""
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
+from linsep._core import Rows, reference
+
+
+@every_kernel
+@given(**shapes, **formats)
+@settings(max_examples=40, deadline=None)
+def test_the_gram_matrix_of_sparse_rows(kernels, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind if kind != "dense" else np.int32, dtype)
+    for i in range(n):  # out of order in every second row
+        if i % 2:
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            X.indices[part], X.data[part] = X.indices[part][::-1].copy(), X.data[part][::-1].copy()
+    h, which = rng.random(n), rng.permutation(n)[: n // 2 + 1]
+    out = np.zeros((d + 1, d + 1))
+    kernels.gram(handle(kernels, X), h, which, out, 2)
+    rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
+    np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), atol=1e-10)
+
+
+@every_kernel
+@given(n=st.integers(1, 150), d=st.integers(1, 70), seed=st.integers(0, 2**32 - 1), **formats)
+@settings(max_examples=40, deadline=None)
+def test_the_gram_matrix_of_narrow_rows(kernels, n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)).astype(dtype)
+    if kind != "dense":
+        X = sparse.csr_array(np.where(rng.random((n, d)) < 0.8, X, dtype(0)))
+        X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    h, which = rng.random(n), rng.permutation(n)[: n // 2 + 1]
+    out = np.zeros((d + 1, d + 1))
+    kernels.gram(handle(kernels, X), h, which, out, 2)
+    rows = np.hstack([as_double(X), np.ones((n, 1))])[which]
+    np.testing.assert_allclose(np.tril(out), np.tril(rows.T @ (h[which, None] * rows)), rtol=1e-12, atol=1e-11)
+
+
+def test_the_hessian_of_narrow_rows_is_the_same_for_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, h = Rows(rng.standard_normal((40_000, 30))), rng.random(40_000)
+    assert rows.narrow
+    found = []
+    for number in ("1", "2", "3"):
+        monkeypatch.setenv("LINSEP_NUM_THREADS", number)
+        found.append(np.tril(rows.gram(h, np.arange(rows.n))))
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@every_kernel
+@given(z=st.one_of(st.floats(-800, 800), st.floats(-2, 2)))
+@settings(max_examples=300, deadline=None)
+def test_the_compiled_logistic_loss_is_right_to_the_last_digits(kernels, z):
+    X, y, w, u, h, sums = np.ones((1, 1)), np.ones(1), np.array([z]), np.empty(1), np.empty(1), np.empty(5)
+    kernels.evaluate(kernels.dense(X), y, None, "logistic", w, 0.0, False, u, h, sums, 1)
+    with localcontext(prec=400):  # 1 + e is not 1 for the smallest e
+        e = (-Decimal(z)).exp()
+        exact = (1 + e).ln(), -e / (1 + e), e / (1 + e) ** 2
+    least = 1e-307  # below it a float has fewer digits
+    for ours, theirs in zip((sums[2], u[0], h[0]), exact, strict=True):
+        assert abs(ours - float(theirs)) <= 6 * np.finfo(float).eps * abs(float(theirs)) + least
+
+
+def is_minimum(q, w, l1, accuracy):
+    """Whether −q is a slope of l1 ‖·‖₁ at w, to within `accuracy`."""
+    at_zero = np.maximum(np.abs(q) - l1, 0.0)
+    return bool((np.where(w == 0, at_zero, np.abs(q + l1 * np.sign(w))) <= accuracy).all())
+
+
+def check_gram_descent(kernels, m, seed, l1, walks):
+    """So many passes, to such an accuracy, of the kernels and those beside them; the last ends at the minimum."""
+    rng = np.random.default_rng(seed)
+    B = rng.standard_normal((m + 2, m))
+    B[:, rng.random(m) < 0.2] = 0.0  # coordinates along which nothing bends stay where they are
+    H, start, slope = B.T @ B, rng.standard_normal(m) * (rng.random(m) < 0.5), rng.standard_normal(m)
+    for passes, accuracy, beside in walks:
+        ran = []
+        for module in (kernels, *beside):
+            q, w = slope.copy(), start.copy()
+            largest = module.gram_descent(H, l1, accuracy, passes, q, w)
+            np.testing.assert_allclose(q, slope + H @ (w - start), atol=1e-9)
+            ran.append((np.array([largest]), q, w))
+        for ours, theirs in zip(ran[0], ran[-1], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+    bends = np.diag(H) > 0
+    assert is_minimum(q[bends], w[bends], l1, 1e-6)
+    np.testing.assert_array_equal(w[~bends], start[~bends])
+
+
+gram_matrices = given(m=st.integers(1, 20), seed=st.integers(0, 2**32 - 1), l1=st.sampled_from([0.0, 0.3, 100.0]))
+
+
+@every_kernel
+@gram_matrices
+@settings(max_examples=60, deadline=None)
+def test_descent_on_a_gram_matrix_equals_the_reference_and_ends_at_the_minimum(kernels, m, seed, l1):
+    # The same passes as the reference, which takes long for many; at the end the minimum itself is the oracle.
+    beside = (reference,)
+    check_gram_descent(
+        kernels, m, seed, l1, [(1, 0.0, beside), (3, 0.0, beside), (100, 0.0, beside), (20_000, 1e-10, ())]
+    )
+
+
+@pytest.mark.slow
+@every_kernel
+@gram_matrices
+@settings(max_examples=60, deadline=None)
+def test_descent_on_a_gram_matrix_equals_the_reference_to_the_end(kernels, m, seed, l1):
+    check_gram_descent(kernels, m, seed, l1, [(20_000, 1e-10, (reference,))])
+
+
+def check_column_descent(n, d, seed, kind, dtype, compiled, unpacked):
+    """One pass, and passes to the minimum: the reference's end is found on A itself, or on A unpacked."""
+    rng = np.random.default_rng(seed)
+    A, l1, l2 = matrix(rng, n, d, kind, dtype), 0.3, 0.1
+    u = rng.standard_normal(d)
+    c = as_double(A) @ (u / (np.linalg.norm(u) * 1.5))  # so that A Aᵀ − c cᵀ bends upwards
+    H = as_double(A) @ as_double(A).T - np.outer(c, c) + l2 * np.eye(n)
+    bend, slope = np.diag(H).copy(), rng.standard_normal(n)
+    w = rng.standard_normal(n) * (rng.random(n) < 0.5)
+
+    def run(module, rows, passes, accuracy):
+        delta, t, along = np.zeros(n), np.zeros(d), np.zeros(1)
+        module.column_descent(rows, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
+        np.testing.assert_allclose(t, as_double(A).T @ delta, atol=1e-9)
+        np.testing.assert_allclose(along, c @ delta, atol=1e-9)
+        return delta
+
+    once, end = run(reference, A, 1, 0.0), run(reference, as_double(A) if unpacked else A, 20_000, 1e-11)
+    assert is_minimum(slope + H @ end, w + end, l1, 1e-6)
+    for kernels in compiled:
+        np.testing.assert_allclose(run(kernels, handle(kernels, A), 1, 0.0), once, atol=1e-7)
+        np.testing.assert_allclose(run(kernels, handle(kernels, A), 20_000, 1e-11), end, atol=1e-7)
+
+
+columns = given(n=st.integers(1, 12), d=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), **formats)
+
+
+@columns
+@settings(max_examples=60, deadline=None)
+def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(n, d, seed, kind, dtype):
+    # The reference takes long to its end: once for all kernels, and with rows that need no unpacking.
+    check_column_descent(n, d, seed, kind, dtype, COMPILED, unpacked=True)
+
+
+@pytest.mark.slow
+@every_kernel
+@columns
+@settings(max_examples=60, deadline=None)
+def test_descent_by_columns_equals_the_reference_for_each_kernel_on_the_same_rows(kernels, n, d, seed, kind, dtype):
+    check_column_descent(n, d, seed, kind, dtype, [kernels], unpacked=False)
