@@ -13,7 +13,7 @@ from linsep.penalties import L2
 from linsep.schedules import Constant
 from linsep.solvers import STOPPED_BY_OBSERVER, Newton
 from linsep.solvers.first_order.step_watch import StepWatch
-from linsep.solvers.run import EndOfRun, GapRun, Run, SteppedRun, no_step_lowers
+from linsep.solvers.run import EndOfRun, GapRun, GapSolver, Run, SteppedRun, no_step_lowers
 from linsep.stopping import MaxIterations, ParameterChange, Progress
 from storage import STORAGES, STREAMED, Workspace, rows_of_classes
 
@@ -189,3 +189,8 @@ def test_a_run_over_blocks_records_means_over_all_rows_and_tells_of_every_pass(t
     assert objectives == sorted(objectives, reverse=True)
     assert [passes for passes, _ in told] == list(range(1, len(told) + 1))
     assert told[-1][1] <= 1e-8 < told[0][1]
+
+
+def test_a_solver_that_stops_at_a_gap_must_say_how_it_runs():
+    with pytest.raises(TypeError, match="abstract"):
+        GapSolver()

@@ -6,6 +6,7 @@ deep inside, ``raise EndOfRun(why)`` leads out of there, and so does Ctrl-C. Wha
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class GapSolver:
+class GapSolver(ABC):
     """A solver that stops at a gap, `tol`, or after `max_iter` iterations; examples may be in memory or in blocks."""
 
     tol: float = 1e-4
@@ -138,9 +139,9 @@ class GapSolver:
         result: Result = self._run(objective, seed, observer, workspace).result(start)
         return result
 
+    @abstractmethod
     def _run(self, objective: Objective, *told: Any) -> Any:
         """Return a run that is told a seed, an observer and a workspace."""
-        raise NotImplementedError
 
 
 class Measured(Protocol):
