@@ -20,6 +20,7 @@ from .options import (
     Reading,
     Scaling,
     Seed,
+    Several,
     Source,
     Target,
     Tolerance,
@@ -57,9 +58,9 @@ class Counting:
     sample_weight: str | None = None
     successes: str | None = None
     trials: str | None = None
-    class_weight: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    class_weight: Several = ()
     balanced: bool = False
-    reference: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    reference: Several = ()
 
     def by_class(self) -> tuple[str, ...]:
         """Return what is said of the classes."""
@@ -122,13 +123,14 @@ def fit(
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
-    from ..workflows import holding_out, training
-    from ..workflows.preparation import prepare
+    from ..workflows import training
 
     ready(output, data)
     chosen = training.parse_C(C)
     if chosen is None and not scaling:
         raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
+    settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
+    asked = columns.asked(reading)
     if max_memory is not None:
         if not (scaling and intercept):
             raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
@@ -136,49 +138,68 @@ def fit(
             raise ValueError(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
             )
-        asked: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
-        asked |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
-        asked |= dict(output=output, scratch=scratch, resume=resume, **columns.asked(reading))
-        return _fit_in_parts(data, target, chosen, max_memory, asked, json)
+        settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
+        settings |= dict(output=output, scratch=scratch, resume=resume, **asked)
+        return _fit_in_parts(data, target, chosen, max_memory, settings, json)
     if scratch is not None or not resume:
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
-        asked = columns.asked(reading)
-        scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
-        weighing, keep_frame = counting.weighing(), chosen is None or test_share is not None
-        examples = prepare(data, target, keep_frame=keep_frame, scaled=scaled, weighing=weighing, **asked)
-        held, kept = None, dict[str, Any]()
-        if test_share is not None:
-            examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=scaled)
-            kept[holding_out.SECTION] = split.to_dict()
+    asked |= dict(weighing=counting.weighing(), scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
+    with Waiting(f"reading {data}") as waiting:
+        examples, held, kept = _examples(data, target, asked, test_share, seed, keep_frame=chosen is None)
         by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
-        from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
-        from ..workflows import summaries
-        from ..workflows.reference import Reference
-
-        settings: dict[str, Any] = dict(l1_ratio=l1_ratio, tol=tol, class_weight=by_class, seed=seed)
-        settings["fit_intercept"] = intercept
+        settings |= dict(class_weight=by_class, fit_intercept=intercept)
         scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
-            chosen, scores = training.choose_C(training.estimator(loss, **settings), examples, seed)
-        waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
-        with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
-            hashed = None if output is None else pool.submit(training.hashed, examples)
-            suspicious = pool.submit(training.doubts, examples)
-            model = training.estimator(loss, C=chosen, **settings)
-            reference = Reference.chosen(counting.reference, examples.encoding, penalised=bool(np.isfinite(chosen)))
-            interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
-            reference = reference.with_estimates(examples, model)
-            waiting.on("looking for what is suspicious")
-            doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
-        if output is not None and hashed is not None:
-            encoding = training.kept_encoding(examples, model, reference) | kept
-            save(model, output, data=hashed.result(), encoding=encoding)
-    for remark in (*examples.notes, *doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
+            chosen, scores = training.choose_C(training.estimator(**settings), examples, seed)
+        model = training.estimator(C=chosen, **settings)
+        facts, interrupted = _fit_in_memory(examples, model, chosen, counting.reference, output, kept, waiting)
+    for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(summaries.Facts.of(examples, model, doubts, reference), model, scores, output, json, held)
+    return _print_fit(facts, model, scores, output, json, held)
+
+
+def _examples(
+    data: str, target: str | None, asked: dict[str, Any], test_share: float | None, seed: int, *, keep_frame: bool
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the rows to fit, those held out for a test or None, and what a model file keeps of that."""
+    from ..workflows import holding_out
+    from ..workflows.preparation import prepare
+
+    examples = prepare(data, target, keep_frame=keep_frame or test_share is not None, **asked)
+    if test_share is None:
+        return examples, None, {}
+    examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=asked["scaled"])
+    return examples, held, {holding_out.SECTION: split.to_dict()}
+
+
+def _fit_in_memory(
+    examples: Any,
+    model: Any,
+    C: float,
+    levels: tuple[str, ...],
+    output: Path | None,
+    kept: dict[str, Any],
+    waiting: Waiting,
+) -> tuple[Any, bool]:
+    """Fit and write the model; return what there is to say of the rows, and whether the user put an end to it."""
+    from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
+    from ..workflows import summaries, training
+    from ..workflows.reference import Reference
+
+    waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
+    with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
+        hashed = None if output is None else pool.submit(training.hashed, examples)
+        suspicious = pool.submit(training.doubts, examples)
+        reference = Reference.chosen(levels, examples.encoding, penalised=bool(np.isfinite(C)))
+        interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
+        reference = reference.with_estimates(examples, model)
+        waiting.on("looking for what is suspicious")
+        doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
+    if output is not None and hashed is not None:
+        encoding = training.kept_encoding(examples, model, reference) | kept
+        save(model, output, data=hashed.result(), encoding=encoding)
+    return summaries.Facts.of(examples, model, doubts, reference), interrupted
 
 
 def _print_fit(
@@ -250,8 +271,7 @@ def separable(
     from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
 
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
+    with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
@@ -297,8 +317,7 @@ def compare(
     from ..workflows.preparation import encoded, prepare
     from ..workflows.summaries import finite
 
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
+    with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
         waiting.on("fitting every loss")
@@ -368,8 +387,7 @@ def replay(
     check_ending(output)
     ready(output, data)
     method = Method(loss, solver, order, C, schedule, eta, max_iter, intercept)
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
+    with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, scaled=scaling, **columns.asked(reading))
         waiting.on("fitting, step by step")
         film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)

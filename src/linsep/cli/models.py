@@ -78,8 +78,7 @@ def evaluate(
     from ..workflows.preparation import encoded
 
     found = _read(model)
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
+    with Waiting(f"reading {data}") as waiting:
         asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
         examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
@@ -132,8 +131,7 @@ def verify(
     if rows is not None:
         ready(rows, model, data)
     found = _read(model)
-    with Waiting() as waiting:
-        waiting.on(f"reading {data}")
+    with Waiting(f"reading {data}") as waiting:
         in_parts = not (independent or rows or holding_out.split_of(found))
         if in_parts and checking_streams.is_long(found.model, data):
             hints = reading.hints()
@@ -206,8 +204,7 @@ def report(
 
     ready(output, model, data, train)
     found = _read(model)
-    with Waiting() as waiting:
-        waiting.on(f"reading {data} and measuring")
+    with Waiting(f"reading {data} and measuring") as waiting:
         options: dict[str, Any] = dict(model=model, train=train, hints=reading.hints(), time_limit=time_limit)
         content = report_model(found, data, target, **options)
         waiting.on(f"writing {output}")

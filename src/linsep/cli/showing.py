@@ -42,8 +42,7 @@ def demo(
 
     ready(output)
     importlib.import_module("rich")  # whatever is missing is said before the work, not after it
-    with Waiting() as waiting:
-        waiting.on("fitting every model to the images")
+    with Waiting("fitting every model to the images") as waiting:
         found = demonstration.run(_demo_images(data), seed=seed, noise=noise)
         waiting.on(f"writing {output}")
         write_atomically(output, demonstration.page(found).encode())
@@ -86,20 +85,9 @@ def doctor(*, json: Json = False) -> int:
 def _installation() -> dict[str, Any]:
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
-    names = (
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "narwhals",
-        "cyclopts",
-        "rich",
-        "pyarrow",
-        "pandas",
-        "polars",
-        "onnx",
-        "matplotlib",
-        "python-calamine",
-    )
+    from . import EXTRAS
+
+    names = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "polars", *EXTRAS)
     return {
         "linsep": __version__,
         "kernels": _core.kernels_in_use(),
@@ -107,7 +95,7 @@ def _installation() -> dict[str, Any]:
         "threads of": {pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": f"{platform.system()} {platform.release()} on {platform.machine()}, {os.cpu_count()} processors",
-        "packages": {name: _version(name) for name in names},
+        "packages": {name.replace("_", "-"): _version(name) for name in names},
         "LINSEP_DATA": os.environ.get("LINSEP_DATA"),
     }
 

@@ -72,8 +72,8 @@ def print_styled(render: Callable[[bool], str]) -> None:
 class Waiting:
     """Says on standard error what is going on, once it has taken more than a second; and how fast rows go by."""
 
-    def __init__(self, patience: float = 1.0) -> None:
-        self._patience, self._began, self._what = patience, time.monotonic(), ""
+    def __init__(self, what: str = "", patience: float = 1.0) -> None:
+        self._patience, self._began, self._what = patience, time.monotonic(), what
         self._lock = threading.Lock()
         self._status: Any = None
         self._timer: threading.Timer | None = None
@@ -81,6 +81,8 @@ class Waiting:
         self._what_began = "", 0.0, 0
 
     def __enter__(self) -> Waiting:
+        if self._what:
+            self.on(self._what)
         return self
 
     def __exit__(self, *failure: object) -> None:
