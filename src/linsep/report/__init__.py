@@ -33,7 +33,7 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any, y: ArrayLike,
     X, y
         Rows to measure it on, best those that it was not fitted on.
     **about
-        More about the data: see `compute`.
+        More about the data: see `linsep.report.content.About`.
     """
     content = compute(model, X, y, **about)
     write_atomically(path, render(content).encode())

@@ -23,7 +23,7 @@ from .mistakes import Cells, Mistake
 from .quality import Bin, Histogram
 from .thresholds import Curve
 
-__all__ = ["Content", "compute", "in_words", "render"]
+__all__ = ["About", "Content", "compute", "in_words", "render"]
 
 #: Seconds that the search for a proof of separability may take.
 PROOF_SECONDS = 10.0
@@ -31,41 +31,7 @@ PROOF_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Content:
-    """All that a report says.
-
-    Attributes
-    ----------
-    title, objective, objective_in_words, recheck : str
-    proof : list of str
-    is_proven : bool
-    facts : list of (str, str)
-        What was fitted, in a few words each.
-    evaluation : Evaluation
-    curve : Curve or None
-        With two classes only.
-    calibration : list of Bin or None
-        Where there are probabilities.
-    weights : list of Weights
-    margins : Histogram
-    mistakes : list of Mistake
-        The worst first.
-    n_mistakes : int
-    separability : list of str
-        One sentence for two classes, one a class for more.
-    is_decided : bool
-        Whether all of them are verdicts.
-    journeys : list of Journey
-        Empty where nothing was recorded.
-    suspects : list of Suspect
-    unseen : bool or None
-        Whether the rows are others than those of the fit; None where that is not known.
-    knows_fit : bool
-        Whether separability and what to watch out for are told of the rows of the fit, not of the measured ones.
-    said_of_rows : str
-        Where the rows come from, where more is to be said of that.
-    notes : list of str
-        What else a reader should know of the data.
-    """
+    """All that a report says."""
 
     title: str
     objective: str
@@ -73,47 +39,61 @@ class Content:
     proof: list[str]
     is_proven: bool
     recheck: str
-    facts: list[tuple[str, str]]
+    facts: list[tuple[str, str]]  # what was fitted, in a few words each
     evaluation: Evaluation
-    curve: Curve | None
-    calibration: list[Bin] | None
+    curve: Curve | None  # with two classes only
+    calibration: list[Bin] | None  # where there are probabilities
     weights: list[Weights]
     margins: Histogram
-    mistakes: list[Mistake]
+    mistakes: list[Mistake]  # the worst first
     n_mistakes: int
-    separability: list[str]
-    is_decided: bool
-    journeys: list[Journey]
+    separability: list[str]  # one sentence for two classes, one a class for more
+    is_decided: bool  # whether all of them are verdicts
+    journeys: list[Journey]  # empty where nothing was recorded
     suspects: list[Suspect]
-    unseen: bool | None
-    knows_fit: bool
-    said_of_rows: str
-    notes: list[str]
+    unseen: bool | None  # whether the rows are others than those of the fit; None where that is not known
+    knows_fit: bool  # whether separability and what to watch out for are told of the rows of the fit
+    said_of_rows: str  # where the rows come from, where more is to be said of that
+    notes: list[str]  # what else a reader should know of the data
 
 
-def compute(
-    model: Any,
-    X: Any,
-    y: ArrayLike,
-    *,
-    training: tuple[Any, ArrayLike] | None = None,
-    unseen: bool | None = None,
-    names: Sequence[str] | None = None,
-    sources: Sequence[str] | None = None,
-    origins: Sequence[str] | None = None,
-    known: Importance | None = None,
-    per_unit: tuple[FloatArray, FloatArray] | None = None,
-    cells: Cells | None = None,
-    numbers: IntArray | None = None,
-    training_numbers: IntArray | None = None,
-    said_of_rows: str = "",
-    file_rows: FileRows | None = None,
-    threshold: float | None = None,
-    title: str | None = None,
-    recheck: str | None = None,
-    notes: Sequence[str] = (),
-    time_limit: float = PROOF_SECONDS,
-) -> Content:
+@dataclass(frozen=True)
+class About:
+    """What `compute` may be told of a model and its rows."""
+
+    #: The rows that it was fitted on, where these are others: separability and what to watch out for are about these.
+    training: tuple[Any, ArrayLike] | None = None
+    #: Whether the model was not fitted on the rows of X; by default that is so where `training` are given.
+    unseen: bool | None = None
+    #: Of each column of X: what it is called, what it was made of, and the column of the file that this is part of.
+    names: Sequence[str] | None = None
+    sources: Sequence[str] | None = None
+    origins: Sequence[str] | None = None
+    #: How important what is in the rows of the fit, where that is known; else it is measured.
+    known: Importance | None = None
+    #: Weights and intercepts per unit of the file's columns, where X has them rescaled.
+    per_unit: tuple[FloatArray, FloatArray] | None = None
+    #: From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
+    cells: Cells | None = None
+    #: The number in the file, from 0, of each row of X and of the training rows, where these are some of them.
+    numbers: IntArray | None = None
+    training_numbers: IntArray | None = None
+    #: A sentence on where the rows come from.
+    said_of_rows: str = ""
+    #: What the columns of the file say in some rows of the fit: see `linsep.analysis.suspects`.
+    file_rows: FileRows | None = None
+    #: Where a score counts as positive.
+    threshold: float | None = None
+    #: The heading; the command that checks the proof again.
+    title: str | None = None
+    recheck: str = "linsep.verify(model, X_train, y_train)"
+    #: What else a reader should know of the data.
+    notes: Sequence[str] = ()
+    #: Seconds for the search for a proof of separability.
+    time_limit: float = PROOF_SECONDS
+
+
+def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
     """Return what a report of a model says.
 
     Parameters
@@ -121,32 +101,8 @@ def compute(
     model : fitted linear estimator
     X, y
         Rows to measure it on.
-    training : (X, y), optional
-        The rows that it was fitted on, where these are others: separability and what to watch out for are about these.
-    unseen : bool, optional
-        Whether the model was not fitted on the rows of X; by default that is so where `training` are given.
-    names, sources, origins : sequence of str, optional
-        Of each column of X: what it is called, what it was made of, and the column of the file that this is part of.
-    known : Importance, optional
-        How important what is in the rows of the fit, where that is known; else it is measured.
-    per_unit : (coef, intercept), optional
-        The weights per unit of the file's columns, where X has them rescaled.
-    cells : callable, optional
-        From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
-    numbers, training_numbers : array of int, optional
-        The number in the file, from 0, of each row of X and of the training rows, where these are some of them.
-    said_of_rows : str, optional
-        A sentence on where the rows come from.
-    file_rows : callable, optional
-        What the columns of the file say in some rows of the fit: see `linsep.analysis.suspects`.
-    threshold : float, optional
-        Where a score counts as positive.
-    title, recheck : str, optional
-        The heading; the command that checks the proof again.
-    notes : sequence of str, optional
-        What else a reader should know of the data.
-    time_limit : float, default=10
-        Seconds for the search for a proof of separability.
+    **told
+        More of them: see `About`.
 
     Examples
     --------
@@ -156,50 +112,47 @@ def compute(
     >>> found.n_mistakes, found.separability[0].split(":")[0]
     (0, 'separable')
     """
-    labels, plain = np.asarray(y), _plain(X)
+    about, labels, plain = About(**told), np.asarray(y), _plain(X)
     if labels.shape != (plain.shape[0],) or not len(labels):
         raise ValueError(
             f"y has shape {labels.shape}; a report needs one label for each of the {plain.shape[0]} rows of X"
         )
     X = X if hasattr(X, "columns") else plain
-    names = _names(model, X) if names is None else list(names)
-    codes = codes_of(labels, model.classes_)
-    distance, said = quality.distances(model, X, codes, threshold)
+    names = _names(model, X) if about.names is None else list(about.names)
+    origins = names if about.origins is None else about.origins
+    codes, training = codes_of(labels, model.classes_), about.training
+    distance, said = quality.distances(model, X, codes, about.threshold)
     fitted_on = (plain, labels) if training is None else (_plain(training[0]), np.asarray(training[1]))
-    origins = names if origins is None else origins
-    if cells is None and hasattr(X, "columns"):
-        cells = mistakes.frame_cells(X)
-    if known is None:
-        known = importance(fitted_on[0], model.coef_, origins)
-    counted = numbers if training is None else training_numbers
+    counted = about.numbers if training is None else about.training_numbers
+    known = importance(fitted_on[0], model.coef_, origins) if about.known is None else about.known
+    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, about.time_limit, counted)
+    cells = mistakes.frame_cells(X) if about.cells is None and hasattr(X, "columns") else about.cells
     average = np.asarray(fitted_on[0].mean(axis=0), dtype=np.float64).ravel()
     reasons = mistakes.Reasons(model.coef_, plain, average, names, origins, cells)
-    verdicts, is_decided = proofs.verdicts(model.classes_, *fitted_on, names, time_limit, counted)
+    look: Any = dict(names=names, sources=about.sources, file_rows=about.file_rows, numbers=counted)
     return Content(
-        title=title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
+        title=about.title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
         objective=str(model.objective_),
         objective_in_words=in_words(str(model.objective_)),
         proof=proofs.sentences(model),
         is_proven=proofs.is_proven(model),
-        recheck=recheck or "linsep.verify(model, X_train, y_train)",
+        recheck=about.recheck,
         facts=_facts(model, labels, training),
-        evaluation=evaluate(model, X, labels, threshold=threshold),
-        curve=thresholds.curve(model, X, codes, threshold),
+        evaluation=evaluate(model, X, labels, threshold=about.threshold),
+        curve=thresholds.curve(model, X, codes, about.threshold),
         calibration=quality.calibration(model, X, codes),
-        weights=learned.planes(model, names, origins, known, per_unit),
+        weights=learned.planes(model, names, origins, known, about.per_unit),
         margins=quality.histogram(distance, codes, model.classes_),
-        mistakes=mistakes.worst(model, codes, said, distance, reasons, numbers),
+        mistakes=mistakes.worst(model, codes, said, distance, reasons, about.numbers),
         n_mistakes=int((said != codes).sum()),
         separability=verdicts,
         is_decided=is_decided,
         journeys=learned.journeys(model),
-        suspects=suspects(
-            *fitted_on, names=names, sources=sources, coef=model.coef_, file_rows=file_rows, numbers=counted
-        ),
-        unseen=True if unseen is None and training is not None else unseen,
-        knows_fit=training is not None or unseen is False,
-        said_of_rows=said_of_rows,
-        notes=list(notes),
+        suspects=suspects(*fitted_on, coef=model.coef_, **look),
+        unseen=True if about.unseen is None and training is not None else about.unseen,
+        knows_fit=training is not None or about.unseen is False,
+        said_of_rows=about.said_of_rows,
+        notes=list(about.notes),
     )
 
 

@@ -27,38 +27,19 @@ SERIES = {
 
 @dataclass(frozen=True)
 class Weights:
-    """The most important weights of one plane, by name.
+    """The most important weights of one plane, by name."""
 
-    Attributes
-    ----------
-    towards, away : str
-        What positive and negative weights speak for.
-    names : list of str
-    weights, importance : array
-        In the same order; see `linsep.analysis.importance`.
-    intercept : float
-    per_unit : array or None
-        Per unit of the file's columns, where these were rescaled; and the intercept where all of them are 0.
-    intercept_at_zero : float or None
-    odds_ratios : list of float or None
-        e^w per unit, of two classes with probabilities.
-    columns : list of (str, float)
-        Columns of the file by importance, where features are parts of them.
-    left_out : int
-        How many weights there are besides.
-    """
-
-    towards: str
-    away: str
+    towards: str  # what positive weights speak for
+    away: str  # what negative ones do
     names: list[str]
-    weights: FloatArray
-    importance: FloatArray
+    weights: FloatArray  # in the same order
+    importance: FloatArray  # see `linsep.analysis.importance`
     intercept: float
-    per_unit: FloatArray | None
-    intercept_at_zero: float | None
-    odds_ratios: list[float] | None
-    columns: list[tuple[str, float]]
-    left_out: int
+    per_unit: FloatArray | None  # per unit of the file's columns, where these were rescaled
+    intercept_at_zero: float | None  # and the intercept where all of them are 0
+    odds_ratios: list[float] | None  # e^w per unit, of two classes with probabilities
+    columns: list[tuple[str, float]]  # columns of the file by importance, where features are parts of them
+    left_out: int  # how many weights there are besides
 
 
 def planes(

@@ -25,26 +25,14 @@ LONG = 30
 
 @dataclass(frozen=True)
 class Mistake:
-    """One row that is on the wrong side.
+    """One row that is on the wrong side."""
 
-    Attributes
-    ----------
-    row : int
-        Its number, from 1.
-    truth, said : str
-    distance : float
-    cells : list of (str, str)
-        Columns of the row, those that matter the most first.
-    pushes : dict
-        By how much a column moves the score from the truth towards what was said, against the average row.
-    """
-
-    row: int
+    row: int  # its number, from 1
     truth: str
     said: str
     distance: float
-    cells: list[tuple[str, str]]
-    pushes: dict[str, float]
+    cells: list[tuple[str, str]]  # columns of the row, those that matter the most first
+    pushes: dict[str, float]  # how much columns move the score from truth to what was said, against the average row
 
 
 def worst(
@@ -69,26 +57,14 @@ def worst(
 
 @dataclass(frozen=True)
 class Reasons:
-    """What moves the score of single rows, by the columns that their features are made of.
+    """What moves the score of single rows, by the columns that their features are made of."""
 
-    Attributes
-    ----------
-    coef : array of shape (K, d)
-    X : array or CSR array of shape (n, d)
-    average : array of shape (d,)
-        Of the rows of the fit.
-    names, origins : sequence of str
-        Of each feature, its own and that of its column.
-    cells : callable or None
-        From the number of a row to its cells by name; without it the features are what is shown.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # of shape (K, d)
     X: Any
-    average: FloatArray
-    names: Sequence[str]
-    origins: Sequence[str]
-    cells: Cells | None = None
+    average: FloatArray  # of the rows of the fit
+    names: Sequence[str]  # of each feature
+    origins: Sequence[str]  # of the column that it is part of
+    cells: Cells | None = None  # without it the features are what is shown
 
     def of(self, i: int, truth: int, said: int) -> tuple[list[tuple[str, str]], dict[str, float]]:
         """Return the cells of a row, those that matter the most first, and by how much columns push it to be wrong."""

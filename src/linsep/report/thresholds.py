@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import cut
@@ -24,35 +24,16 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 @dataclass(frozen=True)
 class Curve:
-    """What each threshold on the score would give.
+    """What each threshold on the score would give."""
 
-    Attributes
-    ----------
-    threshold : array
-        All that change something, in ascending order.
-    measures : dict
-        accuracy, precision and recall at each.
-    false_alarms : array
-        The share of the first class that is taken for the second, at each.
-    chosen, at_chosen : float, dict
-        The one in use.
-    least : float
-        The least score that is predicted as the second class: the one in use; or where a model has none, the first
-        number above 0.
-    table : list of (float, dict)
-        Some thresholds to read, the one in use among them.
-    is_log_odds : bool
-        Whether 1/(1 + e^−score) is the probability of the second class.
-    """
-
-    threshold: FloatArray
-    measures: dict[str, FloatArray]
-    false_alarms: FloatArray
-    chosen: float
+    threshold: FloatArray  # all that change something, in ascending order
+    measures: dict[str, FloatArray]  # accuracy, precision and recall at each
+    false_alarms: FloatArray  # the share of the first class that is taken for the second, at each
+    chosen: float  # the one in use
     at_chosen: dict[str, float]
-    least: float
-    table: list[tuple[float, dict[str, float]]]
-    is_log_odds: bool
+    least: float  # the least score predicted as the second class: `chosen`, or the first number above 0 by default
+    table: list[tuple[float, dict[str, float]]]  # some thresholds to read, the one in use among them
+    is_log_odds: bool  # whether 1/(1 + e^−score) is the probability of the second class
 
 
 def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve | None:
@@ -65,48 +46,23 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     chosen, is_log_odds = threshold or 0.0, hasattr(model, "predict_proba")
     least = float(np.nextafter(0.0, 1.0)) if threshold is None else threshold
     thresholds = np.unique(ascending)
-    read = _log_odds(np.array(SHARES)) if is_log_odds else thresholds[some(len(thresholds))]
+    read = logit(SHARES) if is_log_odds else thresholds[some(len(thresholds))]
     read = np.unique(np.append(read, chosen))
     cuts = np.where(read == chosen, least, read)
-    found, told = (_at_thresholds(ascending, positive, at) for at in (thresholds, cuts))
+    (found, alarms), (told, _) = (_at_thresholds(ascending, positive, at) for at in (thresholds, cuts))
     rows = [(float(at), {name: float(values[k]) for name, values in told.items()}) for k, at in enumerate(read)]
-    return Curve(
-        thresholds,
-        found,
-        _false_alarms(ascending, positive, thresholds),
-        chosen,
-        dict(rows)[chosen],
-        least,
-        rows,
-        is_log_odds,
-    )
+    return Curve(thresholds, found, alarms, chosen, dict(rows)[chosen], least, rows, is_log_odds)
 
 
-def _log_odds(p: FloatArray) -> FloatArray:
-    return np.asarray(np.log(p / (1 - p)))
-
-
-def probability(score: ArrayLike) -> FloatArray:
-    """Return 1/(1 + e^−score)."""
-    return np.asarray(0.5 * (1 + np.tanh(np.asarray(score) / 2)))
-
-
-def _at_thresholds(score: FloatArray, positive: BoolArray, thresholds: FloatArray) -> dict[str, FloatArray]:
-    """Return the measures of predicting the second class where the score, ascending, is at least each threshold."""
+def _at_thresholds(
+    score: FloatArray, positive: BoolArray, thresholds: FloatArray
+) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Return the measures, and the false alarms, of saying the second class where the ascending score reaches each."""
     first = np.searchsorted(score, thresholds, side="left")
     missed = np.append(0, np.cumsum(positive))[first]
-    hits, said = positive.sum() - missed, len(score) - first
-    return {
-        "accuracy": (hits + first - missed) / len(score),
-        "precision": _share(hits, said),
-        "recall": _share(hits, np.full(len(first), positive.sum())),
-    }
-
-
-def _false_alarms(score: FloatArray, positive: BoolArray, thresholds: FloatArray) -> FloatArray:
-    first = np.searchsorted(score, thresholds, side="left")
-    spared = np.append(0, np.cumsum(~positive))[first]
-    return _share((~positive).sum() - spared, np.full(len(first), (~positive).sum()))
+    hits, said, every = positive.sum() - missed, len(score) - first, np.full(len(first), positive.sum())
+    shares = {"precision": _share(hits, said), "recall": _share(hits, every)}
+    return {"accuracy": (hits + first - missed) / len(score)} | shares, _share(said - hits, len(score) - every)
 
 
 def _share(part: IntArray, whole: IntArray) -> FloatArray:
@@ -118,7 +74,7 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
     """Return what each threshold would give; nothing with more than two classes."""
     if curve is None:
         return ""
-    at = probability if curve.is_log_odds else np.asarray
+    at = expit if curve.is_log_odds else np.asarray
     name = f"probability of {cut(str(classes[1]), 20)} from which it is said" if curve.is_log_odds else "score"
     x = (
         Axis(name, 0.0, 1.0)
@@ -150,7 +106,7 @@ def _threshold_table(curve: Curve) -> str:
     heads = ["probability" if curve.is_log_odds else "score", *curve.measures]
     rows = []
     for at, values in curve.table:
-        place = f"{float(probability(at)) if curve.is_log_odds else at:.4g}"
+        place = f"{float(expit(at)) if curve.is_log_odds else at:.4g}"
         used = "\nin use" if at == curve.chosen else ""
         rows.append([f"{place}{used}", *(_written(value) for value in values.values())])
     return table(heads, rows, named=False)
@@ -187,13 +143,8 @@ def ranking_section(curve: Curve | None, found: Evaluation) -> str:
         f"the ROC curve; by chance (dashed) it would be one half. The average precision is {average:.4f}; by chance it "
         f"would be {share:.4f}, the share of {second}. The dots are the threshold in use."
     )
-    return section(
-        "How well scores rank the rows", paragraph(said), f'<div class="charts">{_side(roc)}{_side(both)}</div>'
-    )
-
-
-def _side(chart: str) -> str:
-    return f"<div>{chart}</div>"
+    charts = f'<div class="charts"><div>{roc}</div><div>{both}</div></div>'
+    return section("How well scores rank the rows", paragraph(said), charts)
 
 
 def _written(value: float) -> str:
