@@ -171,8 +171,16 @@ def _within(a: ArrayLike, low: float, high: float, value: FloatArray) -> FloatAr
     return np.where((a >= low) & (a <= high), value, np.inf)
 
 
+class Straight(Loss):
+    """A loss made of straight pieces, which bends nowhere."""
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """0."""
+        return np.zeros_like(z, dtype=np.float64)
+
+
 @register
-class ZeroOne(Loss):
+class ZeroOne(Straight):
     """1 if z ≤ 0, else 0: its mean is the error rate. Flat almost everywhere, so no slope leads downhill."""
 
     name, formula, convex = "zero_one", "[z ≤ 0]", False
@@ -188,17 +196,13 @@ class ZeroOne(Loss):
         """0: the loss is flat wherever it has a derivative."""
         return np.zeros_like(z, dtype=np.float64)
 
-    def curvature(self, z: FloatArray) -> FloatArray:
-        """0."""
-        return np.zeros_like(z, dtype=np.float64)
-
     def conjugate(self, a: FloatArray) -> FloatArray:
         """0 at a = 0, else infinite."""
         return _within(a, 0.0, 0.0, np.zeros_like(a, dtype=np.float64))
 
 
 @register
-class Perceptron(Loss):
+class Perceptron(Straight):
     """max(0, −z): zero for every correct answer."""
 
     name, formula, kernel = "perceptron", "max(0, −z)", "perceptron"
@@ -213,17 +217,13 @@ class Perceptron(Loss):
         """−1 where z ≤ 0."""
         return -(np.asarray(z) <= 0).astype(np.float64)
 
-    def curvature(self, z: FloatArray) -> FloatArray:
-        """0."""
-        return np.zeros_like(z, dtype=np.float64)
-
     def conjugate(self, a: FloatArray) -> FloatArray:
         """0 for −1 ≤ a ≤ 0."""
         return _within(a, -1.0, 0.0, np.zeros_like(a, dtype=np.float64))
 
 
 @register
-class Hinge(Loss):
+class Hinge(Straight):
     """max(0, 1 − z): zero for answers that are correct with a margin. The support vector machine's."""
 
     name, formula, kernel = "hinge", "max(0, 1 − z)", "hinge"
@@ -237,10 +237,6 @@ class Hinge(Loss):
     def slope(self, z: FloatArray) -> FloatArray:
         """−1 where z ≤ 1."""
         return -(np.asarray(z) <= 1).astype(np.float64)
-
-    def curvature(self, z: FloatArray) -> FloatArray:
-        """0."""
-        return np.zeros_like(z, dtype=np.float64)
 
     def conjugate(self, a: FloatArray) -> FloatArray:
         """ℓ*(a) = a for −1 ≤ a ≤ 0."""

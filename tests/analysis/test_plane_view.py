@@ -50,10 +50,12 @@ def test_any_plane_is_a_line_of_the_view(shape, b):
     X, w, rng = draw(shape)
     view = plane_view(X, w, 1.0)
     other = rng.standard_normal(len(w))
-    p, q, r = view.line(other, b)
+    (p, q), r = view.planes(other, b)
     u, v = rng.standard_normal(2)
     assert p * u + q * v + r == pytest.approx(other @ (view.origin + u * view.across + v * view.along) + b)
-    assert view.line(w, 1.0) == pytest.approx((np.linalg.norm(w), 0, 0), abs=1e-9)
+    assert np.append(*view.planes(w, 1.0)) == pytest.approx([np.linalg.norm(w), 0, 0], abs=1e-9)
+    slopes, offsets = view.planes([other, w], [b, 1.0])
+    assert (*slopes[0], offsets[0]) == pytest.approx((p, q, float(r)))
 
 
 def test_sparse_dense_and_matrix_free_views_are_the_same(monkeypatch):
@@ -72,8 +74,7 @@ def test_two_features_are_shown_as_they_are():
     view = plane_view(X, [1.0, 1.0], 3.0)
     assert view.identity
     np.testing.assert_array_equal(view.project(X), X)
-    assert view.line([4.0, 5.0], 6.0) == (4.0, 5.0, 6.0)
-    assert not plane_view(X, [1.0, 1.0], identity=False).identity
+    assert np.append(*view.planes([4.0, 5.0], 6.0)).tolist() == [4.0, 5.0, 6.0]
 
 
 def test_one_feature_without_a_second_direction():

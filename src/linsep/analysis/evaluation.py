@@ -54,29 +54,18 @@ class Confusion:
 class Evaluation:
     """What was measured.
 
-    Attributes
-    ----------
-    rows : int
-    classes : list
-    measures : dict
-        accuracy, balanced_accuracy, of two classes precision, recall and f1 of the second and auc, of more
-        macro_precision and macro_f1 (the mean over the classes); where the model has probabilities, log_loss. What is
-        undefined on these rows is left out.
-    of_class : list of OfClass
-    confusion : list of lists of Measure
-        A row for each true class, a column for each predicted one; of weighted rows, sums of weights.
-    majority : the most common class
-    baseline : Measure
-        The accuracy of always saying that.
+    Measures are accuracy, balanced_accuracy, of two classes precision, recall and f1 of the second and auc, of more
+    macro_precision and macro_f1 (the mean over the classes); where the model has probabilities, log_loss. What is
+    undefined on these rows is left out.
     """
 
     rows: int
     classes: list[Any]
     measures: dict[str, Measure]
     of_class: list[OfClass]
-    confusion: list[list[Measure]]
-    majority: Any
-    baseline: Measure
+    confusion: list[list[Measure]]  # a row for each true class, a column for each said; of weighted rows, their weights
+    majority: Any  # the most common class
+    baseline: Measure  # the accuracy of always saying that
 
     def worst_confusions(self, most: int) -> list[Confusion]:
         """Return the classes that are confused most often, by rows."""

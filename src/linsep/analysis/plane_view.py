@@ -48,17 +48,19 @@ class PlaneView:
         axes = np.column_stack([self.across, self.along])
         return np.asarray(X @ axes - self.origin @ axes, dtype=np.float64)
 
-    def line(self, w: ArrayLike, b: float = 0.0) -> tuple[float, float, float]:
-        """Return (p, q, r) with g = p u + q v + r wherever the plane w·x + b = 0 crosses the view.
+    def planes(self, W: ArrayLike, b: Any = 0.0) -> tuple[FloatArray, FloatArray]:
+        """Return (p, q) and r of planes, one a row of W: g = p u + q v + r wherever w·x + b = 0 crosses the view.
 
         Every point of the view is o + u n + v t, so p = w·n, q = w·t and r = w·o + b.
         """
-        w = np.asarray(w, dtype=np.float64)
-        return float(w @ self.across), float(w @ self.along), float(w @ self.origin) + b
+        W = np.asarray(W, dtype=np.float64)
+        return W @ np.column_stack([self.across, self.along]), np.asarray(W @ self.origin + b)
 
 
-def plane_view(X: Any, w: ArrayLike, b: float = 0.0, *, identity: bool = True) -> PlaneView:
+def plane_view(X: Any, w: ArrayLike, b: float = 0.0) -> PlaneView:
     """Return the view that shows the plane w·x + b = 0 edge on, and the examples as spread out as can be.
+
+    Two features are shown as they are.
 
     Parameters
     ----------
@@ -66,8 +68,6 @@ def plane_view(X: Any, w: ArrayLike, b: float = 0.0, *, identity: bool = True) -
     w : array of shape (d,)
         Where w = 0 there is no normal, and the two directions of the largest spread are shown.
     b : float
-    identity : bool, default=True
-        Whether two features are shown as they are.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def plane_view(X: Any, w: ArrayLike, b: float = 0.0, *, identity: bool = True) -
     array([-1.5,  0.5, -0.5])
     """
     w = np.asarray(w, dtype=np.float64)
-    if X.shape[1] == 2 and identity:
+    if X.shape[1] == 2:
         return PlaneView(np.zeros(2), np.array([1.0, 0.0]), np.array([0.0, 1.0]), identity=True)
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     has_plane = bool(w.any()) and bool(np.isfinite(w).all())

@@ -19,27 +19,14 @@ NEGATIVE, POSITIVE = 3, 7
 
 @dataclass(frozen=True)
 class Images:
-    """Square images of 3s and 7s, and how the demo uses them.
-
-    Attributes
-    ----------
-    name : str
-    X : array of shape (n, side²)
-        Pixels from 0 to 1.
-    y : array of shape (n,)
-        3 or 7.
-    n_train, n_test : int
-        How many are drawn.
-    suggestion : str
-        What to try after these.
-    """
+    """Square images of 3s and 7s, and how the demo uses them."""
 
     name: str
-    X: FloatArray
-    y: IntArray
-    n_train: int
+    X: FloatArray  # of shape (n, side²): pixels from 0 to 1
+    y: IntArray  # 3 or 7
+    n_train: int  # how many are drawn
     n_test: int
-    suggestion: str
+    suggestion: str  # what to try after these
 
     @property
     def side(self) -> int:

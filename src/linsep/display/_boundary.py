@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import palette
 from .._types import FloatArray, IntArray
 from ..palette import Theme
-from ._canvas import Display, class_colour, dashes, large, legend, theme_of, thick
+from ._canvas import Display, class_colour, dashes, large, legend, scatter_classes, theme_of, thick
 from ._model import LinearModel, codes_of, read
 from ._view import Box, borders, box_around, clip_line, frame, look_at_all, look_at_plane, regions
 
@@ -105,8 +104,7 @@ class BoundaryDisplay(Display):
         margins : bool or "auto"
             Whether to draw margins, support vectors and slacks; ``"auto"`` for models with a margin (hinge losses).
         feature_names : list of str, optional
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         model = read(estimator, feature_names)
@@ -133,8 +131,8 @@ class BoundaryDisplay(Display):
             if with_margins:
                 z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
                 support, slack = _support(model, k, X, z), np.maximum(0.0, 1.0 - z)
-        planes, as_it_is = view.planes(model.coef[shown], model.intercept[shown]), model.coef.shape[1] == 2
-        drawn = cls(view.project(X), codes, classes, *planes, view.labels, support, slack, as_it_is, view.note)
+        points, planes = view.plane.project(X), view.plane.planes(model.coef[shown], model.intercept[shown])
+        drawn = cls(points, codes, classes, *planes, view.labels, support, slack, view.plane.identity, view.note)
         return drawn.plot(ax, **drawing)
 
     def plot(
@@ -173,7 +171,7 @@ class BoundaryDisplay(Display):
             self._shade(ax, theme, box)
         self._draw_boundary(ax, theme, box)
         self._draw_slacks(ax, theme, slacks)
-        self._draw_points(ax, theme)
+        scatter_classes(ax, self.points, self.codes, self.classes, self._size(), linewidths=0.6, zorder=3)
         self._draw_support(ax, theme)
         if normal:
             self._draw_normal(ax, theme, box)
@@ -226,12 +224,6 @@ class BoundaryDisplay(Display):
         look: Any = dict(colors=theme.muted, linewidths=thick(1.2), linestyles="dotted")
         self.slack_lines_ = LineCollection(list(segments), zorder=2.5, label="slack, ξ/‖w‖", **look)
         ax.add_collection(self.slack_lines_)
-
-    def _draw_points(self, ax: Any, theme: Theme) -> None:
-        for k, name in enumerate(self.classes):
-            marker, colour = palette.MARKERS[k % len(palette.MARKERS)], class_colour(theme, k, len(self.classes))
-            look: Any = dict(marker=marker, color=colour, edgecolors=theme.background, linewidths=0.6)
-            ax.scatter(*self.points[self.codes == k].T, s=self._size(), label=str(name), zorder=3, **look)
 
     def _size(self) -> float:
         """Return how large a point is drawn: where they are many, smaller."""

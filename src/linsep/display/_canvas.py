@@ -109,6 +109,15 @@ def class_colour(theme: Theme, k: int, count: int) -> str:
     return (theme.negative, theme.positive)[k] if count == 2 else theme.series[k % len(theme.series)]
 
 
+def scatter_classes(ax: Any, points: Any, codes: Any, classes: list[Any], size: float, **look: Any) -> None:
+    """Draw examples, each class with its colour and its marker."""
+    theme = theme_of(ax)
+    for k, name in enumerate(classes):
+        marker, colour = palette.MARKERS[k % len(palette.MARKERS)], class_colour(theme, k, len(classes))
+        own: Any = dict(marker=marker, color=colour, edgecolors=theme.background, label=str(name))
+        ax.scatter(*points[codes == k].T, s=size, **own, **look)
+
+
 def grid_shape(count: int, columns: int) -> tuple[int, int]:
     """Return rows and columns for that many panels, at most so many beside each other."""
     columns = max(1, min(columns, count))

@@ -61,8 +61,7 @@ class LossDisplay(Display):
             Names or objects of `linsep.losses`, or your own; by default all.
         low, high : float
             From which z to which.
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         if not low < high:

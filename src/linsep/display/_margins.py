@@ -69,8 +69,7 @@ class MarginHistogramDisplay(Display):
         X, y : array of shape (n, d), array of shape (n,)
         geometric : bool
             Whether to draw distances from the plane, z/‖w‖; two classes only.
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         model = read(estimator)
@@ -94,8 +93,7 @@ class MarginHistogramDisplay(Display):
         ----------
         y : array of shape (n,)
         scores : array of shape (n,), or (n, classes) with more than two
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         classes, table = scored(y, scores)

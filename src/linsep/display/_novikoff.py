@@ -68,8 +68,7 @@ class NovikoffDisplay(Display):
         estimator : Perceptron
             Of linsep, fitted on all data at once. With ``record="update"`` its mistakes are drawn as it made them,
             otherwise only how many they were in the end.
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         if not isinstance(estimator, Perceptron):

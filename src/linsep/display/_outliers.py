@@ -17,7 +17,7 @@ from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
 from ..geometry import side
 from ..palette import Theme
-from ._canvas import Display, class_colour, dashes, large, legend, line_look, pyplot, theme_of, thick
+from ._canvas import Display, dashes, large, legend, line_look, pyplot, scatter_classes, theme_of, thick
 from ._model import LinearModel, check_points, codes_of, read
 from ._view import box_around, clip_line, frame
 
@@ -88,8 +88,7 @@ class OutlierDisplay(Display):
         estimators : dict of str to estimator, optional
             Linear classifiers by what the legend says, copied before they are fitted; by default least squares and
             logistic regression.
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         pyplot()
@@ -150,9 +149,7 @@ class OutlierDisplay(Display):
 
     def _draw_points(self, ax: Any, theme: Theme) -> None:
         """Draw the examples by class, and rings around those that came on top."""
-        for k, name in enumerate(self.classes):
-            look: Any = dict(marker=palette.MARKERS[k], color=class_colour(theme, k, 2), edgecolors=theme.background)
-            ax.scatter(*self.points[self.codes == k].T, s=large(5.5) ** 2, label=str(name), linewidths=0.5, **look)
+        scatter_classes(ax, self.points, self.codes, self.classes, large(5.5) ** 2, linewidths=0.5)
         ring: Any = dict(facecolors="none", edgecolors=theme.text, linewidths=thick(1.0))
         extra = self.points[len(self.points) - self.n_extra :]
         label = f"{self.n_extra} extra point{'s' * (self.n_extra > 1)}"

@@ -92,8 +92,7 @@ class RegularizationPathDisplay(Display):
         target : label, optional
             Whose weights to draw; needed with more than two classes.
         feature_names : list of str, optional
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         pyplot()

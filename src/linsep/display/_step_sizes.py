@@ -92,8 +92,7 @@ class StepSizeDisplay(Display):
             Examples of two classes.
         schedules : list of Schedule, str or float, optional
             By default a thousandth, one and a hundred times what suits the data (ten thousand, if they shrink).
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         pyplot()

@@ -115,7 +115,7 @@ class RiskSurfaceDisplay(Display):
             raise ValueError("the risk surface is that of two classes; fit on two of them, or one against the rest")
         X = model.prepare(X)
         labels = np.where(codes_of(model.classes, y, X.shape[0]) == 1, 1.0, -1.0)
-        chosen = _loss_of(model, loss)
+        chosen = losses.get(loss or model.loss or "logistic")
         i, j = _check_parameters(model, parameters)
         path = _path(model, i, j)
         theta = np.append(model.coef[0], model.intercept[0])
@@ -161,8 +161,7 @@ class RiskSurfaceDisplay(Display):
         name : str
             What to call the function.
         labels : (str, str)
-        ax : matplotlib Axes, optional
-        **drawing
+        ax, **drawing
             Passed to `plot`.
         """
         grid = [np.linspace(*limits, resolution) for limits in (x_limits, y_limits)]
@@ -264,10 +263,6 @@ class RiskSurfaceDisplay(Display):
         ax.set_xlabel(self.labels[0], labelpad=8)
         ax.set_ylabel(self.labels[1], labelpad=8)
         ax.set_title(name, fontsize="medium")
-
-
-def _loss_of(model: LinearModel, given: str | Loss | None) -> Loss:
-    return losses.get(given or model.loss or "logistic")
 
 
 def _check_parameters(model: LinearModel, parameters: tuple[int, int]) -> tuple[int, int]:

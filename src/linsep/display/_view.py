@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._types import BoolArray, FloatArray
-from ..analysis.plane_view import plane_view
+from ..analysis.plane_view import PlaneView, plane_view
 from ._model import LinearModel
 
 #: The two lower limits and the two upper ones.
@@ -17,23 +17,11 @@ Box = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class View:
-    """Two coordinates t = Vᵀ(x − m) of a point x, and what the planes are in them: A t + c.
+    """Two coordinates of a point, what they are called, and in what the picture simplifies, if it does."""
 
-    `note` says in what the picture simplifies, empty where it does not.
-    """
-
-    m: FloatArray
-    V: FloatArray
+    plane: PlaneView
     labels: tuple[str, str]
     note: str = ""
-
-    def project(self, X: Any) -> FloatArray:
-        """Return t of every row."""
-        return np.asarray(X @ self.V, dtype=np.float64) - self.m @ self.V
-
-    def planes(self, coef: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return A and c: on the plane of the picture, g_k = A_k·t + c_k."""
-        return coef @ self.V, coef @ self.m + intercept
 
 
 def look_at_plane(model: LinearModel, k: int, X: Any) -> View:
@@ -43,14 +31,14 @@ def look_at_plane(model: LinearModel, k: int, X: Any) -> View:
     """
     w, b = model.coef[k], float(model.intercept[k])
     if len(w) == 2:
-        return _as_it_is(model)
+        return View(plane_view(X, w, b), (model.names[0], model.names[1]))
     if not w.any():
         raise ValueError(
             "all weights are zero: there is no plane to draw; fit with a larger C, or look at other features"
         )
-    view = plane_view(X, w, b)
-    labels = ("signed distance from the plane, g(x)/‖w‖", "direction of largest remaining spread")
-    return View(view.origin, np.column_stack([view.across, view.along]), labels)
+    return View(
+        plane_view(X, w, b), ("signed distance from the plane, g(x)/‖w‖", "direction of largest remaining spread")
+    )
 
 
 def look_at_all(model: LinearModel, X: Any) -> View:
@@ -60,15 +48,12 @@ def look_at_all(model: LinearModel, X: Any) -> View:
     classes the regions are those of points whose other coordinates are those of the mean.
     """
     if model.coef.shape[1] == 2:
-        return _as_it_is(model)
+        return look_at_plane(model, 0, X)
     _, _, rows = np.linalg.svd(model.coef - model.coef.mean(axis=0))
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     note = "" if len(model.coef) == 3 else "borders as they are through the mean of the data"
-    return View(mean, rows[:2].T, ("first direction of the weights", "second direction of the weights"), note)
-
-
-def _as_it_is(model: LinearModel) -> View:
-    return View(np.zeros(2), np.eye(2), (model.names[0], model.names[1]))
+    labels = ("first direction of the weights", "second direction of the weights")
+    return View(PlaneView(mean, rows[0], rows[1]), labels, note)
 
 
 def frame(ax: Any, box: Box, labels: tuple[str, str]) -> None:
@@ -79,10 +64,10 @@ def frame(ax: Any, box: Box, labels: tuple[str, str]) -> None:
 # -- lines and half-planes in a box -------------------------------------------------------------------------------
 
 
-def box_around(points: FloatArray, pad: float = 0.08) -> Box:
+def box_around(points: FloatArray) -> Box:
     """Return the limits of a picture of these points, with some air."""
     low, high = points.min(axis=0), points.max(axis=0)
-    air = np.where(high > low, pad * (high - low), 1.0)
+    air = np.where(high > low, 0.08 * (high - low), 1.0)
     return low - air, high + air
 
 

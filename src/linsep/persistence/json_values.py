@@ -90,10 +90,6 @@ def _sparse_to_json(matrix: Any) -> dict[str, Any]:
     return {"csr": {"shape": list(csr.shape), **parts}}
 
 
-def _random_state_to_json(state: np.random.RandomState) -> dict[str, Any]:
-    return {"random_state": to_json(list(state.get_state(legacy=True)))}
-
-
 def _object_to_json(value: Any) -> dict[str, Any]:
     name = next((name for room in ROOMS for name, known in _known(room).items() if known is type(value)), None)
     if name is None or (isinstance(value, Loss) and not losses.has_a_name(value)):
@@ -118,7 +114,7 @@ WRITERS: list[tuple[Any, Callable[[Any], Any]]] = [
     (Mapping, lambda value: {"map": [[to_json(key), to_json(item)] for key, item in value.items()]}),
     (np.ndarray, _array_to_json),
     ((sparse.sparray, sparse.spmatrix), _sparse_to_json),
-    (np.random.RandomState, _random_state_to_json),
+    (np.random.RandomState, lambda value: {"random_state": to_json(list(value.get_state(legacy=True)))}),
 ]
 
 

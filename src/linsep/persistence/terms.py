@@ -47,52 +47,25 @@ class Text:
 
 @dataclass(frozen=True)
 class Model:
-    """All that a prediction needs.
-
-    Attributes
-    ----------
-    classes : list
-    intercept : list of float
-        One a plane.
-    numbers : list of Number
-    products : list of (powers, weights)
-        Each a product of standardised numbers: which, to which power, and its weights.
-    categories, texts : list
-    threshold : float or None
-        The second of two classes is predicted where the score is no less; None for where it is above 0.
-    link : {"sigmoid", "softmax", "shares", None}
-        How scores become probabilities; None where they do not.
-    dates : dict
-        The columns that are dates, of which `date_parts` are numbers and categories, and the order in which text writes
-        day, month and year.
-    header : bool
-        Whether the file that it was fitted on named its columns.
-    words : list of str
-        What stands for a missing value in text.
-    """
+    """All that a prediction needs."""
 
     classes: list[Any]
-    intercept: list[float]
+    intercept: list[float]  # one a plane
     numbers: list[Number]
-    products: list[tuple[dict[int, int], list[float]]]
+    products: list[tuple[dict[int, int], list[float]]]  # of standardised numbers: which, to which power, and weights
     categories: list[Category]
     texts: list[Text]
-    threshold: float | None
-    link: str | None
-    dates: dict[str, str]
-    header: bool = True
-    words: list[str] = field(default_factory=lambda: list(WORDS))
+    threshold: float | None  # the second of two classes from this score on; None for above 0
+    link: str | None  # how scores become probabilities: "sigmoid", "softmax", "shares"; None where they do not
+    dates: dict[str, str]  # the columns that are dates, and in which order text writes day, month and year
+    header: bool = True  # whether the file that it was fitted on named its columns
+    words: list[str] = field(default_factory=lambda: list(WORDS))  # what stands for a missing value in text
 
     @property
     def date_parts(self) -> dict[str, tuple[str, str]]:
         """Which part of which date numbers and categories are: "days" since 1970, "month", or "weekday" from 0."""
         names = {"days": "{} in days", "month": "month of {}", "weekday": "weekday of {}"}
         return {name.format(date): (date, part) for date in self.dates for part, name in names.items()}
-
-
-def is_softmax(model: Any) -> bool:
-    """Whether a model of several classes normalises its scores together."""
-    return type(model).__name__ == "LogisticRegression" and model.multi_class != "ovr"
 
 
 def model_terms(found: Any) -> Model:
@@ -103,7 +76,8 @@ def model_terms(found: Any) -> Model:
     elif len(model.classes_) == 2:
         link = "sigmoid"
     else:
-        link = "softmax" if is_softmax(model) else "shares"
+        together = type(model).__name__ == "LogisticRegression" and model.multi_class != "ovr"
+        link = "softmax" if together else "shares"
     shared = dict(
         classes=np.asarray(model.classes_).tolist(),
         intercept=model.intercept_.tolist(),

@@ -131,7 +131,8 @@ def _histories(model: Any) -> list[dict[str, Any]]:
 
 def _history(history: History) -> dict[str, Any]:
     columns: dict[str, list[Any]] = {"step": [record.step for record in history.records]}
-    columns |= {name: [_recorded(value) for value in history[name].tolist()] for name in layout.RECORDED[1:]}
+    for name in layout.RECORDED[1:]:  # null where it was not measured
+        columns[name] = [None if np.isnan(value) else to_json(value) for value in history[name].tolist()]
     return {
         "solver": history.solver,
         "reason": history.reason,
@@ -139,11 +140,6 @@ def _history(history: History) -> dict[str, Any]:
         "stride": history.stride,
         "steps": {name: values for name, values in columns.items() if any(value is not None for value in values)},
     }
-
-
-def _recorded(value: float) -> Any:
-    """Return a number of a record in terms of JSON: null where it was not measured."""
-    return None if np.isnan(value) else to_json(value)
 
 
 def _json_object(encoding: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray, IntArray
@@ -43,7 +44,7 @@ class Scene:
     u: FloatArray  # with v, the grid that covers it
     v: FloatArray
     basis: FloatArray | None  # φ on the grid, of shape (features, len(v), len(u)); None for φ = (u, v)
-    coefficients: Callable[[FloatArray, float], Sequence[float]]  # from (w, b) to c
+    coefficients: Callable[[FloatArray, float], ArrayLike]  # from (w, b) to c
 
     def on_grid(self, c: FloatArray) -> FloatArray:
         """Return g at every point of the grid."""
@@ -62,81 +63,39 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """A recorded fit, ready to be drawn.
-
-    Attributes
-    ----------
-    title : str
-    classes : (str, str)
-    scene : Scene
-    shown : array
-        Rows of the examples that are always drawn.
-    records : list of Record
-        One a frame.
-    planes : array of shape (frames, coefficients)
-    best : array
-        For each frame the one whose plane was the best so far, −1 where none was; numbers from the count of frames on
-        are rows of `best_planes`, best points that are no frames themselves.
-    best_planes : array
-    best_by : str
-        What makes that plane the best, which the fit itself goes by: "lowest objective" or "fewest mistakes".
-    best_objective, best_errors : array
-        The lowest objective and the smallest share of mistakes up to each frame, whichever plane has them; NaN at a
-        start from w = 0, which is no plane.
-    wrong : boolean array of shape (frames, shown)
-        Which examples have z ≤ 0.
-    on_plane, right : array of int
-        How many examples have z = 0, which counts as a mistake; and how many are predicted rightly, where a score of 0
-        is the first class, as in `predict`.
-    band : array
-        The level of |g| at which the margin is drawn; 0 for none.
-    band_sentence : str
-    before, after : array
-        z of the example that caused the update; NaN where there is none, or where its z before is not known.
-    written : list of str
-        The update in numbers, w + y·x; empty where it is not known, or has too many of them.
-    rule : str
-        The same in symbols, where it is the perceptron's.
-    bound : Bound or None
-    facts : list of (str, str)
-        What was fitted and how it ended.
-    advice : str
-        What the fit says of its step size, where that was wrong.
-    notes : list of str
-        What was left out, and what else went wrong.
-    total : int
-        How many examples there are.
-    counts_mistakes : bool
-        Whether an update is a mistake.
-    """
+    """A recorded fit, ready to be drawn."""
 
     title: str
     classes: tuple[str, str]
     scene: Scene
     positive: BoolArray
-    shown: IntArray
-    records: list[Record]
-    planes: FloatArray
+    shown: IntArray  # rows of the examples that are always drawn
+    records: list[Record]  # one a frame
+    planes: FloatArray  # of shape (frames, coefficients)
+    #: For each frame the one whose plane was the best so far, −1 where none was; numbers from the count of frames on
+    #: are rows of `best_planes`, best points that are no frames themselves.
     best: IntArray
     best_planes: FloatArray
-    best_by: str
+    best_by: str  # what makes it the best, which the fit itself goes by: "lowest objective" or "fewest mistakes"
+    #: The lowest objective and the smallest share of mistakes up to each frame, whichever plane has them; NaN at a
+    #: start from w = 0, which is no plane.
     best_objective: FloatArray
     best_errors: FloatArray
-    wrong: BoolArray
-    on_plane: IntArray
-    right: IntArray
-    band: FloatArray
+    wrong: BoolArray  # of shape (frames, shown): which examples have z ≤ 0
+    on_plane: IntArray  # how many examples have z = 0, which counts as a mistake
+    right: IntArray  # how many are predicted rightly, where a score of 0 is the first class, as in `predict`
+    band: FloatArray  # the level of |g| at which the margin is drawn; 0 for none
     band_sentence: str
-    before: FloatArray
+    before: FloatArray  # z of the example that caused the update; NaN where there is none, or where it is not known
     after: FloatArray
-    written: list[str]
-    rule: str
+    written: list[str]  # the update in numbers, w + y·x; empty where it is not known, or has too many of them
+    rule: str  # the same in symbols, where it is the perceptron's
     bound: Bound | None
-    facts: list[tuple[str, str]]
-    advice: str
-    notes: list[str]
-    total: int
-    counts_mistakes: bool
+    facts: list[tuple[str, str]]  # what was fitted and how it ended
+    advice: str  # what the fit says of its step size, where that was wrong
+    notes: list[str]  # what was left out, and what else went wrong
+    total: int  # how many examples there are
+    counts_mistakes: bool  # whether an update is a mistake
 
     def best_plane(self, k: int) -> FloatArray | None:
         """Return the coefficients of the best plane up to frame k."""
@@ -175,7 +134,16 @@ def make_scene(recording: Recording, names: Sequence[str], original: Original | 
             "may be wrong and yet appear on the right side. Which examples are wrong is computed from all features."
         )
     points = view.project(X)
-    return Scene(kind, points, axes, sentence, _axis(points[:, 0]), _axis(points[:, 1]), None, view.line)
+    return Scene(
+        kind,
+        points,
+        axes,
+        sentence,
+        _axis(points[:, 0]),
+        _axis(points[:, 1]),
+        None,
+        lambda w, b: np.append(*view.planes(w, b)),
+    )
 
 
 def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
@@ -262,7 +230,7 @@ def make_film(
         before=before,
         after=after,
         written=_written(recording, records, before) if writes else [""] * len(records),
-        rule=_rule(recording),
+        rule=("w ← w + y·x" + ", b ← b + y" * bool(model.fit_intercept)) if few_mistakes_first else "",
         bound=_bound(recording),
         facts=_facts(recording),
         advice=" ".join(recording.warnings) if recording.result.advice else "",
@@ -355,12 +323,6 @@ def _written(recording: Recording, records: list[Record], before: FloatArray) ->
         if b or b_after:
             said[k] += f", b = {_number(b)} {sign} {_number(factor)} = {_number(b_after)}"
     return said
-
-
-def _rule(recording: Recording) -> str:
-    if recording.history.solver != "perceptron":
-        return ""
-    return "w ← w + y·x" + (", b ← b + y" if recording.model.fit_intercept else "")
 
 
 def _vector(values: FloatArray) -> str:
