@@ -20,10 +20,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples every time, and few, so that all tests take minutes; HYPOTHESIS_PROFILE=thorough searches anew.
-# None has a deadline: how long an example takes is the machine's affair.
+# The same examples every time, and few, so that all tests take minutes; `.ci/run` looks at many more of formulas,
+# arithmetic and proofs. None has a deadline: how long an example takes is the machine's affair.
 settings.register_profile("steady", derandomize=True, max_examples=50, deadline=None)
-settings.register_profile("thorough", max_examples=1000, deadline=None)
+settings.register_profile("thorough", derandomize=True, max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 

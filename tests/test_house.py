@@ -67,6 +67,7 @@ def test_ci_checks_style_types_and_imports_and_runs_what_takes_long():
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
     for step in ("ruff check", "ruff format --check", "mypy", "lint-imports --no-cache", "pytest -m slow"):
         assert f".venv/bin/{step}" in lines
+    assert any(line.startswith("HYPOTHESIS_PROFILE=thorough .venv/bin/pytest -m 'hypothesis") for line in lines)
 
 
 def test_a_compiler_means_compiled_kernels():

@@ -61,6 +61,7 @@ def by_hand(X, y, theta, intercept):
     return [int(label) * ((s > 0) - (s < 0)) for s, label in zip(sums, y, strict=True)]
 
 
+@pytest.mark.slow
 @given(
     data=st.data(),
     n=st.integers(1, 5),

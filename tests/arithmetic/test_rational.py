@@ -27,6 +27,7 @@ def rank_by_fractions(M):
     return rank
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), q=st.integers(1, 12), k=st.integers(1, 3), bits=st.sampled_from([1, 4, 60, 300]))
 @settings(max_examples=60, deadline=None)
 def test_solutions_solve(seed, q, k, bits):

@@ -129,6 +129,7 @@ def problems_with_planes(draw, losses=ALL):
     return problem, w, float(rng.standard_normal()) * 10.0 ** draw(st.integers(-3, 2)) * intercept
 
 
+@pytest.mark.slow
 @given(problems_with_planes())
 @settings(max_examples=150, deadline=None)
 def test_the_exact_values_lie_in_the_intervals(given_problem):

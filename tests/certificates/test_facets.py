@@ -39,6 +39,7 @@ def fewest(A, s):
     return best
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), D=st.integers(1, 5), exhaustive=st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_m18_the_checker_agrees_with_all_patterns_of_signs(seed, D, exhaustive):
@@ -69,6 +70,7 @@ def fewest_exactly(A, s):
 spread = st.builds(ldexp, st.integers(2**52, 2**53), st.sampled_from([-1120, -105, -55, -52, -50, 900]) | st.just(-52))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     D=st.integers(1, 4),

@@ -5,6 +5,7 @@ from itertools import combinations
 from math import ldexp
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def lightest(sets, s):
     return min(sum((s[i] for i in chosen), Fraction(0)) for chosen in every if all(chosen & one for one in sets))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(conflicts, weights, st.sampled_from([1, 3]))
 def test_it_agrees_with_brute_force(sets, s, divisor):
@@ -37,6 +39,7 @@ spread = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(conflicts, st.lists(spread, min_size=POINTS, max_size=POINTS))
 def test_m18_weights_of_any_span_are_added_up_exactly(sets, s):

@@ -131,6 +131,7 @@ print([name for name in sys.modules if name.startswith("linsep.solvers")])
 """
 
 
+@pytest.mark.slow
 def test_a_check_loads_no_solver(tmp_path):
     names = [str(tmp_path / str(k)) for k in range(len(CASES))]
     for name, (case, (_, X, y)) in zip(names, CASES.items(), strict=True):

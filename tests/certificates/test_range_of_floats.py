@@ -112,7 +112,8 @@ def check_bound(given_problem, seed):
     assert inside(exact, interval) if exact is not None else interval.low == -math.inf
 
 
-some = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+#: As many as the profile says; of the thorough one there are more than of `many`.
+some = settings(suppress_health_check=[HealthCheck.too_slow])
 many = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -68,6 +68,7 @@ def test_bad_usage_is_a_line_or_two_and_exit_code_two(folder, arguments, complai
     assert {path.name for path in folder.iterdir()} == names, "nothing half-written is left behind"
 
 
+@pytest.mark.slow
 def test_a_column_that_changes_type_far_down_is_named_with_its_line(tmp_path):
     rows = np.random.default_rng(0).standard_normal((120_000, 2)).round(4)
     lines = [f"{p},{q},{int(p > q)}" for p, q in rows]

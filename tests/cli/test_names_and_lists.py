@@ -110,6 +110,7 @@ def test_lines_are_right_after_quoted_line_breaks_and_empty_lines(tmp_path, more
     assert f"bad.csv line {line}, column 'x': 'seven' is not a number" in complaint
 
 
+@pytest.mark.slow
 def test_a_million_columns_are_refused_at_once_with_how_to_go_on(tmp_path):
     d = 1_000_000
     with (tmp_path / "wide.csv").open("w") as file:

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from linsep.cli.startup import defer, leave_out
@@ -19,10 +21,12 @@ def loaded_after(body):
     return done.stdout.split("\n")[-2]
 
 
+@pytest.mark.slow
 def test_scikit_learn_is_loaded_without_what_no_command_uses():
     assert loaded_after("import sklearn.preprocessing, pyarrow.csv, linsep.persistence.model_file") == "[]"
 
 
+@pytest.mark.slow
 def test_a_fit_needs_neither():
     assert (
         loaded_after("from linsep import LinearSVC\nLinearSVC().fit([[0.0], [1.0]], [0, 1]).predict([[2.0]])") == "[]"

@@ -113,6 +113,7 @@ def interrupt(models, classes):
 # None of these fits would end by itself within hours.
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_compiled_fit_at_once_and_leaves_a_plane():
     models = """SGDClassifier(stopping=None, max_iter=10**8), Perceptron(max_iter=10**8, prove=False),
         LinearClassifier("logistic", solver=GradientDescent(stopping=None, max_iter=10**8))"""
@@ -121,6 +122,7 @@ def test_ctrl_c_ends_a_compiled_fit_at_once_and_leaves_a_plane():
         assert outcome["shape"] == [1, 30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_a_fit_of_several_classes_at_once_and_leaves_their_planes(n_jobs):
     (outcome,) = interrupt(f"SGDClassifier(stopping=None, max_iter=10**8, n_jobs={n_jobs})", 3)

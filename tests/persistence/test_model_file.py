@@ -535,6 +535,7 @@ def test_loading_never_unpickles_or_evaluates(saved, path, monkeypatch):
 # --- writing
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_old_model(path):
     save(fitted(LinearSVC()), path)
     before = path.read_bytes()
@@ -567,6 +568,7 @@ def test_a_kill_while_saving_leaves_a_model_that_loads(path):
     assert load(path).coef_.shape == (1, 2000)
 
 
+@pytest.mark.slow
 def test_names_are_exported_late():
     program = "import sys, linsep; assert 'sklearn' not in sys.modules; linsep.save, linsep.load, linsep.verify"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -23,6 +23,7 @@ def run(*arguments, code=0):
     return done.stdout if code == 0 else done.stderr
 
 
+@pytest.mark.slow
 def test_m23_the_command_draws_a_curve_in_the_plane_of_the_files_columns(tmp_path):
     X, y = circle()
     frame = pd.DataFrame({"width": 50 + 10 * X[:, 0], "height": X[:, 1], "kind": np.where(y, "far", "near")})
@@ -38,6 +39,7 @@ def test_m23_the_command_draws_a_curve_in_the_plane_of_the_files_columns(tmp_pat
     assert data["title"] == "Perceptron on circle.csv, step by step"
 
 
+@pytest.mark.slow
 def test_the_command_encodes_columns_as_fit_does(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.normal(40, 9, 80), "town": rng.choice(["Ede", "Ulm"], 80)})
