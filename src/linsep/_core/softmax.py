@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from .._types import FloatArray, IntArray
 from .loading import kernels
@@ -17,6 +18,8 @@ REGISTER = 32
 TAME = 1e12
 #: Rows whose curvature is below this share of the mean one bend nothing that a step would notice.
 UNBENT = 1e-4
+#: So many numbers of rows times classes are multiplied at a time: they stay near.
+IN_CACHE = 2**19
 
 
 class SoftmaxSums(NamedTuple):
@@ -64,6 +67,26 @@ class SoftmaxRows(StoredRows):
 
         return product
 
+    def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray, dtype: Any = np.float64) -> FloatArray:
+        """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over the rows `which`, whose p and s these are; the lower triangle of it.
+
+        In the order of planes of shape (d + 1, K): the classes of a feature side by side. What is on the diagonal of a
+        class is summed for itself: p − p² would lose its digits where p is near one.
+        """
+        K, size = p.shape[1], self.d + 1
+        syrk, gemm = (blas.dsyrk, blas.dgemm) if dtype is np.float64 else (blas.ssyrk, blas.sgemm)
+        out, own = np.zeros((size * K, size * K), dtype), np.zeros((size, size * K), dtype)
+        some = max(1, IN_CACHE // (size * K))
+        for first in range(0, len(which), some):
+            part = slice(first, first + some)
+            x, q, weight = np.ones((len(which[part]), size), dtype), p[part], s[part, None]
+            x[:, :-1] = self.dense(which[part])
+            spread = _spread(x, np.sqrt(weight) * q)
+            out -= syrk(1.0, spread.T, lower=0).T
+            own += gemm(1.0, _spread(x, weight * q * (1.0 - q)).T, x.T, trans_b=1).T
+        np.einsum("jklk->jlk", out.reshape(size, K, size, K))[:] = own.reshape(size, size, K)
+        return out
+
     def _single(self) -> SoftmaxRows:
         """Return dense rows in single precision, made once: to round each number anew takes longer than its product."""
         if self.is_sparse or self.X.dtype == np.float32:
@@ -81,3 +104,8 @@ def side_by_side(w: FloatArray, b: FloatArray | None, dtype: Any) -> FloatArray:
     if b is not None:
         out[-1, :columns] = b
     return out
+
+
+def _spread(x: FloatArray, h: FloatArray) -> FloatArray:
+    """Return x ⊗ h of each row, in the precision of x."""
+    return (x[:, :, None] * h.astype(x.dtype, copy=False)[:, None, :]).reshape(len(x), -1)

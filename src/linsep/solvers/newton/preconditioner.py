@@ -16,6 +16,8 @@ from ..sampling import draw
 FACTORED = 3000
 #: What is added to a diagonal of ones, for directions in which nothing bends.
 NUDGE = 1e-10
+#: The same in single precision.
+ROUGH = 1e-6
 
 
 class Metric(ABC):
@@ -38,7 +40,9 @@ def metric_at(point: Any, rng: np.random.Generator, *, exact: bool = True) -> Me
     """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian."""
     problem = point.problem
     if problem.head.planes is not None:
-        return _Blocks(point) if problem.d <= FACTORED else _diagonal_of_all(point)
+        metric = _of_classes(point, rng)
+        metric.exact = metric.exact and exact
+        return metric
     if point.gram is not None:  # that a pass has added up
         return scaled_factor(problem, problem.weight_of_loss * point.gram)
     h = problem.weight_of_loss * point.sums.h
@@ -65,17 +69,18 @@ class Cholesky:
     """
 
     def __init__(self, matrix: FloatArray, nudge: float = NUDGE) -> None:
-        info = 1
+        info, single = 1, matrix.dtype == np.float32
+        factor, self._solve = (lapack.spotrf, lapack.spotrs) if single else (lapack.dpotrf, lapack.dpotrs)
         while info:
             nudged = matrix.copy()
             np.einsum("jj->j", nudged)[:] += nudge
             # The lower triangle of a C-ordered matrix is the upper one of what LAPACK sees.
-            self.factor, info = lapack.dpotrf(nudged.T, lower=0, overwrite_a=1, clean=0)
+            self.factor, info = factor(nudged.T, lower=0, overwrite_a=1, clean=0)
             nudge *= 100
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return the matrix's inverse times g."""
-        x, _ = lapack.dpotrs(self.factor, g, lower=0)
+        x, _ = self._solve(self.factor, g, lower=0)
         return np.asarray(x)
 
     def inverse(self) -> FloatArray:
@@ -204,43 +209,89 @@ def _diagonal_of_all(point: Any) -> Metric:
 
 # -- several classes --------------------------------------------------------------------------------------------------
 
+#: What a preconditioner of several classes may cost, in products with the Hessian: that of a sample which is as large as
+#: this allows; of the whole Hessian twice as much at the most, else the classes are taken one by one.
+WORTH = 4.0
+#: Multiplications of matrices that take as long as one of a pass over the rows, and those that a pass at least takes.
+FASTER, LEAST_WORK = 4.0, 1e6
+#: Rows a feature of a sample at the least: with fewer the estimate is worse than none.
+ROWS_A_FEATURE = 4
+
+
+def _of_classes(point: Any, rng: np.random.Generator) -> Metric:
+    """Return what preconditions a step of several classes: the whole Hessian, its blocks, or its diagonal."""
+    problem = point.problem
+    if problem.d > FACTORED:
+        return _diagonal_of_all(point)
+    size, product = problem.classes * (problem.d + 1), _product_work(problem)
+    least = min(problem.n, ROWS_A_FEATURE * problem.d)
+    dearest = 2 * WORTH * product
+    return _Whole(point, rng) if least * size**2 / 2 + size**3 / 6 <= dearest else _Blocks(point, rng)
+
+
+def _product_work(problem: Objective) -> float:
+    """Return what a product with the Hessian takes, in multiplications as fast as those of matrices."""
+    return max(LEAST_WORK, FASTER * 2 * problem.rows.stored * problem.classes)
+
+
+class _Whole(Metric):
+    """The Cholesky factor of the whole Hessian, over all examples or a sample of them."""
+
+    def __init__(self, point: Any, rng: np.random.Generator) -> None:
+        problem, p, K, n = point.problem, point.p, point.problem.classes, point.problem.n
+        d, work = problem.d, _product_work(problem)
+        size = max(ROWS_A_FEATURE * d, int(WORTH * work / ((d + 1) * K) ** 2 * 2))
+        self.exact = 2 * size >= n
+        bends = problem.s * (1.0 - p.max(axis=1))
+        rows, s = _sampled(problem, bends, problem.s, n if self.exact else size, rng)
+        dtype = np.float64 if self.exact else np.float32
+        gram = problem.rows.softmax_gram(p[rows], problem.weight_of_loss * s, rows, dtype)
+        of_feature = np.einsum("jkjl->jkl", gram.reshape(d + 1, K, d + 1, K))
+        # All classes moved alike bend nothing, and no gradient points there: anything makes the matrix definite.
+        of_feature += np.einsum("jkk->j", of_feature)[:, None, None] / K
+        np.einsum("jj->j", gram)[: d * K] += problem.penalty.l2
+        used = (d + problem.fit_intercept) * K
+        self.factor = ScaledFactor(gram[:used, :used], NUDGE if self.exact else ROUGH)
+        self.cost = (len(rows) * used**2 / 2 + used**3 / 6) / work
+
+    def solve(self, G: FloatArray) -> FloatArray:
+        return self.factor.solve(G.reshape(-1)).reshape(G.shape)
+
 
 class _Blocks(Metric):
-    """The inverses of the Hessian's blocks on the diagonal, one a class, from the rows that bend most."""
+    """The inverses of the Hessian's blocks on the diagonal, one a class, each over all examples or a sample."""
 
-    def __init__(self, point: Any) -> None:
-        problem, p, d = point.problem, point.p, point.problem.rows.d
-        size = d + problem.fit_intercept
+    def __init__(self, point: Any, rng: np.random.Generator) -> None:
+        problem, p, d, K = point.problem, point.p, point.problem.rows.d, point.problem.classes
+        size, product = d + problem.fit_intercept, _product_work(problem)
         # They shape a step, not the answer: where they are large, single precision will do.
-        self.dtype = np.float64 if problem.classes * size**2 <= 10**6 else np.float32
-        self.inverses = np.empty((problem.classes, size, size), dtype=self.dtype)
-        work = problem.classes * size**3
-        curvature, lengths = p * (1.0 - p), problem.rows.squared_norms()
-        for k in range(problem.classes):
+        self.dtype = np.float64 if K * size**2 <= 10**6 else np.float32
+        self.inverses = np.empty((K, size, size), dtype=self.dtype)
+        most = max(ROWS_A_FEATURE * d, int(WORTH * product / (K * size**2) * 2))
+        curvature, work = p * (1.0 - p), K * size**3 / 2
+        h = np.zeros(problem.n)
+        for k in range(K):
             if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
                 self.inverses[k] = self.inverses[k - 1]
                 continue
-            h = problem.s * curvature[:, k]
-            rows = _heaviest(h, lengths, most=max(1000, 2 * d))
-            work += len(rows) * size**2
-            self.inverses[k] = scaled_factor(problem, problem.rows.gram(problem.weight_of_loss * h, rows)).inverse()
-        #: So many iterations of conjugate gradients cost about twice what this did.
-        self.cost = work / (2 * problem.rows.stored * problem.classes)
-
-    def serves(self, products: int) -> bool:
-        return self.served < self.cost
+            bends = problem.weight_of_loss * problem.s * curvature[:, k]
+            rows, s = _sampled(problem, bends, bends, most, rng)
+            h[rows] = s
+            work += len(rows) * size**2 / 2
+            self.inverses[k] = scaled_factor(problem, problem.rows.gram(h, rows)).inverse()
+        self.cost = work / product
 
     def solve(self, G: FloatArray) -> FloatArray:
         columns = np.matmul(self.inverses, G.T.astype(self.dtype)[:, :, None])
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
 
 
-def _heaviest(h: FloatArray, lengths: FloatArray, most: int) -> IntArray:
-    """Return the rows that bend, at most so many, ascending: those that bend much rather, and long ones."""
-    if len(h) <= most:
-        return np.flatnonzero(h)
-    weight = h * (lengths + (lengths.mean() or 1.0))
-    rows = np.flatnonzero(weight > 1e-3 * weight.max())
-    if len(rows) > most:
-        rows = np.sort(rows[np.argpartition(weight[rows], -most)[-most:]])
-    return rows
+def _sampled(
+    problem: Objective, bends: FloatArray, s: FloatArray, size: int, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Return at most about `size` rows, those rather that bend much and are long, and s of each as of all it stands for."""
+    if 2 * size >= len(s):
+        return np.arange(len(s)), s
+    lengths = problem.rows.squared_norms()
+    chosen, p = draw(bends * (lengths + (lengths.mean() or 1.0)), size, rng)
+    return chosen, s[chosen] / p
