@@ -48,11 +48,12 @@ cases = dict(
 def test_sums_of_a_softmax_are_those_of_scipy(kernels, n, d, K, seed, kind, dtype):
     X, dense, codes, s, w, b = example(n, d, K, seed, kind, dtype)
     W = side_by_side(w, b, np.float64)
-    P, sums, out = np.empty((n, K)), np.empty(3), np.empty(W.shape)
-    kernels.softmax_evaluate(handle(kernels, X), codes, s, W, P, sums, out, 2)
+    P, doubt, sums, out = np.empty((n, K)), np.empty(n), np.empty(3), np.empty(W.shape)
+    kernels.softmax_evaluate(handle(kernels, X), codes, s, W, P, doubt, sums, out, 2)
     scores, weight = dense @ w + b, np.ones(n) if s is None else s
     p = softmax(scores, axis=1)
     np.testing.assert_allclose(P, p, rtol=1e-11, atol=1e-300)
+    np.testing.assert_allclose(doubt, np.sort(p, axis=1)[:, :-1].sum(axis=1), rtol=1e-11, atol=1e-300)
     losses = -log_softmax(scores, axis=1)[np.arange(n), codes]
     wrong = scores.argmax(axis=1) != codes
     expected = weight @ losses, weight @ wrong, weight @ entr(p).sum(axis=1)
@@ -100,7 +101,7 @@ def test_sums_and_products_are_the_same_for_any_number_of_threads(monkeypatch, k
     for threads in "123":
         monkeypatch.setenv("LINSEP_NUM_THREADS", threads)
         sums = rows.softmax(codes, None, w, np.zeros(5))
-        product = rows.softmax_products(sums.p, np.ones(30_000))(np.eye(41, 5))
+        product = rows.softmax_products(sums.p, sums.doubt, np.ones(30_000))(np.eye(41, 5))
         found.append((sums.value, sums.entropy, sums.expected[0].tobytes(), product.tobytes()))
     assert found[0] == found[1] == found[2]
 
@@ -110,8 +111,12 @@ def test_rows_of_any_size_have_products():
     for scale in (1e-30, 1.0, 1e30):
         X = scale * np.random.default_rng(0).standard_normal((50, 3))
         p = softmax(np.random.default_rng(1).standard_normal((50, 4)), axis=1)
-        found = Rows(X).softmax_products(p, np.ones(50))(np.vstack([np.eye(3, 4) / scale, np.zeros((1, 4))]))
-        unit = Rows(X / scale).softmax_products(p, np.ones(50))(np.eye(4)[[0, 1, 2, 3]] * [[1], [1], [1], [0]])
+        found = Rows(X).softmax_products(p, 1 - p.max(axis=1), np.ones(50))(
+            np.vstack([np.eye(3, 4) / scale, np.zeros((1, 4))])
+        )
+        unit = Rows(X / scale).softmax_products(p, 1 - p.max(axis=1), np.ones(50))(
+            np.eye(4)[[0, 1, 2, 3]] * [[1], [1], [1], [0]]
+        )
         np.testing.assert_allclose(found[:3] / scale, unit[:3], rtol=1e-3, atol=1e-4)
 
 
@@ -119,5 +124,32 @@ def test_a_class_that_does_not_exist_is_refused():
     W, P = np.zeros((3, 4)), np.empty((2, 3))
     with pytest.raises(ValueError, match="does not exist"):
         _kernels.softmax_evaluate(
-            _kernels.dense(np.eye(2)), np.array([0, 3]), None, W, P, np.empty(3), np.empty((3, 4)), 1
+            _kernels.dense(np.eye(2)), np.array([0, 3]), None, W, P, np.empty(2), np.empty(3), np.empty((3, 4)), 1
         )
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@given(**cases)
+@settings(max_examples=25, deadline=None)
+def test_a_whole_hessian_has_the_products_of_its_columns(real, n, d, K, seed, kind, dtype):
+    X, dense, _, _, w, b = example(n, d, K, seed, kind, dtype)
+    rng = np.random.default_rng(seed + 1)
+    s, which = rng.random(n), np.flatnonzero(rng.random(n) < 0.7)
+    p = softmax(dense @ w + b, axis=1)
+    found = np.tril(Rows(X).softmax_gram(p[which], s[which], which, real))
+    rows = np.column_stack([dense, np.ones(n)])[which]
+    bends = np.einsum("ik,kl->ikl", p[which], np.eye(K)) - np.einsum("ik,il->ikl", p[which], p[which])
+    expected = np.einsum("i,ikl,ij,im->kjlm", s[which], bends, rows, rows).reshape(K * (d + 1), -1)
+    tolerance = 1e-5 if real is np.float32 else 1e-12
+    np.testing.assert_allclose(found, np.tril(expected), rtol=tolerance, atol=tolerance * (1 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_the_block_of_a_class_is_a_weighted_gram(scale):
+    rng = np.random.default_rng(0)
+    X, h, which = rng.standard_normal((50, 3)) * scale, rng.random(20), np.arange(0, 40, 2)
+    found = Rows(X).rough_gram(h, which)
+    rows = np.column_stack([X, np.ones(50)])[which]
+    expected = (rows * h[:, None]).T @ rows
+    sizes = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    np.testing.assert_allclose(np.tril(found) / sizes, np.tril(expected) / sizes, atol=1e-6)

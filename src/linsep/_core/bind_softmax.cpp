@@ -25,16 +25,16 @@ void bind_product(nb::module_ &m) {
 }  // namespace
 
 void bind_softmax(nb::module_ &m) {
-    def_loop(m, "softmax_evaluate", {"X", "codes", "weight", "W", "P", "sums", "out", "threads"},
+    def_loop(m, "softmax_evaluate", {"X", "codes", "weight", "W", "P", "doubt", "sums", "out", "threads"},
              [](const auto &X, Vector<const std::int64_t> codes, Optional weight, Table<const double> W,
-                Table<double> P, Out sums, Table<double> out, std::size_t threads) {
+                Table<double> P, Out doubt, Out sums, Table<double> out, std::size_t threads) {
                  const std::size_t K = P.shape(1), width = W.shape(1);
-                 require(fits(X.n, codes, P) && fits(X.n, weight) && fits(X.d + 1, W, out) && fits(3, sums) &&
+                 require(fits(X.n, codes, P, doubt) && fits(X.n, weight) && fits(X.d + 1, W, out) && fits(3, sums) &&
                              out.shape(1) == width && K <= width && width % Side<double>::count == 0, mismatch);
                  require_rows(codes.data(), X.n, K);
                  nb::gil_scoped_release release;
-                 softmax_evaluate(X, codes.data(), pointer(weight), W.data(), K, width, P.data(), sums.data(),
-                                  out.data(), threads);
+                 softmax_evaluate(X, codes.data(), pointer(weight), W.data(), K, width, P.data(), doubt.data(),
+                                  sums.data(), out.data(), threads);
              });
     bind_product<float>(m), bind_product<double>(m);
 }

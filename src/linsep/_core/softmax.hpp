@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "compiler.hpp"
@@ -173,37 +174,50 @@ inline std::size_t class_blocks(std::size_t stored, std::size_t size, std::size_
     return std::min<std::size_t>(8, stored * width / (32 * size + worth_a_thread) + 1);
 }
 
-// Of one example with scores g: p in their place. Returns −log p of its own class, adds up mistakes and entropy.
-// The largest score has probability 1 / (1 + rest), so that nothing is lost where the rest is tiny.
-inline double softmax_of(double *g, std::size_t K, std::size_t own, bool &wrong, double &entropy) {
+// Of one example with scores g: p in their place, 1 − p of the highest, and the entropy. Returns −log p of its own class.
+// The largest score has probability 1 / (1 + rest), so that nothing is lost where the rest is tiny. `less` is room for
+// whole packs, as g is.
+inline double softmax_of(double *g, std::size_t K, std::size_t width, std::size_t own, double *less, bool &wrong,
+                         double &doubt, double &entropy) {
     const std::size_t top = static_cast<std::size_t>(std::max_element(g, g + K) - g);
     const double highest = g[top], behind = highest - g[own];
-    double rest = 0, spread = 0;
-    for (std::size_t k = 0; k < K; ++k) {
-        const double less = g[k] - highest, e = exp_of_negative(less);
-        g[k] = e;
-        rest += k == top ? 0.0 : e;
-        spread += k == top || e == 0 ? 0.0 : e * less;
-    }
-    const double total = 1.0 + rest, log_total = std::log1p(rest);
-    for (std::size_t k = 0; k < K; ++k) g[k] /= total;
+    std::fill(g + K, g + width, -std::numeric_limits<double>::infinity());
+    for (std::size_t c = 0; c < width; c += lane)
+#pragma omp simd
+        for (std::size_t k = c; k < c + lane; ++k) less[k] = g[k] - highest, g[k] = exp_of_negative(less[k]);
+    g[top] = 0;
+    double rest[lane] = {}, spread[lane] = {};
+    for (std::size_t c = 0; c < width; c += lane)
+#pragma omp simd
+        for (std::size_t k = 0; k < lane; ++k) {
+            rest[k] += g[c + k];
+            spread[k] += g[c + k] == 0 ? 0.0 : g[c + k] * less[c + k];
+        }
+    const double others = (rest[0] + rest[1]) + (rest[2] + rest[3]), total = 1.0 + others, log_total = std::log1p(others);
+    g[top] = 1;
+    for (std::size_t c = 0; c < width; c += lane)
+#pragma omp simd
+        for (std::size_t k = c; k < c + lane; ++k) g[k] /= total;
     wrong = top != own;
-    entropy = log_total - spread / total;
+    doubt = others / total;
+    entropy = log_total - ((spread[0] + spread[1]) + (spread[2] + spread[3])) / total;
     return log_total + behind;
 }
 
-// In `sums`: Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p. In P each example's p; in `out` Σ s p [x, 1]ᵀ.
+// In `sums`: Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p. In P each example's p, in `doubt` 1 − p of
+// the class with the highest; in `out` Σ s p [x, 1]ᵀ.
 template <class Rows>
 void softmax_evaluate(const Rows &X, const std::int64_t *codes, const double *weight, const double *W, std::size_t K,
-                      std::size_t width, double *P, double *sums, double *out, std::size_t threads) {
+                      std::size_t width, double *P, double *doubt, double *sums, double *out, std::size_t threads) {
     const std::size_t blocks = class_blocks(X.stored(), (X.d + 1) * width, width);
-    std::vector<double> parts(3 * blocks, 0.0);
+    std::vector<double> parts(3 * blocks, 0.0), room(blocks * width);
     const auto turn = [&](std::size_t block, std::size_t first, std::size_t count, double *u) {
         for (std::size_t r = 0; r < count; ++r) {
             double *g = u + r * width, *sum = parts.data() + 3 * block, entropy;
             const double s = weight ? weight[first + r] : 1.0;
             bool wrong;
-            sum[0] += s * softmax_of(g, K, static_cast<std::size_t>(codes[first + r]), wrong, entropy);
+            const auto own = static_cast<std::size_t>(codes[first + r]);
+            sum[0] += s * softmax_of(g, K, width, own, room.data() + block * width, wrong, doubt[first + r], entropy);
             sum[1] += wrong ? s : 0.0;
             sum[2] += s * entropy;
             std::copy_n(g, K, P + (first + r) * K);

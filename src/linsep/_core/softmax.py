@@ -29,6 +29,7 @@ class SoftmaxSums(NamedTuple):
     mistakes: float  # Σ s over the examples whose class has not the highest score
     entropy: float  # Σ s Σ −p log p
     p: FloatArray  # of each example, shape (n, K)
+    doubt: FloatArray  # 1 − p of the class that has the highest, of each example
     expected: tuple[FloatArray, FloatArray]  # Σ s p xᵀ, shape (d, K), and Σ s p
 
 
@@ -41,21 +42,20 @@ class SoftmaxRows(StoredRows):
         """Return the sum of losses at planes w, shape (d, K), and intercepts b, with what its gradient needs."""
         K = len(b)
         W = side_by_side(w, b, np.float64)
-        P, sums, out = np.empty((self.n, K)), np.empty(3), np.empty(W.shape)
+        P, doubt, sums, out = np.empty((self.n, K)), np.empty(self.n), np.empty(3), np.empty(W.shape)
         codes = np.ascontiguousarray(codes, dtype=np.int64)
-        kernels.softmax_evaluate(self._handle, codes, weight, W, P, sums, out, self._threads(K))
+        kernels.softmax_evaluate(self._handle, codes, weight, W, P, doubt, sums, out, self._threads(K))
         value, mistakes, entropy = sums.tolist()
-        return SoftmaxSums(value, mistakes, entropy, P, (np.ascontiguousarray(out[:-1, :K]), out[-1, :K].copy()))
+        return SoftmaxSums(value, mistakes, entropy, P, doubt, (np.ascontiguousarray(out[:-1, :K]), out[-1, :K].copy()))
 
-    def softmax_products(self, p: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    def softmax_products(self, p: FloatArray, doubt: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return V ↦ Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ, u = [x, 1] V, for V of shape (d + 1, K).
 
         It shapes a step, not the answer: in single precision where the rows allow it, over the rows that bend.
         """
-        K, lengths, n = p.shape[1], self.squared_norms(), max(1, self.n)  # a block may be empty
-        dtype: Any = np.float32 if 1 / TAME < float(lengths.max(initial=1.0)) < TAME else np.float64
+        K, lengths, n, dtype = p.shape[1], self.squared_norms(), max(1, self.n), self.rough(s)  # a block may be empty
         rows = self._single() if dtype is np.float32 else self
-        bends = s * (1.0 - p.max(axis=1)) * (lengths + lengths.sum() / n)
+        bends = s * doubt * (lengths + lengths.sum() / n)
         which = np.flatnonzero(bends > UNBENT * bends.sum() / n)
         P, weight = side_by_side(p[which], None, dtype), s[which].astype(dtype)
 
@@ -67,24 +67,41 @@ class SoftmaxRows(StoredRows):
 
         return product
 
+    def rough(self, s: FloatArray) -> Any:
+        """Return the type of numbers for what shapes a step only: single precision where rows and weights allow it."""
+        longest, heaviest = float(self.squared_norms().max(initial=0.0)) or 1.0, float(s.max(initial=1.0))
+        return np.float32 if 1 / TAME < longest and longest * heaviest < TAME else np.float64
+
     def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray, dtype: Any = np.float64) -> FloatArray:
         """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over the rows `which`, whose p and s these are; the lower triangle of it.
 
-        In the order of planes of shape (d + 1, K): the classes of a feature side by side. What is on the diagonal of a
-        class is summed for itself: p − p² would lose its digits where p is near one.
+        The weights of a class side by side. What is on the diagonal of a class is summed for itself: p − p² would lose its
+        digits where p is near one.
         """
         K, size = p.shape[1], self.d + 1
         syrk, gemm = (blas.dsyrk, blas.dgemm) if dtype is np.float64 else (blas.ssyrk, blas.sgemm)
-        out, own = np.zeros((size * K, size * K), dtype), np.zeros((size, size * K), dtype)
-        some = max(1, IN_CACHE // (size * K))
+        out, own = np.zeros((K * size, K * size), dtype), np.zeros((K * size, size), dtype)
+        some = max(1, IN_CACHE // (K * size))
         for first in range(0, len(which), some):
             part = slice(first, first + some)
             x, q, weight = np.ones((len(which[part]), size), dtype), p[part], s[part, None]
             x[:, :-1] = self.dense(which[part])
-            spread = _spread(x, np.sqrt(weight) * q)
-            out -= syrk(1.0, spread.T, lower=0).T
-            own += gemm(1.0, _spread(x, weight * q * (1.0 - q)).T, x.T, trans_b=1).T
-        np.einsum("jklk->jlk", out.reshape(size, K, size, K))[:] = own.reshape(size, size, K)
+            out -= syrk(1.0, _spread(x, np.sqrt(weight) * q).T, lower=0).T
+            own += gemm(1.0, x.T, _spread(x, weight * q * (1.0 - q)).T, trans_b=1).T
+        np.einsum("kjkl->kjl", out.reshape(K, size, K, size))[:] = own.reshape(K, size, size)
+        return out
+
+    def rough_gram(self, h: FloatArray, which: IntArray) -> FloatArray:
+        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, whose h these are, as precise as a step needs; the lower triangle."""
+        dtype = self.rough(h)
+        syrk, some = blas.dsyrk if dtype is np.float64 else blas.ssyrk, max(1, IN_CACHE // (self.d + 1))
+        out = np.zeros((self.d + 1, self.d + 1), dtype)
+        for first in range(0, len(which), some):
+            part = slice(first, first + some)
+            x = np.ones((len(which[part]), self.d + 1), dtype)
+            x[:, :-1] = self.dense(which[part])
+            x *= np.sqrt(h[part, None]).astype(dtype)
+            out += syrk(1.0, x.T, lower=0).T
         return out
 
     def _single(self) -> SoftmaxRows:
@@ -107,5 +124,5 @@ def side_by_side(w: FloatArray, b: FloatArray | None, dtype: Any) -> FloatArray:
 
 
 def _spread(x: FloatArray, h: FloatArray) -> FloatArray:
-    """Return x ⊗ h of each row, in the precision of x."""
-    return (x[:, :, None] * h.astype(x.dtype, copy=False)[:, None, :]).reshape(len(x), -1)
+    """Return h ⊗ x of each row, in the precision of x."""
+    return (h.astype(x.dtype, copy=False)[:, :, None] * x[:, None, :]).reshape(len(x), -1)

@@ -122,9 +122,10 @@ class BlockedRows(Rows):
         each = [
             rows.softmax(codes[part], None if weight is None else weight[part], w, b) for part, rows in self._each()
         ]
-        values, mistakes, entropies, p, expected = zip(*each, strict=True)
+        values, mistakes, entropies, p, doubt, expected = zip(*each, strict=True)
         sums, totals = zip(*expected, strict=True)
-        return SoftmaxSums(sum(values), sum(mistakes), sum(entropies), np.concatenate(p), (sum(sums), sum(totals)))
+        totalled = sum(values), sum(mistakes), sum(entropies)
+        return SoftmaxSums(*totalled, np.concatenate(p), np.concatenate(doubt), (sum(sums), sum(totals)))
 
 
 def rows_of(X: Any) -> Rows:

@@ -149,7 +149,8 @@ class Softmax:
             return Several((*sums, self._gram(point)) if want.get("gram") else sums)
 
         value, mistakes, entropy, sums, weight, *gram = problem.sum(task)
-        found = SoftmaxSums(value, mistakes, entropy, np.empty(0), (sums, weight))
+        nothing = np.empty(0)
+        found = SoftmaxSums(value, mistakes, entropy, nothing, nothing, (sums, weight))
         return SoftmaxPoint(problem, w, b, found, *gram)
 
     def _gram(self, point: SoftmaxPoint) -> FloatArray:
@@ -167,7 +168,7 @@ class Softmax:
     def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], FloatArray]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
         problem = point.problem
-        product = problem.rows.softmax_products(point.p, problem.s)
+        product = problem.rows.softmax_products(point.p, point.doubt, problem.s)
         if problem.fit_intercept:
             return product
         nothing = np.zeros((1, self.classes))

@@ -65,6 +65,11 @@ class Point(ABC):
     def bound(self) -> Bound:
         """A bound on the optimum without another pass over the examples: the best one, where the rows are in memory."""
 
+    @property
+    def rough_bound(self) -> Bound:
+        """A bound that takes next to nothing: where there is none that does, the same."""
+        return self.bound
+
     @abstractmethod
     def exact_bound(self) -> Bound:
         """Return the bound that the point's own dual gives, for which every example may be looked at again."""
@@ -169,7 +174,11 @@ class SoftmaxPoint(Point):
     ) -> None:
         self.problem, self.w, self.b = problem, w, b
         self.value, self.mistakes, self.entropy = sums.value, sums.mistakes, sums.entropy
-        self.p, self.expected = sums.p, sums.expected  # p is empty where the examples have come by in blocks
+        self.p, self.doubt, self.expected = (
+            sums.p,
+            sums.doubt,
+            sums.expected,
+        )  # p is empty where the examples have come by in blocks
         self.gram = gram  # the Hessian of the losses, where asked for
 
     @cached_property
@@ -210,9 +219,12 @@ class SoftmaxPoint(Point):
 
     @cached_property
     def bound(self) -> Bound:
-        """A bound without another pass: the entropy is concave, so that of a mixture is at least the mixture's."""
-        if self.problem.examples.resident is not None:
-            return self.exact_bound()
+        """A bound without another pass."""
+        return self.rough_bound if self.problem.examples.resident is None else self.exact_bound()
+
+    @cached_property
+    def rough_bound(self) -> Bound:
+        """The entropy is concave, so that of a mixture is at least the mixture's."""
         (t, q), shrink = self.mixture, self.dual[1]
         entropy = (1 - t) * self.entropy + t * self.problem.total_weight * float(entr(q).sum())
         return Bound(self.objective, max(0.0, self._dual_value(shrink * entropy)))

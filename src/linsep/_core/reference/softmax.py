@@ -16,11 +16,15 @@ def softmax_evaluate(
     weight: FloatArray | None,
     W: FloatArray,
     P: FloatArray,
+    doubt: FloatArray,
     sums: FloatArray,
     out: FloatArray,
     threads: int = 1,
 ) -> None:
-    """Sums = Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p; P = p; out = Σ s p [x, 1]ᵀ."""
+    """Sums = Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p; out = Σ s p [x, 1]ᵀ.
+
+    P = p, and `doubt` is 1 − p of the class that has the highest.
+    """
     n, K = P.shape
     s = np.ones(n) if weight is None else weight
     scores = X @ W[:-1, :K] + W[-1, :K]
@@ -31,6 +35,7 @@ def softmax_evaluate(
     rest = e.sum(axis=1)
     e[each, top] = 1.0
     np.divide(e, 1.0 + rest[:, None], out=P)
+    np.divide(rest, 1.0 + rest, out=doubt)
     losses = np.log1p(rest) - less[each, codes]
     sums[:] = s @ losses, s @ (top != codes), s @ entr(P).sum(axis=1)
     out[:] = 0.0

@@ -40,9 +40,14 @@ class Tuning:
     nearer: float = 0.9
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
-    #: Of several classes they go as far as takes the gap below the goal: this times √(goal/gap), between these ends.
-    #: Further at first only makes steps exact that lead nowhere near (digits took twice as many products with .001).
-    accuracy_of_classes: tuple[float, float, float] = (0.5, 0.05, 0.25)
+    #: Of several classes they go as far as the last step's fall of the gap promises for this one (Eisenstat and Walker's
+    #: forcing term: the share that was left of it), or as `usual`; and no further than takes the gap below the goal,
+    #: `enough` times √(goal/gap), or `coarsest`. A pass for another step takes as long as two or three products.
+    usual: float = 0.1
+    enough: float = 0.5
+    coarsest: float = 0.25
+    #: Of a point with a gap this many times the goal a rough bound says enough.
+    far: float = 100.0
     #: What rounding may add to a gap: of a `tol` that is not far above, a proof needs some room.
     rounding: float = 1e-10
     #: Products with the Hessian at the most.
@@ -127,16 +132,17 @@ class _Run(GapRun):
         with self.until_it_ends():
             k, w, b = self._begin(start)
             point = self._evaluate(w, b)
-            accuracy, begun = TUNED.accuracy[0], k
+            accuracy, begun, before = TUNED.accuracy[0], k, 0.0
             while True:
                 self.record(k, point, _norm(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
-                if point.bound.relative_gap <= goal or k >= self.method.max_iter:
+                gap = self._gap(point)
+                if gap <= goal or k >= self.method.max_iter:
                     self.end_if_proven(point.bound)
                 if k > begun:
                     self.tell(k, point.w, point.b, point.objective, join=problem.planes)
                 self.end_if_exhausted(k)
                 if problem.head.planes:
-                    accuracy = _accuracy(goal, point.bound.relative_gap)
+                    accuracy, before = _accuracy(goal, gap, before), gap
                 step = self._direction(point, accuracy)
                 decrement = -dot(point.smooth_gradient, step)
                 new = self._line_search(point, step, -decrement)
@@ -202,13 +208,17 @@ class _Run(GapRun):
             self.count_pass(point.bound.relative_gap)
         return point
 
+    def _gap(self, point: Any) -> float:
+        """Return a point's relative gap: roughly, where that is far above the goal."""
+        rough: float = point.rough_bound.relative_gap
+        return rough if rough > TUNED.far * self.goal else float(point.bound.relative_gap)
+
     def _direction(self, point: Any, accuracy: float) -> FloatArray:
         metric, self.first = self.first or self.metric or self._metric(point), None
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
         step, products = conjugate_gradients(point, metric, accuracy, TUNED.products, told)
-        metric.served += products
         self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
         return step
 
@@ -292,9 +302,10 @@ def conjugate_gradients(
     return p, products
 
 
-def _accuracy(goal: float, gap: float) -> float:
-    factor, least, most = TUNED.accuracy_of_classes
-    return float(np.clip(factor * np.sqrt(goal / max(gap, 1e-300)), least, most))
+def _accuracy(goal: float, gap: float, before: float) -> float:
+    """Return how far to solve for a step, from the gap that is wanted, the one there is, and the one before that."""
+    enough = min(TUNED.coarsest, TUNED.enough * (goal / max(gap, 1e-300)) ** 0.5)
+    return max(enough, min(TUNED.usual, gap / before if before > 0 else 1.0))
 
 
 def dot(A: FloatArray, B: FloatArray) -> float:

@@ -25,7 +25,6 @@ class Metric(ABC):
 
     exact = False
     cost = 0.0  # of making it, in products of the Hessian with a vector; about
-    served = 0  # in so many products so far
 
     @abstractmethod
     def solve(self, g: FloatArray) -> FloatArray:
@@ -85,7 +84,8 @@ class Cholesky:
 
     def inverse(self) -> FloatArray:
         """Return the lower triangle of the matrix's inverse."""
-        inverse, _ = lapack.dpotri(self.factor, lower=0)
+        invert = lapack.spotri if self.factor.dtype == np.float32 else lapack.dpotri
+        inverse, _ = invert(self.factor, lower=0)
         return np.tril(inverse.T)
 
 
@@ -116,14 +116,16 @@ class ScaledFactor(Metric):
         return inverse
 
 
-def scaled_factor(problem: Objective, gram: FloatArray, diagonal: FloatArray | None = None) -> ScaledFactor:
+def scaled_factor(
+    problem: Objective, gram: FloatArray, diagonal: FloatArray | None = None, nudge: float = NUDGE
+) -> ScaledFactor:
     """Return the factor of l2·I and a sum Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, which is used up.
 
     Another diagonal is that of an interior point, where small numbers count beside very large ones: it is not nudged.
     """
     d, size = problem.d, problem.d + problem.fit_intercept
     np.einsum("jj->j", gram)[:d] += problem.penalty.l2 if diagonal is None else diagonal
-    return ScaledFactor(gram[:size, :size], NUDGE if diagonal is None else 1e-16)
+    return ScaledFactor(gram[:size, :size], nudge if diagonal is None else 1e-16)
 
 
 def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.random.Generator | None) -> Metric:
@@ -213,7 +215,7 @@ def _diagonal_of_all(point: Any) -> Metric:
 #: this allows; of the whole Hessian twice as much at the most, else the classes are taken one by one.
 WORTH = 4.0
 #: Multiplications of matrices that take as long as one of a pass over the rows, and those that a pass at least takes.
-FASTER, LEAST_WORK = 4.0, 1e6
+FASTER, LEAST_WORK = 2.0, 1e6
 #: Rows a feature of a sample at the least: with fewer the estimate is worse than none.
 ROWS_A_FEATURE = 4
 
@@ -234,7 +236,19 @@ def _product_work(problem: Objective) -> float:
     return max(LEAST_WORK, FASTER * 2 * problem.rows.stored * problem.classes)
 
 
-class _Whole(Metric):
+class _Ageing(Metric):
+    """One that is made anew once what its age has cost, in products beyond those of its first step, would pay for it."""
+
+    first: int | None = None
+    lost = 0
+
+    def serves(self, products: int) -> bool:
+        self.first = products if self.first is None else min(self.first, products)
+        self.lost += products - self.first
+        return self.lost <= self.cost
+
+
+class _Whole(_Ageing):
     """The Cholesky factor of the whole Hessian, over all examples or a sample of them."""
 
     def __init__(self, point: Any, rng: np.random.Generator) -> None:
@@ -242,47 +256,48 @@ class _Whole(Metric):
         d, work = problem.d, _product_work(problem)
         size = max(ROWS_A_FEATURE * d, int(WORTH * work / ((d + 1) * K) ** 2 * 2))
         self.exact = 2 * size >= n
-        bends = problem.s * (1.0 - p.max(axis=1))
-        rows, s = _sampled(problem, bends, problem.s, n if self.exact else size, rng)
-        dtype = np.float64 if self.exact else np.float32
-        gram = problem.rows.softmax_gram(p[rows], problem.weight_of_loss * s, rows, dtype)
-        of_feature = np.einsum("jkjl->jkl", gram.reshape(d + 1, K, d + 1, K))
+        rows, s = _sampled(problem, problem.s * point.doubt, problem.s, n if self.exact else size, rng)
+        weight = problem.weight_of_loss * s
+        gram = problem.rows.softmax_gram(
+            p[rows], weight, rows, np.float64 if self.exact else problem.rows.rough(weight)
+        )
         # All classes moved alike bend nothing, and no gradient points there: anything makes the matrix definite.
-        of_feature += np.einsum("jkk->j", of_feature)[:, None, None] / K
-        np.einsum("jj->j", gram)[: d * K] += problem.penalty.l2
-        used = (d + problem.fit_intercept) * K
-        self.factor = ScaledFactor(gram[:used, :used], NUDGE if self.exact else ROUGH)
-        self.cost = (len(rows) * used**2 / 2 + used**3 / 6) / work
+        squares = np.einsum("kjkj->kj", gram.reshape(K, d + 1, K, d + 1))
+        alike = squares.sum(axis=0) / K**2
+        np.einsum("kjlj->klj", gram.reshape(K, d + 1, K, d + 1))[:] += alike
+        squares[:, :d] += problem.penalty.l2
+        used = d + problem.fit_intercept
+        if used == d:
+            gram = gram.reshape(K, d + 1, K, d + 1)[:, :d, :, :d].reshape(K * d, K * d)
+        self.factor = ScaledFactor(gram, NUDGE if gram.dtype == np.float64 else ROUGH)
+        self.cost = (len(rows) * (K * used) ** 2 / 2 + (K * used) ** 3 / 6) / work
 
     def solve(self, G: FloatArray) -> FloatArray:
-        return self.factor.solve(G.reshape(-1)).reshape(G.shape)
+        step = self.factor.solve(G.T.reshape(-1)).reshape(G.shape[::-1])
+        return np.ascontiguousarray(step.T, dtype=np.float64)
 
 
-class _Blocks(Metric):
+class _Blocks(_Ageing):
     """The inverses of the Hessian's blocks on the diagonal, one a class, each over all examples or a sample."""
 
     def __init__(self, point: Any, rng: np.random.Generator) -> None:
         problem, p, d, K = point.problem, point.p, point.problem.rows.d, point.problem.classes
         size, product = d + problem.fit_intercept, _product_work(problem)
-        # They shape a step, not the answer: where they are large, single precision will do.
-        self.dtype = np.float64 if K * size**2 <= 10**6 else np.float32
-        self.inverses = np.empty((K, size, size), dtype=self.dtype)
-        most = max(ROWS_A_FEATURE * d, int(WORTH * product / (K * size**2) * 2))
-        curvature, work = p * (1.0 - p), K * size**3 / 2
-        h = np.zeros(problem.n)
+        self.inverses = np.empty((K, size, size), dtype=np.float32)
+        most = max(ROWS_A_FEATURE * d, int(2 * product / (K * size**2)))
+        curvature, work = p * (1.0 - p), K * (size**3 / 2 + 4 * LEAST_WORK)
         for k in range(K):
             if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
                 self.inverses[k] = self.inverses[k - 1]
                 continue
             bends = problem.weight_of_loss * problem.s * curvature[:, k]
-            rows, s = _sampled(problem, bends, bends, most, rng)
-            h[rows] = s
+            rows, h = _sampled(problem, bends, bends, most, rng)
             work += len(rows) * size**2 / 2
-            self.inverses[k] = scaled_factor(problem, problem.rows.gram(h, rows)).inverse()
+            self.inverses[k] = scaled_factor(problem, problem.rows.rough_gram(h, rows), nudge=ROUGH).inverse()
         self.cost = work / product
 
     def solve(self, G: FloatArray) -> FloatArray:
-        columns = np.matmul(self.inverses, G.T.astype(self.dtype)[:, :, None])
+        columns = np.matmul(self.inverses, G.T.astype(np.float32)[:, :, None])
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
 
 
