@@ -70,13 +70,13 @@ class SoftmaxRows(StoredRows):
     def rough(self, s: FloatArray) -> Any:
         """Return the type of numbers for what shapes a step only: single precision where rows and weights allow it."""
         longest, heaviest = float(self.squared_norms().max(initial=0.0)) or 1.0, float(s.max(initial=1.0))
-        return np.float32 if 1 / TAME < longest and longest * heaviest < TAME else np.float64
+        return np.float32 if longest > 1 / TAME and longest * heaviest < TAME else np.float64
 
     def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray, dtype: Any = np.float64) -> FloatArray:
         """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over the rows `which`, whose p and s these are; the lower triangle of it.
 
-        The weights of a class side by side. What is on the diagonal of a class is summed for itself: p − p² would lose its
-        digits where p is near one.
+        The weights of a class side by side. What is on the diagonal of a class is summed for itself: p − p² would lose
+        its digits where p is near one.
         """
         K, size = p.shape[1], self.d + 1
         syrk, gemm = (blas.dsyrk, blas.dgemm) if dtype is np.float64 else (blas.ssyrk, blas.sgemm)
@@ -92,7 +92,7 @@ class SoftmaxRows(StoredRows):
         return out
 
     def rough_gram(self, h: FloatArray, which: IntArray) -> FloatArray:
-        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, whose h these are, as precise as a step needs; the lower triangle."""
+        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, whose h these are, as precise as steps need; the lower triangle."""
         dtype = self.rough(h)
         syrk, some = blas.dsyrk if dtype is np.float64 else blas.ssyrk, max(1, IN_CACHE // (self.d + 1))
         out = np.zeros((self.d + 1, self.d + 1), dtype)
