@@ -40,8 +40,8 @@ class Tuning:
     nearer: float = 0.9
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
-    #: Of several classes they go as far as the last step's fall of the gap promises for this one (Eisenstat and Walker's
-    #: forcing term: the share that was left of it), or as `usual`; and no further than takes the gap below the goal,
+    #: Of several classes they go as far as the last step's fall of the gap promises for this one (the forcing term of
+    #: Eisenstat and Walker: the share that was left of it), or as `usual`; and no further than takes the gap below the goal,
     #: `enough` times √(goal/gap), or `coarsest`. A pass for another step takes as long as two or three products.
     usual: float = 0.1
     enough: float = 0.5
@@ -305,7 +305,7 @@ def conjugate_gradients(
 def _accuracy(goal: float, gap: float, before: float) -> float:
     """Return how far to solve for a step, from the gap that is wanted, the one there is, and the one before that."""
     enough = min(TUNED.coarsest, TUNED.enough * (goal / max(gap, 1e-300)) ** 0.5)
-    return max(enough, min(TUNED.usual, gap / before if before > 0 else 1.0))
+    return float(max(enough, min(TUNED.usual, gap / before if before > 0 else 1.0)))
 
 
 def dot(A: FloatArray, B: FloatArray) -> float:

@@ -211,8 +211,8 @@ def _diagonal_of_all(point: Any) -> Metric:
 
 # -- several classes --------------------------------------------------------------------------------------------------
 
-#: What a preconditioner of several classes may cost, in products with the Hessian: that of a sample which is as large as
-#: this allows; of the whole Hessian twice as much at the most, else the classes are taken one by one.
+#: What a preconditioner of several classes may cost, in products with the Hessian: that of a sample which is as large
+#: as this allows; of the whole Hessian twice as much at the most, else the classes are taken one by one.
 WORTH = 4.0
 #: Multiplications of matrices that take as long as one of a pass over the rows, and those that a pass at least takes.
 FASTER, LEAST_WORK = 2.0, 1e6
@@ -237,7 +237,7 @@ def _product_work(problem: Objective) -> float:
 
 
 class _Ageing(Metric):
-    """One that is made anew once what its age has cost, in products beyond those of its first step, would pay for it."""
+    """One that is made anew once what its age has cost, in products beyond those of its first step, would pay."""
 
     first: int | None = None
     lost = 0
@@ -304,7 +304,7 @@ class _Blocks(_Ageing):
 def _sampled(
     problem: Objective, bends: FloatArray, s: FloatArray, size: int, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
-    """Return at most about `size` rows, those rather that bend much and are long, and s of each as of all it stands for."""
+    """Return at most about `size` rows, those rather that bend much and are long, and s of all that each stands for."""
     if 2 * size >= len(s):
         return np.arange(len(s)), s
     lengths = problem.rows.squared_norms()
