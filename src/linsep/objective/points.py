@@ -174,11 +174,8 @@ class SoftmaxPoint(Point):
     ) -> None:
         self.problem, self.w, self.b = problem, w, b
         self.value, self.mistakes, self.entropy = sums.value, sums.mistakes, sums.entropy
-        self.p, self.doubt, self.expected = (
-            sums.p,
-            sums.doubt,
-            sums.expected,
-        )  # p is empty where the examples have come by in blocks
+        self.expected = sums.expected
+        self.p, self.doubt = sums.p, sums.doubt  # empty where the examples have come by in blocks
         self.gram = gram  # the Hessian of the losses, where asked for
 
     @cached_property

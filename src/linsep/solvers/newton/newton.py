@@ -41,8 +41,8 @@ class Tuning:
     #: How far conjugate gradients go at first, how much further each time, and at last: products against steps.
     accuracy: tuple[float, float, float] = (0.3, 0.3, 0.01)
     #: Of several classes they go as far as the last step's fall of the gap promises for this one (the forcing term of
-    #: Eisenstat and Walker: the share that was left of it), or as `usual`; and no further than takes the gap below the goal,
-    #: `enough` times √(goal/gap), or `coarsest`. A pass for another step takes as long as two or three products.
+    #: Eisenstat and Walker: the share that was left of it), or as `usual`; and no further than takes the gap below the
+    #: goal, `enough` times √(goal/gap), or `coarsest`. A pass for another step takes as long as two or three products.
     usual: float = 0.1
     enough: float = 0.5
     coarsest: float = 0.25
