@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris, load_wine
 from linsep import LogisticRegression
 from linsep._core import Rows
 from linsep.objective.curvature import examine, softmax_slopes
-from linsep.objective.enclosure import enclosed_primal
+from linsep.objective.enclosure import sharp_primal
 from linsep.objective.softmax_dual import _balance, enclosed_dual
 from linsep.penalties import L1, L2, ElasticNet
 from linsep.solvers import Newton
@@ -162,7 +162,7 @@ def test_the_enclosures_hold_every_value_and_never_cross(seed, K, intercept, siz
     codes = np.append(np.arange(K), rng.integers(0, K, 15))
     problem = softmax_objective(Rows(rng.standard_normal((15 + K, 3))), codes, K, penalty, 0.7, fit_intercept=intercept)
     W, b = size * rng.standard_normal((3, K)), size * rng.standard_normal(K) * intercept
-    primal = enclosed_primal(problem, W, b)
+    primal, *_ = sharp_primal(problem, W, b, share=np.inf)  # in plain floats
     assert primal.low <= exact_objective(problem, W, b) <= primal.high
     assert primal.width <= 1e-11 * primal.high
     dual = enclosed_dual(problem.evaluate(W, b))

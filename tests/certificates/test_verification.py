@@ -510,3 +510,13 @@ def test_general_classifiers_travel_too(path):
     model = fitted(LinearClassifier("logistic", penalty="elasticnet", l1_ratio=0.3, solver="sgd", random_state=0), two)
     save(model, path, data=(X, two))
     assert verify(path, X, two)
+
+
+def test_m14_the_certificate_of_a_margin_leaves_out_rows_without_weight():
+    X, y, weight = np.array([[0.0], [1.0], [3.0], [4.0], [10.0]]), np.array([0, 0, 1, 1, 0]), [1.0, 1.0, 1.0, 1.0, 0.0]
+    certificate = HardMarginSVC().fit(X, y, sample_weight=weight).certificate_
+    assert verify(certificate, X, y, weight)
+    assert certificate.verify(X.tolist(), y.tolist(), weight)
+    assert "margin of -8.0" in verify(certificate, X, y).reason
+    named = replace(certificate, points=np.array([4, 2]))
+    assert "no weight" in named.verify(X, y, weight).reason

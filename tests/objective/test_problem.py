@@ -252,8 +252,8 @@ def test_mean_objective_is_the_objective_over_c_and_the_weights(loss, penalty, w
 def test_gradient_is_the_central_difference(loss, penalty, weighted, intercept, C):
     X, y, s, w, b = data(12, weighted=weighted)
     F = MeanObjective(Problem(Rows(X), y, loss, penalty, C=C, sample_weight=s, fit_intercept=intercept))
-    theta, h = F.join(w, b), 1e-6
-    differences = [(F.value(theta + e) - F.value(theta - e)) / (2 * h) for e in h * np.eye(F.size)]
+    theta, h = F.problem.join(w, b), 1e-6
+    differences = [(F.value(theta + e) - F.value(theta - e)) / (2 * h) for e in h * np.eye(len(theta))]
     np.testing.assert_allclose(F.gradient(theta), differences, rtol=1e-6, atol=1e-8)
 
 
@@ -273,9 +273,9 @@ def test_gradient_is_a_subgradient(loss, penalty, seed):
 def test_split_and_join_are_inverse(intercept):
     X, y, _, w, b = data(13)
     F = MeanObjective(Problem(Rows(X), y, Hinge(), fit_intercept=intercept))
-    theta = F.join(w, b)
-    assert theta.shape == (F.size,) == (3 + intercept,)
-    back, bias = F.split(theta)
+    theta = F.problem.join(w, b)
+    assert theta.shape == (3 + intercept,)
+    back, bias = F.problem.split(theta)
     np.testing.assert_array_equal(back, w)
     assert bias == (b if intercept else 0.0)
     theta[0] = 99.0
@@ -369,7 +369,7 @@ def test_planes_measured_together_are_those_measured_one_by_one(loss, penalty, w
     together = measure(problems[0], Y, W, b)
     for k, problem in enumerate(problems):
         f = MeanObjective(problem)
-        theta = f.join(W[:, k], b[k])
+        theta = f.problem.join(W[:, k], b[k])
         alone = f.value(theta), f.risk(theta), f.zero_one(theta), np.linalg.norm(f.gradient(theta))
         seen = [part[k] for part in (together.objective, together.risk, together.zero_one, together.gradient_norm)]
         np.testing.assert_allclose(seen, alone, rtol=1e-12)

@@ -354,15 +354,19 @@ def take_surplus(units: IntArray, y: FloatArray, *, bounded: bool) -> None:
     """Make Σ unitsᵢ yᵢ = 0, in place, by taking from the class that has more; `bounded`: nothing below 0."""
     surplus = exact_sum(units[y > 0]) - exact_sum(units[y < 0])
     rows = np.flatnonzero(y > 0 if surplus > 0 else y < 0)
-    surplus = abs(surplus)
+    if take(units, rows, abs(surplus), 0 if bounded else -(2**GRID)):
+        units[:] = 0  # the class cannot give as much: the point zero is always feasible
+
+
+def take(units: IntArray, rows: IntArray, amount: int, least: int = 0) -> int:
+    """Take that many units from the largest of some rows, in place, down to `least` each; return what is missing."""
     for i in rows[np.argsort(-np.abs(units[rows]), kind="stable")]:
-        if surplus == 0:
-            return
-        taken = min(surplus, int(units[i]) if bounded else 2**GRID + int(units[i]))
+        if amount == 0:
+            break
+        taken = min(amount, int(units[i]) - least)
         units[i] -= taken
-        surplus -= taken
-    if surplus:  # only where the class cannot give as much: the point zero is always feasible
-        units[:] = 0
+        amount -= taken
+    return amount
 
 
 def exact_sum(units: IntArray) -> int:

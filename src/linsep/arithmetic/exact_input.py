@@ -58,6 +58,27 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
         _refuse_array(values, what)
 
 
+def exact_matrix(X: Any) -> Any:
+    """Return X, dense or canonical CSR, of finite numbers; raise for what is none, or no 64-bit float exactly."""
+    refuse_inexact(X)
+    is_sparse = bool(sparse.issparse(X))
+    matrix: Any = sparse.csr_matrix(X) if is_sparse else np.asarray(X)
+    if matrix.ndim != 2:
+        raise ValueError(f"X has shape {matrix.shape}; it needs rows and columns")
+    if is_sparse and not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    matrix = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"X has dtype {matrix.dtype}; it needs numbers")
+    finite = np.isfinite(matrix.data if is_sparse else matrix)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        row = np.searchsorted(matrix.indptr, bad, side="right") - 1 if is_sparse else bad // matrix.shape[1]
+        raise ValueError(f"X has a NaN or an infinite value in row {row}; leave such rows out or fill them in first")
+    return matrix
+
+
 def _refuse_sparse(matrix: Any, what: str) -> None:
     if _are_floats(matrix.dtype):
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, inf
+from math import gcd
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
 from .exact import mantissas, whole_multiple
+from .whole_weights import nearest_float
 
 Vector = list[int]
 
@@ -28,11 +29,7 @@ class IntegerRows:
     """The matrix A with every column scaled by a power of two, as floats below one and, exactly, as whole numbers.
 
     Such a scaling moves no point to another side of any plane through the origin, since w can be scaled the other way.
-
-    Attributes
-    ----------
-    floats : array of shape (n, D)
-        ``A[:, j] · 2^(−exponents[j])``, exact unless it underflows (below 2⁻¹⁰²²).
+    Its `floats` are exact unless they underflow (below 2⁻¹⁰²²).
 
     Examples
     --------
@@ -133,25 +130,13 @@ def conflict_among(rows: list[Vector]) -> list[int] | None:
 
 @dataclass(frozen=True)
 class Subspace:
-    """A subspace of R^D and the rows that do not vanish on it.
+    """A subspace of R^D and the rows that do not vanish on it."""
 
-    Attributes
-    ----------
-    integers : IntegerRows
-        All rows.
-    basis : list of vectors
-        Its basis u₁ … u_r, exactly.
-    rows : array
-        Which rows do not vanish.
-    P, E : arrays of shape (rows, r)
-        Their products with the basis (times a power of two) in floats, and how far these can be off.
-    """
-
-    integers: IntegerRows
-    basis: list[Vector]
-    rows: IntArray
-    P: FloatArray
-    E: FloatArray
+    integers: IntegerRows  # all rows
+    basis: list[Vector]  # u₁ … u_r, exactly
+    rows: IntArray  # those that do not vanish
+    P: FloatArray  # their products with the basis (times a power of two) in floats
+    E: FloatArray  # how far these can be off
 
     @classmethod
     def whole(cls, integers: IntegerRows) -> Self:
@@ -202,7 +187,8 @@ class Subspace:
             a, b = self.exact(k)
             turns[k], right[k] = a != 0, (a or b) > 0
             if a:
-                t[k], doubt[k] = _quotient(b, a)
+                t[k] = nearest_float(Fraction(b, a))
+                doubt[k] = EPS * abs(t[k]) + TINY
         return Sweep(right, *self._in_order(np.flatnonzero(turns), t, doubt))
 
     def _in_order(self, turning: IntArray, t: FloatArray, doubt: FloatArray) -> tuple[IntArray, IntArray]:
@@ -229,31 +215,13 @@ class Sweep:
     """What v = (−t, 1) meets in a plane as t runs from −∞ to ∞: half of all directions, −v having the complement.
 
     The row (p, q) has the product q − p t: it turns at the slope t = q/p, from right to wrong if p > 0.
-
-    Attributes
-    ----------
-    first : array of bool
-        Which rows are right at t = −∞.
-    order : array
-        The rows that turn, by slope.
-    gaps : array
-        After how many of them there is a gap before the next slope.
     """
 
-    first: BoolArray
-    order: IntArray
-    gaps: IntArray
+    first: BoolArray  # which rows are right at t = −∞
+    order: IntArray  # the rows that turn, by slope
+    gaps: IntArray  # after how many of them there is a gap before the next slope
 
     def right(self, s: NDArray[Any]) -> NDArray[Any]:
         """Return the weight of the rows that are right in each gap."""
         change = np.where(self.first[self.order], -s[self.order], s[self.order])
         return np.asarray(s[self.first].sum() + np.append(s[:0].sum(), np.cumsum(change))[self.gaps])
-
-
-def _quotient(b: int, a: int) -> tuple[float, float]:
-    """Return b/a as a float, and how far off that is."""
-    try:
-        t = b / a
-    except OverflowError:
-        return (inf if (b > 0) == (a > 0) else -inf), inf
-    return t, EPS * abs(t) + TINY

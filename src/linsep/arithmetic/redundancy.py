@@ -45,20 +45,11 @@ MOST_NEARLY = 20
 
 @dataclass(frozen=True)
 class Near:
-    """A column that is nearly a combination of others.
-
-    Attributes
-    ----------
-    column : int
-    others : tuple of int
-        The columns with the largest shares in it, at most three; column d is the constant.
-    left : float
-        What the others leave of it, as a share of its length.
-    """
+    """A column that is nearly a combination of others."""
 
     column: int
-    others: tuple[int, ...]
-    left: float
+    others: tuple[int, ...]  # those with the largest shares in it, at most three; column d is the constant
+    left: float  # what the others leave of it, as a share of its length
 
     def in_words(self, names: Sequence[str]) -> str:
         """Return the sentence."""
@@ -72,17 +63,6 @@ class Near:
 class Redundancy:
     """Which columns are combinations of others.
 
-    Attributes
-    ----------
-    d : int
-        How many columns there are; column d is the intercept's constant.
-    combinations : dict of {column: {column: Fraction}}
-        The redundant columns; those on the right are none of them.
-    nearly : list of Near
-        Columns that come out as combinations in floats, and are not.
-    looked : bool
-        Whether anybody has looked: of more columns than rows, or of very many, nobody does.
-
     Examples
     --------
     >>> X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]])
@@ -91,10 +71,10 @@ class Redundancy:
     ['no = 1 − yes', 'two = 2']
     """
 
-    d: int
-    combinations: dict[int, Combination] = field(default_factory=dict)
-    nearly: list[Near] = field(default_factory=list)
-    looked: bool = True
+    d: int  # how many columns there are; column d is the intercept's constant
+    combinations: dict[int, Combination] = field(default_factory=dict)  # of columns that are not redundant themselves
+    nearly: list[Near] = field(default_factory=list)  # columns that come out as combinations in floats, and are not
+    looked: bool = True  # whether anybody has: of more columns than rows, or of very many, nobody does
 
     def __bool__(self) -> bool:
         return bool(self.combinations)
@@ -142,13 +122,7 @@ def _quoted(name: str) -> str:
 def find_redundancy(X: Any, *, intercept: bool, counted: BoolArray | None = None) -> Redundancy:
     """Return which columns are exact combinations of others, earlier ones (and the intercept) being kept.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or BlockedMatrix of shape (n, d)
-    intercept : bool
-        Whether a column of ones goes with them, as column d.
-    counted : array of bool, optional
-        Which rows count; all, if None.
+    X may be dense, sparse or read block by block; the intercept is a column d of ones. All rows are `counted`, if None.
 
     Examples
     --------

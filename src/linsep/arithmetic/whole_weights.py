@@ -21,12 +21,6 @@ LARGE = 2**62
 class WholeWeights:
     """The weights sᵢ = numbersᵢ · unit.
 
-    Attributes
-    ----------
-    numbers : array of whole numbers
-        In 64 bits where their sum fits, else Python's own; sums of either are exact.
-    unit : Fraction
-
     Examples
     --------
     >>> weights = WholeWeights.of([0.5, 1.5, 0.0])
@@ -36,7 +30,7 @@ class WholeWeights:
     True
     """
 
-    numbers: NDArray[Any]
+    numbers: NDArray[Any]  # whole: in 64 bits where their sum fits, else Python's own; sums of either are exact
     unit: Fraction
 
     @classmethod
@@ -89,7 +83,7 @@ class WholeWeights:
 
 
 def nearest_float(value: Fraction) -> float:
-    """Return the float nearest to a number that is not negative, infinity beyond all of them.
+    """Return the float nearest to a number, infinity beyond all of them.
 
     Examples
     --------
@@ -99,7 +93,7 @@ def nearest_float(value: Fraction) -> float:
     try:
         return value.numerator / value.denominator
     except OverflowError:
-        return inf
+        return inf if value > 0 else -inf
 
 
 def two_claims(cost: Fraction, bound: Fraction) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -107,18 +107,10 @@ class Case:
         """Return what plane k minimises: its own class is +1, as in `predict`."""
         return self.statement.on(self.examples.weighed(self.classes, self.weights), positive=self.positive[k])
 
-    def counted(self) -> tuple[BoolArray, list[int]]:
-        """Return which examples have weight, and the place of each row among them."""
-        s = self.weights
-        counted = np.ones(self.examples.X.shape[0], dtype=bool) if s is None else s > 0
-        return counted, (np.cumsum(counted) - 1).tolist()
-
-    def moved(self, points: Iterable[int]) -> list[int]:
-        """Return the places of rows that a proof names among those that have weight."""
-        counted, place = self.counted()
-        if not all(0 <= i < len(place) and counted[i] for i in points):
-            raise ClaimError("the proof names a row that the data do not have, or that has no weight")
-        return [place[i] for i in points]
+    @property
+    def counted(self) -> BoolArray:
+        """Which examples have weight."""
+        return np.ones(self.examples.X.shape[0], dtype=bool) if self.weights is None else self.weights > 0
 
     def wrong(self, k: int) -> BoolArray:
         """Return which examples are not strictly on their own side of the plane (w, b − t), by exact signs."""

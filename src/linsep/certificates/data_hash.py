@@ -40,11 +40,14 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     (True, 'the rows are not those of the fit: their hash differs')
     """
     X, labels, s = read_data(X, y, sample_weight)
+    rows, (different, codes) = RowsHash(), coded(labels)
+    for block in (block for _, block in X.blocks(CHUNK)) if isinstance(X, BlockedMatrix) else [X]:
+        rows.add(block)
     return {
         "rows": int(X.shape[0]),
         "columns": int(X.shape[1]),
-        "X": _hash_of_rows(X),
-        "y": _hash_of_labels(labels),
+        "X": rows.digest(),
+        "y": hash_of_codes(different, [codes]),
         "sample_weight": None if s is None else hash_of_weights([s]),
     }
 
@@ -67,20 +70,6 @@ def hash_of_weights(weights: Iterable[FloatArray]) -> str | None:
         found.update(np.ascontiguousarray(part, dtype="<f8").data)
         plain_ones = plain_ones and bool((part == 1.0).all())
     return None if plain_ones else found.hexdigest()
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _hash_of_rows(X: Any) -> str:
-    rows = RowsHash()
-    if isinstance(X, BlockedMatrix):
-        for _, block in X.blocks(CHUNK):
-            rows.add(block)
-    else:
-        rows.add(X)
-    return rows.digest()
 
 
 class RowsHash:
@@ -117,7 +106,8 @@ class RowsHash:
 
     def digest(self) -> str:
         """Return the hash of all rows so far."""
-        return _sha256(self._lengths.digest() + self._columns.digest() + self._values.digest())
+        parts = self._lengths.digest() + self._columns.digest() + self._values.digest()
+        return hashlib.sha256(parts).hexdigest()
 
 
 def _update(digest: Any, numbers: NDArray[Any], dtype: str) -> None:
@@ -160,11 +150,6 @@ def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     """
     different = np.unique(labels)
     return different, np.searchsorted(different, labels.reshape(-1))
-
-
-def _hash_of_labels(labels: NDArray[Any]) -> str:
-    different, codes = coded(labels)
-    return hash_of_codes(different, [codes])
 
 
 def hash_of_codes(classes: ArrayLike, codes: Iterable[IntArray]) -> str:

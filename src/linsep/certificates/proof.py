@@ -24,33 +24,15 @@ PROOFS: dict[str, type[Proof]] = {}
 
 
 class Proof(ABC):
-    """A proof of one kind. A subclass that says its `kind` is known by that from then on.
+    """A proof of one kind. A subclass that says its `kind` is known by that from then on."""
 
-    Attributes
-    ----------
-    kind : str
-        What files call it.
-    confirms : tuple of str
-        The attributes of a model that a check can confirm.
-    attribute : str
-        The public attribute that holds it, if there is one.
-    exact : bool
-        Whether it is about numbers as they are given: those that are no doubles are refused, and not rounded.
-    in_blocks : bool
-        Whether it can be checked on rows that are read block by block.
-    of_any_model : bool
-        Whether every model may have it; other kinds only those that name them.
-    decides : bool
-        Whether it answers what the model is for, so that a gap says nothing more.
-    """
-
-    kind: ClassVar[str]
-    confirms: ClassVar[tuple[str, ...]] = ()
-    attribute: ClassVar[str] = ""
-    exact: ClassVar[bool] = False
-    in_blocks: ClassVar[bool] = False
-    of_any_model: ClassVar[bool] = False
-    decides: bool = False
+    kind: ClassVar[str]  # what files call it
+    confirms: ClassVar[tuple[str, ...]] = ()  # the attributes of a model that a check can confirm
+    attribute: ClassVar[str] = ""  # the public attribute that holds it, if there is one
+    exact: ClassVar[bool] = False  # whether numbers that are no doubles are refused, and not rounded
+    in_blocks: ClassVar[bool] = False  # whether it can be checked on rows that are read block by block
+    of_any_model: ClassVar[bool] = False  # whether every model may have it; other kinds only those that name them
+    decides: bool = False  # whether it answers what the model is for, so that a gap says nothing more
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -93,20 +75,10 @@ class Proof(ABC):
 
 
 class PlaneProofs(Proof):
-    """A proof that has one record for each plane of a model.
+    """A proof that has one record for `each` plane of a model, in their order."""
 
-    Attributes
-    ----------
-    each : list
-        The records, in the order of the planes.
-    record : type
-        Their class, with `to_dict` and `from_dict`.
-    optional : bool
-        Whether a plane may have none.
-    """
-
-    record: ClassVar[Any]
-    optional: ClassVar[bool] = False
+    record: ClassVar[Any]  # their class, with `to_dict` and `from_dict`
+    optional: ClassVar[bool] = False  # whether a plane may have none
 
     def __init__(self, each: Sequence[Any]) -> None:
         self.each = list(each)

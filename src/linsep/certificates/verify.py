@@ -36,20 +36,7 @@ def check(
     data: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
 ) -> Verification:
-    """Check a fitted model or a proof; see `linsep.verify`.
-
-    Parameters
-    ----------
-    said : fitted estimator or proof
-    X, y, sample_weight
-        What it was fitted on.
-    threshold : float, optional
-        Where the model's scores are cut, if not at 0.
-    data : mapping, optional
-        The hash of the data that the model names; they must be these to the last bit.
-    time_limit : float, optional
-        Seconds for exact arithmetic.
-    """
+    """Check a fitted model or a proof, as `linsep.verify` says; `data` is the hash of the data that a model names."""
     said = said.proof if isinstance(said, NotSeparableError) else getattr(said, "certificate", said)
     examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
     if data is not None:

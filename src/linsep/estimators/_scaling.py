@@ -9,7 +9,6 @@ import numpy as np
 
 from .._core import Rows
 from .._types import FloatArray
-from ..objective.problem import MeanObjective
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective
@@ -74,7 +73,7 @@ class Scale:
 
         step = max(1, objective.rows.stored // LOOKED_AT)
         which = np.arange(0, objective.rows.n, step)
-        weight = objective.examples.weight  # type: ignore[attr-defined]
+        weight = objective.examples.weight  # type: ignore[union-attr]
         some = replace(objective.chosen(which, None if weight is None else weight[which]), C=objective.C * step)
         X: Any = some.rows.X
         spread = np.maximum(self.spread, 1.0)
@@ -84,13 +83,7 @@ class Scale:
         w = tried.w / spread
         b = tried.b - float(middle @ w)
         lower = some.objective(w, b) < BETTER * some.objective(result.w, result.b)
-        return lower and _errors(some, w, b) <= _errors(some, result.w, result.b) - fewer_errors
-
-
-def _errors(objective: Objective, w: FloatArray, b: float) -> float:
-    """Return the share of wrong labels."""
-    problem = MeanObjective(objective)
-    return problem.error(problem.join(w, b))
+        return lower and some.error(w, b) <= some.error(result.w, result.b) - fewer_errors
 
 
 def in_the_way(objective: Objective, names: list[str]) -> str:

@@ -32,6 +32,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.compensated import split_product
 from ..arithmetic.enclosure import ULPS, U, blocks, gamma
 from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
+from ..geometry import augment
 from ..losses import Loss
 
 __all__ = ["MANY_FEATURES", "Derivatives", "Look", "examine", "slopes", "softmax_slopes"]
@@ -72,25 +73,12 @@ Slopes = Callable[[slice, Any], Derivatives]
 
 @dataclass(frozen=True)
 class Look:
-    """What the derivatives at a point say of the optimum.
+    """What the derivatives at a point say of the optimum."""
 
-    Attributes
-    ----------
-    gap : float
-        How far below the objective it can lie, every rounding accounted for; infinite if that cannot be shown.
-    step : array or None
-        The Newton step towards it, the intercept's entry last; of several classes, one row for each but the last. Zero
-        for columns that are redundant.
-    decrement : float
-        λ² = gᵀH⁻¹g, up to rounding: about twice what the step gains.
-    redundancy : Redundancy
-        What was found of the columns; nobody looks where the Hessian tells that none is redundant.
-    """
-
-    gap: float
-    step: FloatArray | None
-    decrement: float
-    redundancy: Redundancy
+    gap: float  # how far below the objective it can lie, every rounding accounted for; infinite if none is shown
+    step: FloatArray | None  # Newton's, b's entry last, zero for redundant columns; a row a class but the last
+    decrement: float  # λ² = gᵀH⁻¹g, up to rounding: about twice what the step gains
+    redundancy: Redundancy  # of the columns; nobody looks where the Hessian tells that none is redundant
 
 
 @dataclass(frozen=True)
@@ -109,19 +97,8 @@ def examine(
 ) -> Look:
     """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
-    Parameters
-    ----------
-    M : float
-        The loss's `self_concordance`.
-    X : array, or rows that are read block by block
-    at : callable
-        Returns the derivatives at some rows, given which these are, and the block.
-    intercept : bool
-        Whether θ has an intercept.
-    counted : array of bool, optional
-        Which examples have weight; all, if not given.
-    K : int, optional
-        How many classes there are, of a softmax.
+    M is the loss's `self_concordance`, and K the number of classes of a softmax. X may be read block by block, of which
+    `at` returns the derivatives; `counted` are the examples that have weight, all if it is not given.
 
     Examples
     --------
@@ -134,9 +111,9 @@ def examine(
     d = X.shape[1]
     if not math.isfinite(M) or (d if K is None else (K - 1) * (d + intercept)) > MANY_FEATURES:
         return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
-    columns = _Rows(X, intercept, counted)
+    rows = _PlaneRows(X, intercept, counted, at) if K is None else _SoftmaxRows(X, intercept, counted, at, K)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _looked(M, _PlaneRows(columns, at) if K is None else _SoftmaxRows(columns, at, K), columns)
+        return _looked(M, rows)
 
 
 def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
@@ -163,34 +140,41 @@ def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: F
         return Derivatives(h, u, ULPS * U * np.abs(u), p, doubt)
 
 
-def _looked(M: float, rows: _PlaneRows, columns: _Rows) -> Look:
+def _looked(M: float, rows: _PlaneRows) -> Look:
     """Return the bound from H ≥ Σ hᵢ zᵢzᵢᵀ and g = Σ uᵢ zᵢ, each uᵢ off by no more than is said with it."""
     if rows.size == 0:  # no column says anything: all planes have the same objective
-        return Look(0.0, None, 0.0, columns.redundancy)
+        return Look(0.0, None, 0.0, rows.redundancy)
     R, sure = _whitening(rows)
-    if not sure and columns.leave_out_redundant():
+    if not sure and rows.leave_out_redundant():
         R, _ = _whitening(rows)
     if R is None:
-        return Look(math.inf, None, math.inf, columns.redundancy)
+        return Look(math.inf, None, math.inf, rows.redundancy)
     for left in reversed(range(ROUNDS)):
         sizes = _measure(rows, R)
         if not np.isfinite(sizes.gram).all():
-            return Look(math.inf, None, math.inf, columns.redundancy)
+            return Look(math.inf, None, math.inf, rows.redundancy)
         if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
             break
         factor, _ = _inverse_factor(sizes.gram)
         if factor is None:
-            return Look(math.inf, None, math.inf, columns.redundancy)
+            return Look(math.inf, None, math.inf, rows.redundancy)
         R = R @ factor
     v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
-    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), columns.redundancy)
+    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), rows.redundancy)
 
 
-class _Rows:
-    """The rows [x, 1], block by block and dense, of the columns that say anything, each scaled by a power of two."""
+#: Rows, how far each may be off, and their h, u, and how far each of these may be off.
+Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
-    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None) -> None:
-        self.X, self.intercept, self.counted, self.n = X, intercept, counted, X.shape[0]
+
+class _PlaneRows:
+    """The rows [x, 1] and their derivatives, block by block and dense.
+
+    They are of the columns that say anything, each scaled by a power of two.
+    """
+
+    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None, at: Slopes) -> None:
+        self.X, self.intercept, self.counted, self.at, self.n = X, intercept, counted, at, X.shape[0]
         self.redundancy = Redundancy(X.shape[1])
         ends = X.min(axis=0), X.max(axis=0)
         first, low, high = (
@@ -209,7 +193,7 @@ class _Rows:
         self.used = used
         # exact, and no column drowns another's errors; for denormal numbers the largest power of two there is
         self.scale = np.ldexp(1.0, np.minimum(-np.frexp(self.largest[used])[1], 1023))
-        self.size = int(used.sum()) + self.intercept
+        self.length = int(used.sum()) + self.intercept
 
     def leave_out_redundant(self) -> bool:
         """Look for columns that are combinations of others, and do without them; return whether there are any."""
@@ -228,11 +212,10 @@ class _Rows:
             out[-1] = theta[-1]
         return out
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray, Any]]:
-        """Yield which rows, the rows, and the block that they are from."""
-        for part, block in blocks(self.X, dense=True):
-            dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
-            yield part, np.hstack([dense, np.ones((len(dense), 1))]) if self.intercept else dense, block
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return self.length
 
     @cached_property
     def terms(self) -> int:
@@ -240,47 +223,27 @@ class _Rows:
         heights = [part.stop - part.start for part, _ in blocks(self.X, dense=True)]
         return max(heights, default=0) + len(heights) + 16
 
-
-#: Rows, how far each may be off, and their h, u, and how far each of these may be off.
-Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
-
-
-class _PlaneRows:
-    """The rows [x, 1] with their derivatives."""
-
-    def __init__(self, rows: _Rows, at: Slopes) -> None:
-        self.rows, self.at, self.n = rows, at, rows.n
-
-    @property
-    def size(self) -> int:
-        """How long a row is."""
-        return self.rows.size
-
-    @property
-    def terms(self) -> int:
-        """How many numbers a sum over the rows adds one to the other: those of a block, and the blocks."""
-        return self.rows.terms
-
-    def full(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients of these rows as those of all columns; of a softmax, one row for each class but one."""
-        return self.rows.full(theta)
+    def parts(self) -> Iterator[tuple[FloatArray, Derivatives]]:
+        """Yield rows and what is known of them."""
+        for part, block in blocks(self.X, dense=True):
+            dense = np.asarray(block.toarray() if is_sparse(block) else block)[:, self.used] * self.scale
+            yield augment(dense) if self.intercept else dense, self.at(part, block)
 
     def __iter__(self) -> Iterator[Piece]:
-        for part, dense, block in self.rows:
-            found = self.at(part, block)
+        for dense, found in self.parts():
             yield dense, np.zeros(len(dense)), found.h, found.u, found.off
 
 
 class _SoftmaxRows(_PlaneRows):
     """The rows zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ without the last class, those of an example one after the other."""
 
-    def __init__(self, rows: _Rows, at: Slopes, K: int) -> None:
-        super().__init__(rows, at)
-        self.K, self.n = K, rows.n * K
+    def __init__(self, X: Any, intercept: bool, counted: BoolArray | None, at: Slopes, K: int) -> None:
+        super().__init__(X, intercept, counted, at)
+        self.K, self.n = K, self.n * K
 
     @property
     def size(self) -> int:
-        return (self.K - 1) * self.rows.size
+        return (self.K - 1) * self.length
 
     @property
     def some(self) -> int:
@@ -289,20 +252,20 @@ class _SoftmaxRows(_PlaneRows):
 
     @property
     def terms(self) -> int:
-        return int(self.some * self.K + self.rows.n // self.some + self.rows.terms + 16)
+        return int(self.some * self.K + self.n // self.K // self.some + super().terms + 16)
 
     def full(self, theta: FloatArray) -> FloatArray:
-        return np.array([self.rows.full(one) for one in theta.reshape(-1, self.rows.size)])
+        of_one = super().full
+        return np.array([of_one(one) for one in theta.reshape(-1, self.length)])
 
     def __iter__(self) -> Iterator[Piece]:
         K, some = self.K, self.some
-        for part, dense, block in self.rows:
-            found = self.at(part, block)
+        for dense, found in self.parts():
             for first in range(0, len(dense), some):
                 x, here = dense[first : first + some], found.part(slice(first, first + some))
                 e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
                 z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
-                doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.rows.size + 8))
+                doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.length + 8))
                 yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel()
 
 

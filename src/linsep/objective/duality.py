@@ -12,26 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._core import conjugate_sum
 from .._types import FloatArray
 from ..arithmetic.enclosure import SMALLEST
-from ..penalties import Penalty
 
 if TYPE_CHECKING:
     from .objective import Objective
-
-
-class HasPenalty(Protocol):
-    """A problem of any kind."""
-
-    @property
-    def penalty(self) -> Penalty:
-        """Of the weights."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -88,20 +78,11 @@ def class_scales(positive: float, negative: float) -> tuple[float, float]:
 
 def weights(problem: Objective) -> FloatArray:
     """cᵢ = C sᵢ, zero only where sᵢ is: a product below the range of floats is the smallest of them."""
-    if problem.sample_weight is None:
+    s = problem.sample_weight
+    if s is None:
         return np.full(problem.rows.n, problem.weight_of_loss)
-    return weighed(problem.weight_of_loss, problem.sample_weight)
-
-
-def weighed(C: float, s: FloatArray) -> FloatArray:
-    """C sᵢ, zero only where sᵢ is."""
     with np.errstate(over="ignore"):  # whoever uses it looks
-        return np.maximum(C * s, np.where(s > 0, SMALLEST, 0.0))
-
-
-def penalised(problem: HasPenalty) -> bool:
-    """Whether there is a penalty at all."""
-    return problem.penalty.l2 > 0 or problem.penalty.l1 > 0
+        return np.maximum(problem.weight_of_loss * s, np.where(s > 0, SMALLEST, 0.0))
 
 
 def share(gap: float, objective: float) -> float:

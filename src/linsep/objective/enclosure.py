@@ -28,7 +28,7 @@ from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softma
 from .dual_point import DualPoint, feasible_dual
 from .duality import weights
 from .examples import in_one
-from .objective import Objective, Part
+from .objective import Objective
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, softmax_losses
 
@@ -122,19 +122,13 @@ def sharp_primal(
     return primal, z, radius
 
 
-def enclosed_primal(problem: Objective, w: FloatArray, b: Any) -> Interval:
-    """Enclose P(w, b), in plain floats."""
-    head = _with_head(problem)
-    return penalty_value(problem.penalty, w.ravel()) + head.losses(*head.scores(w, b))
-
-
 def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
     """Enclose P(w, b) without a penalty, as sharply as need be; of examples in blocks, in one pass."""
     if problem.examples.resident is not None:
         return sharp_primal(problem, w, b)[0]
     primal = Interval(0.0, 0.0)
-    for part in problem:
-        primal = primal + sharp_primal(part.problem, w, b)[0]
+    for _, part in problem:
+        primal = primal + sharp_primal(part, w, b)[0]
     return primal
 
 
@@ -211,20 +205,17 @@ class _Passes:
 
     def __init__(self, problem: Objective) -> None:
         self.problem, self.X = problem, BlockedMatrix(self._read, problem.n, problem.d)
-        self.last: Part | None = None
+        self.first, self.block = 0, problem
 
     def _read(self) -> Iterator[Any]:
-        for part in self.problem:
-            self.last = part
-            yield part.problem.rows.X
+        for which, block in self.problem:
+            self.first, self.block = which.start, block
+            yield block.rows.X
 
     def on(self, part: slice, X: Any) -> Objective:
         """Return the objective on some rows of the block that was read last."""
-        assert self.last is not None
-        which, block = slice(*(at - self.last.which.start for at in (part.start, part.stop))), self.last.problem
-        s = None if block.sample_weight is None else block.sample_weight[which]
-        some: Objective = block.chosen(which, s, Rows(X))
-        return some
+        which, s = slice(part.start - self.first, part.stop - self.first), self.block.sample_weight
+        return self.block.chosen(which, None if s is None else s[which], Rows(X))
 
 
 def enclosed_bound(

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -62,74 +62,14 @@ class Block:
         return slice(self.first, self.first + self.rows.n)
 
 
-class Examples(Protocol):
-    """Examples that can be gone through again and again; a block is good until the next one comes."""
-
-    @property
-    def n(self) -> int:
-        """How many examples there are."""
-        ...
-
-    @property
-    def d(self) -> int:
-        """How many columns."""
-        ...
-
-    @property
-    def counts(self) -> IntArray:
-        """How many examples each class has."""
-        ...
-
-    @property
-    def squares(self) -> FloatArray:
-        """Σ ‖x‖² over the examples of each class."""
-        ...
-
-    @property
-    def weighted(self) -> bool:
-        """Whether examples have weights of their own."""
-        ...
-
-    @property
-    def totals(self) -> FloatArray:
-        """Σ s over the examples of each class."""
-        ...
-
-    @property
-    def resident(self) -> Rows | None:
-        """All rows, if they are in memory."""
-        ...
-
-    def __iter__(self) -> Iterator[Block]: ...
-
-    def sum(self, task: Callable[[Block], S]) -> S:
-        """Return Σ task(block), in one pass, added in the order of the blocks."""
-        ...
-
-    def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
-        """Return a sample to begin with; None where it is not worth it."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class InMemory:
-    """Examples in memory: one block.
-
-    Attributes
-    ----------
-    rows : Rows
-    given : array of int, or None
-        The class of each.
-    weight : array or None
-        The weight of each, all ones if None.
-    signs : array of ±1.0, or None
-        Instead of classes, where there are two: class 1 is +1.
-    """
+    """Examples in memory: one block."""
 
     rows: Rows
-    given: IntArray | None = None
-    weight: FloatArray | None = None
-    signs: FloatArray | None = None
+    given: IntArray | None = None  # the class of each
+    weight: FloatArray | None = None  # of each, all ones if None
+    signs: FloatArray | None = None  # ±1.0 instead of classes, where there are two: class 1 is +1
 
     @property
     def resident(self) -> Rows:
@@ -189,7 +129,7 @@ class InMemory:
         """Return the same examples with other columns."""
         return InMemory(rows, self.given, self.weight, self.signs)
 
-    def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> InMemory:
+    def chosen(self, which: IntArray | slice, weight: FloatArray | None, rows: Rows | None = None) -> InMemory:
         """Return some of them, with these weights, and rows that may be known."""
         given = None if self.given is None else self.given[which]
         signs = None if self.signs is None else self.signs[which]
@@ -197,23 +137,15 @@ class InMemory:
 
 
 class InBlocks(ABC):
-    """Examples elsewhere than in memory: whoever can go through the blocks can sum over them.
-
-    Attributes
-    ----------
-    weighted : bool
-        Whether the blocks have weights.
-    sample_size : int
-        About how many examples a sample may have; none if 0.
-    """
+    """Examples elsewhere than in memory: whoever can go through the blocks can sum over them."""
 
     n: int
     d: int
-    counts: IntArray
-    squares: FloatArray
-    weighted: bool = False
+    counts: IntArray  # how many examples each class has
+    squares: FloatArray  # Σ ‖x‖² over the examples of each class
+    weighted: bool = False  # whether the blocks have weights
     resident = None
-    sample_size: int = 0
+    sample_size: int = 0  # about how many examples a sample may have; none if 0
 
     @abstractmethod
     def __iter__(self) -> Iterator[Block]: ...
@@ -251,6 +183,10 @@ class InBlocks(ABC):
         if (seed, weighted) not in known:
             known[seed, weighted] = gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
         return known[seed, weighted]
+
+
+#: Where examples are. They can be gone through again and again; a block is good until the next one comes.
+Examples: TypeAlias = InMemory | InBlocks
 
 
 class Changed(InBlocks):

@@ -33,11 +33,6 @@ class Margin:
     letter = "w"
 
     @property
-    def smooth(self) -> bool:
-        """Whether the loss has a derivative everywhere."""
-        return self.loss.smooth
-
-    @property
     def formula(self) -> str:
         """The loss of one example."""
         return self.loss.formula
@@ -122,7 +117,6 @@ class Softmax:
 
     classes: int
     letter = "W"
-    smooth = True
     max_curvature = 0.5  # diag(p) − ppᵀ is never more than ½·I
     formula = "−log softmax(g)ᵧ"
     self_concordance = 2.0

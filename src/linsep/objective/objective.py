@@ -39,14 +39,6 @@ def formula(head: Head, penalty: Penalty, C: float, *, weighted: bool) -> str:
     return f"{penalty.formula.replace('w', head.letter)} + {losses}" if penalty.l2 or penalty.l1 else losses
 
 
-@dataclass(frozen=True)
-class Part:
-    """The objective on one block alone, and which of all examples these are."""
-
-    which: slice
-    problem: Any  # an Objective
-
-
 @dataclass(frozen=True, eq=False)
 class Objective:
     """One objective.
@@ -135,7 +127,7 @@ class Objective:
     def weighted_squares(self) -> float:
         """Σ sᵢ ‖xᵢ‖²."""
         if self.examples.resident is None:
-            return float(self.by_class @ self.examples.weighted_squares)  # type: ignore[attr-defined]
+            return float(self.by_class @ self.examples.weighted_squares)
         return self.mean(self.rows.squared_norms()) * self.total_weight
 
     @property
@@ -215,15 +207,11 @@ class Objective:
         return self.evaluate(w, b, **want)
 
     def bending(self, point: Point) -> Callable[[FloatArray], FloatArray]:
-        """Return what multiplies a vector with ∇²P at a point, a pass each."""
+        """Return what multiplies a vector with ∇²P at a point, a pass each; its last row is for b if that is free."""
         if self.examples.resident is None:
             return lambda V: self._with_penalty(self._bent(point, V), V)
         product = self.head.bending(point)
         return lambda V: self._with_penalty(product(V), V)
-
-    def product(self, point: Point, V: FloatArray) -> FloatArray:
-        """(∇²P at a point) V, in one pass; V has a last entry, or row, for b if that is free."""
-        return self.bending(point)(V)
 
     def _bent(self, point: Point, V: FloatArray) -> FloatArray:
         def task(part: Objective) -> FloatArray:
@@ -251,9 +239,10 @@ class Objective:
             return task(self)
         return self.examples.sum(lambda block: task(self.on(block)))
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[tuple[slice, Self]]:
+        """Yield which examples a block has, and the objective on that alone."""
         for block in self.examples:
-            yield Part(block.which, self.on(block))
+            yield block.which, self.on(block)
 
     # -- what is in memory -------------------------------------------------------------------------------------------
 
@@ -282,19 +271,18 @@ class Objective:
     @property
     def codes(self) -> IntArray:
         """The class of each example."""
-        codes: IntArray = self.examples.codes  # type: ignore[attr-defined]
-        return codes
+        return self.examples.codes  # type: ignore[union-attr]
 
     @cached_property
     def y(self) -> FloatArray:
         """The labels ±1.0, of one plane."""
-        signs: FloatArray | None = self.examples.signs  # type: ignore[attr-defined]
+        signs: FloatArray | None = self.examples.signs  # type: ignore[union-attr]
         return np.where(self.codes == self.head.positive, 1.0, -1.0) if signs is None else signs
 
     @cached_property
     def sample_weight(self) -> FloatArray | None:
         """S of each example; None for all ones."""
-        own: FloatArray | None = self.examples.weight  # type: ignore[attr-defined]
+        own: FloatArray | None = self.examples.weight  # type: ignore[union-attr]
         if self.class_weight is None:
             return own
         return self.class_weight[self.codes] if own is None else self.class_weight[self.codes] * own
@@ -346,9 +334,14 @@ class Objective:
         """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
         return float(self.evaluate(w, b, gradient=False).zero_one)
 
+    def error(self, w: FloatArray, b: float) -> float:
+        """Return the share of labels that are predicted wrongly: of another sign than a score that is not zero."""
+        g = self.rows.matvec(w) + b
+        return self.mean(((g > 0) != (self.y > 0)).astype(np.float64))
+
     def with_rows(self, rows: Rows) -> Self:
         """Return the same objective on other columns of the same examples."""
-        return replace(self, examples=self.examples.with_rows(rows))  # type: ignore[attr-defined]
+        return replace(self, examples=self.examples.with_rows(rows))  # type: ignore[union-attr]
 
     def columns(self, which: IntArray) -> Self:
         """Return the same objective on these columns alone."""
@@ -362,9 +355,9 @@ class Objective:
         examples = replace(self.examples, rows=rows, weight=weight)  # type: ignore[type-var]
         return replace(self, examples=examples, class_weight=None)
 
-    def chosen(self, which: IntArray, weight: FloatArray | None, rows: Rows | None = None) -> Self:
+    def chosen(self, which: IntArray | slice, weight: FloatArray | None, rows: Rows | None = None) -> Self:
         """Return the objective on some of its examples, with these weights s, and rows that may be known."""
-        examples = self.examples.chosen(which, weight, rows)  # type: ignore[attr-defined]
+        examples = self.examples.chosen(which, weight, rows)  # type: ignore[union-attr]
         return replace(self, examples=examples, class_weight=None)
 
     def lean(self) -> Self:

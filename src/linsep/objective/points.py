@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import entr
 
 from .._core import SoftmaxSums, Sums, conjugate_sum
-from .._types import FloatArray, IntArray
+from .._types import FloatArray
 from .duality import Bound, class_scales
 
 if TYPE_CHECKING:
@@ -149,18 +149,12 @@ class MarginPoint(Point):
             totals = self.sums.positive_total + self.sums.negative_total
             products = float(np.einsum("j,j->", self.w, self.sums.gradient)) + self.b * totals
             return Bound(self.objective, self._dual_value(products - self.value))
-        if self.problem.examples.resident is not None:
-            return Bound(self.objective, self._dual_value(self._conjugates(positive, negative)))
 
-        def again(part: Objective) -> float:
-            point = part.evaluate(self.w, self.b, gradient=False)
-            return point._conjugates(positive, negative)  # type: ignore[no-any-return]
+        def conjugates(part: Objective) -> float:
+            point = self if part is self.problem else part.evaluate(self.w, self.b, gradient=False)
+            return conjugate_sum(part.y, part.sample_weight, part.loss, point.sums.u, positive, negative)
 
-        return Bound(self.objective, self._dual_value(self.problem.sum(again)))
-
-    def _conjugates(self, positive: float, negative: float) -> float:
-        problem = self.problem
-        return conjugate_sum(problem.y, problem.sample_weight, problem.loss, self.sums.u, positive, negative)
+        return Bound(self.objective, self._dual_value(self.problem.sum(conjugates)))
 
     def _dual_value(self, conjugates: float) -> float:
         return -self.problem.penalty.conjugate(self.dual[0]) - self.problem.weight_of_loss * conjugates
@@ -195,8 +189,14 @@ class SoftmaxPoint(Point):
         Where p gives class k the weight Nₖ − rₖ instead of Nₖ, one row q for all makes up for it:
         qₖ = (t Nₖ + (1 − t) rₖ) / (t N), with the smallest t for which no qₖ is negative.
         """
-        problem = self.problem
-        return repair(problem.class_totals, self.expected[1]) if problem.fit_intercept else (0.0, np.zeros(len(self.b)))
+        problem, wanted, given = self.problem, self.problem.class_totals, self.expected[1]
+        missing = wanted - given
+        # given > 0 but for underflow, and then nothing is missing that t could not supply
+        t = float(np.max(np.where(missing < 0, -missing / np.maximum(given, 1e-300), 0.0)))
+        q = np.maximum(t * wanted + (1 - t) * missing, 0.0)
+        if not problem.fit_intercept or t == 0 or not q.any():  # or what is missing is less than the sums' rounding
+            return 0.0, np.zeros(len(self.b))
+        return t, q / q.sum()
 
     @cached_property
     def dual(self) -> tuple[FloatArray, float]:
@@ -231,37 +231,17 @@ class SoftmaxPoint(Point):
         (t, q), shrink = self.mixture, self.dual[1]
         if t == 0 and shrink == 1:
             return Bound(self.objective, self._dual_value(self.entropy))
-        if self.problem.examples.resident is not None:
-            return Bound(self.objective, self._dual_value(self._entropy(t, q, shrink)))
 
-        def again(part: Objective) -> float:
-            return part.evaluate(self.w, self.b)._entropy(t, q, shrink)  # type: ignore[no-any-return]
+        def entropy(part: Objective) -> float:
+            point = self if part is self.problem else part.evaluate(self.w, self.b)
+            p = (1 - t) * point.p + t * q
+            if shrink < 1:  # the rest is on each example's own class
+                p *= shrink
+                p[np.arange(len(p)), part.codes] += 1 - shrink
+            return float(np.einsum("i,ik->", part.s, entr(p)))
 
-        return Bound(self.objective, self._dual_value(self.problem.sum(again)))
-
-    def _entropy(self, t: float, q: FloatArray, shrink: float) -> float:
-        p = (1 - t) * self.p + t * q
-        p = p if shrink == 1 else towards_labels(p, shrink, self.problem.codes)
-        return float(np.einsum("i,ik->", self.problem.s, entr(p)))
+        return Bound(self.objective, self._dual_value(self.problem.sum(entropy)))
 
     def _dual_value(self, entropy: float) -> float:
         problem = self.problem
         return problem.weight_of_loss * entropy - problem.penalty.conjugate(self.dual[0].reshape(-1))
-
-
-def towards_labels(p: FloatArray, share: float, codes: IntArray) -> FloatArray:
-    """Return `share` times p, the rest on each example's own class."""
-    p = share * p
-    p[np.arange(len(p)), codes] += 1 - share
-    return p
-
-
-def repair(wanted: FloatArray, given: FloatArray) -> tuple[float, FloatArray]:
-    """Return t and q of `SoftmaxPoint.mixture`, from the weights that the classes have, and what p gives them."""
-    missing = wanted - given
-    # given > 0 but for underflow, and then nothing is missing that t could not supply
-    t = float(np.max(np.where(missing < 0, -missing / np.maximum(given, 1e-300), 0.0)))
-    q = np.maximum(t * wanted + (1 - t) * missing, 0.0)
-    if t == 0 or not q.any():  # what is missing is less than the rounding of the sums
-        return 0.0, np.zeros_like(wanted)
-    return t, q / q.sum()

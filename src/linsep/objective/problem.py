@@ -40,23 +40,14 @@ def Problem(
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured of several planes on the same examples, one number each.
+    """What is measured of several planes on the same examples, one number each."""
 
-    Attributes
-    ----------
-    objective, risk, zero_one, error, gradient_norm : array
-        F, the mean loss, the share of mistakes (z ≤ 0), the share of labels that are predicted wrongly (a score of zero
-        is for −1), and ‖∇F‖.
-    finite : array of bool
-        Whether all weights are finite numbers.
-    """
-
-    objective: FloatArray
-    risk: FloatArray
-    zero_one: FloatArray
-    error: FloatArray
-    gradient_norm: FloatArray
-    finite: BoolArray
+    objective: FloatArray  # F
+    risk: FloatArray  # the mean loss
+    zero_one: FloatArray  # the share of mistakes, z ≤ 0
+    error: FloatArray  # the share of labels that are predicted wrongly; a score of zero is for −1
+    gradient_norm: FloatArray  # ‖∇F‖
+    finite: BoolArray  # whether all weights are finite numbers
 
 
 def measure(
@@ -86,31 +77,13 @@ class MeanObjective:
     """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last point it looked at."""
 
     def __init__(self, problem: Objective) -> None:
-        self.problem = problem
+        self.problem, self.coordinates = problem, problem.coordinates
         self._seen: tuple[FloatArray, MarginPoint] | None = None
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """What the numbers of θ are called."""
-        return self.problem.coordinates
-
-    @property
-    def size(self) -> int:
-        """How many parameters θ has."""
-        return self.problem.rows.d + self.problem.fit_intercept
-
-    def split(self, theta: FloatArray) -> tuple[FloatArray, float]:
-        """Return w and b."""
-        return (theta[:-1], float(theta[-1])) if self.problem.fit_intercept else (theta, 0.0)
-
-    def join(self, w: FloatArray, b: float) -> FloatArray:
-        """θ of w and b."""
-        return np.append(w, b) if self.problem.fit_intercept else np.array(w)
 
     def at(self, theta: FloatArray) -> MarginPoint:
         """Return what a pass over the examples says of θ; made once for as long as θ stays the same."""
         if self._seen is None or not np.array_equal(theta, self._seen[0]):
-            self._seen = theta.copy(), self.problem.evaluate(*self.split(theta))
+            self._seen = theta.copy(), self.problem.at(theta)
         return self._seen[1]
 
     def risk(self, theta: FloatArray) -> float:
@@ -122,9 +95,8 @@ class MeanObjective:
         return self.at(theta).zero_one
 
     def error(self, theta: FloatArray) -> float:
-        """Return the share of labels that are predicted wrongly at θ: of another sign than a score that is not zero."""
-        g = self.problem.rows.matvec(theta[: self.problem.d]) + self.split(theta)[1]
-        return self.problem.mean(((g > 0) != (self.problem.y > 0)).astype(np.float64))
+        """Return the share of labels that are predicted wrongly at θ."""
+        return self.problem.error(*self.problem.split(theta))
 
     def value(self, theta: FloatArray) -> float:
         """F(θ)."""

@@ -58,33 +58,17 @@ def _stored(block: Any) -> FloatArray:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A problem times powers of two.
+    """A problem times powers of two."""
 
-    Attributes
-    ----------
-    problem, W
-        X, the weights of the examples, C and the penalty are multiplied; so are the planes.
-    k, m : int
-        X was multiplied by 2ᵏ and the objective by 2ᵐ.
-    exact : bool
-        Whether nothing was rounded: otherwise the problem is near the one given, no more.
-    """
-
-    problem: Any
-    W: FloatArray
-    k: int
-    m: int
-    exact: bool
+    problem: Any  # X, the weights of the examples, C and the penalty are multiplied
+    W: FloatArray  # so are the planes
+    k: int  # X was multiplied by 2ᵏ
+    m: int  # and the objective by 2ᵐ
+    exact: bool  # whether nothing was rounded: otherwise the problem is near the one given, no more
 
 
 def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
     """Return the problem with the largest weight of a loss near one, and X as near to that as the penalty lets it.
-
-    Parameters
-    ----------
-    problem : Problem or Objective
-    W : array
-        Its plane or planes.
 
     Examples
     --------
@@ -174,29 +158,18 @@ def tightest(
 ) -> tuple[Interval, Interval]:
     """Return the closest enclosures of P and of a bound on it, by whatever scaling.
 
-    Parameters
-    ----------
-    problem, W, b
-        The problem and its plane or planes.
-    enclose : callable
-        Of a problem, its planes and m, the exponent by which the objective was multiplied.
+    `enclose` is given a problem, its planes and m, the exponent by which the objective was multiplied.
     """
     if ordinary(problem, W, b):
         return enclose(problem, W, 0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite proves nothing
-        return _tightest(problem, W, enclose)
-
-
-def _tightest(
-    problem: Any, W: FloatArray, enclose: Callable[[Any, FloatArray, int], tuple[Interval, Interval]]
-) -> tuple[Interval, Interval]:
-    scaled = middle_of_range(problem, W)
-    if not scaled.exact:
-        return enclose(problem, W, 0)
-    primal, dual = (end.shifted(-scaled.m) for end in enclose(scaled.problem, scaled.W, scaled.m))
-    if is_tight(primal, dual):
-        return primal, dual
-    return better_of((primal, dual), enclose(problem, W, 0))
+        scaled = middle_of_range(problem, W)
+        if not scaled.exact:
+            return enclose(problem, W, 0)
+        primal, dual = (end.shifted(-scaled.m) for end in enclose(scaled.problem, scaled.W, scaled.m))
+        if is_tight(primal, dual):
+            return primal, dual
+        return better_of((primal, dual), enclose(problem, W, 0))
 
 
 def better_of(one: tuple[Interval, Interval], other: tuple[Interval, Interval]) -> tuple[Interval, Interval]:

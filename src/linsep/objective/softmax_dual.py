@@ -33,6 +33,7 @@ from ..arithmetic.enclosure import (
     into_box,
     penalty_conjugate,
     sharpened,
+    take,
     total,
 )
 from .duality import weights
@@ -132,7 +133,7 @@ def _balance(units: Units, codes: Units, K: int) -> None:
             steps = list(pairwise(path))
             taken = min(surplus[k], -surplus[path[-1]], *(flow[i][j] for i, j in steps))
             for i, j in steps:
-                _take(units, members[i], j, taken)
+                take(units[:, j], members[i], taken)
                 flow[i][j] -= taken
             surplus[k] -= taken
             surplus[path[-1]] += taken
@@ -154,16 +155,6 @@ def _way_out(flow: list[list[int]], surplus: list[int], first: int) -> list[int]
                 seen.add(m)
                 ways.append([*way, m])
     return []
-
-
-def _take(units: Units, rows: Units, column: int, amount: int) -> None:
-    """Take that many units from the largest entries of a column."""
-    for i in rows[np.argsort(-units[rows, column], kind="stable")]:
-        taken = min(amount, int(units[i, column]))
-        units[i, column] -= taken
-        amount -= taken
-        if amount == 0:
-            return
 
 
 def _entropy(problem: Objective, mass: FloatArray, c: FloatArray) -> Interval:

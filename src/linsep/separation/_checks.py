@@ -19,9 +19,8 @@ from ..arithmetic.exact import (
     check_plane,
     check_support,
     rounded,
-    sides,
 )
-from ._input import counted_rows, matrix_of
+from ._question import CountedRows, held
 from .face import unbounded
 
 if TYPE_CHECKING:
@@ -45,30 +44,13 @@ _KIND = {
 }
 
 
-def held(check: Check) -> Check:
-    """Return a check that holds; raise `ClaimError` for one that does not."""
-    if not check:
-        raise ClaimError(check.reason)
-    return check
-
-
 def verify(proof: Separability, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, clock: Clock) -> Check:
     """Check a verdict on data; rows without weight are left out, and no proof may name them."""
-    matrix, labels = matrix_of(X), np.asarray(y)
-    wanted = f"y must hold a label {proof.classes[0]!r} or {proof.classes[1]!r} for each row of X"
-    if labels.shape != (matrix.shape[0],):
-        return Check(False, wanted)
-    if sample_weight is not None:
-        counted = counted_rows(sample_weight, matrix.shape[0])
-        place = {i: k for k, i in enumerate(counted.tolist())}
-        if not all(i in place for i in (*(proof.points or []), *(proof.support or []))):
-            return Check(False, "the proof names a row that the data do not have, or that has no weight")
-        proof, matrix, labels = proof.in_rows(place), matrix[counted], labels[counted]
-    if not np.isin(labels, np.array(proof.classes)).all():
-        return Check(False, wanted)
     try:
-        _check_fields(proof, matrix.shape[1])
-        return _check_proof(proof, matrix, np.where(labels == proof.classes[1], 1.0, -1.0), clock)
+        rows = CountedRows.of(X, y, sample_weight, proof, clock)
+        rows.check_names((*(proof.points or []), *(proof.support or [])))
+        _check_fields(proof, rows.d)
+        return _check_proof(proof.in_rows(rows.place), rows)
     except ClaimError as failure:
         return Check(False, str(failure))
 
@@ -110,63 +92,60 @@ def _check_sizes(coef: FloatArray, b: float, plane: tuple[Fraction, ...] | None,
         raise ClaimError("the coefficients are not those of the plane, rounded")
 
 
-def _check_proof(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
+def _check_proof(proof: Separability, rows: CountedRows) -> Check:
     """Check the proof itself."""
     if proof.verdict in ("separable", "quasi"):
-        plane = _check_plane(proof, X, signs, clock)
+        plane = _check_plane(proof, rows)
         if proof.separable:
             return plane
-    points: Any = (proof.points, proof.weights)
-    support: Any = (proof.support, proof.support_weights)
-    intercept: Any = dict(intercept=proof.fit_intercept)
     if proof.verdict == "overlap":
-        if points != support:  # else the same combinations are checked with their span
-            held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
-        parts: Any = (*support, proof.dependencies)
-        return check_support(X, signs, *parts, **intercept, time_limit=clock.left())
-    touching = held(check_overlap(X, signs, *points, **intercept, time_limit=clock.left()))
+        if (proof.points, proof.weights) != (proof.support, proof.support_weights):  # else checked with their span
+            rows.holds(check_overlap, proof.points, proof.weights)
+        return rows.holds(check_support, proof.support, proof.support_weights, proof.dependencies)
+    touching = rows.holds(check_overlap, proof.points, proof.weights)
     if proof.verdict == "quasi":
-        _check_infinite(proof, X, signs, clock)
+        _check_infinite(proof, rows)
     return touching
 
 
-def _check_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> Check:
+def _check_plane(proof: Separability, rows: CountedRows) -> Check:
     """Check that the plane separates, its margin, and how many points are on it."""
     plane: Any = (proof.coef, proof.intercept) if proof.plane is None else (proof.plane[:-1], proof.plane[-1])
     margin: Any = proof.margin
     coef, b = plane[0], plane[1] if proof.fit_intercept else None
-    found = held(check_plane(X, signs, coef, b, strict=proof.separable, time_limit=clock.left()))
+    left = rows.clock.left
+    found = held(check_plane(rows.X, rows.y, coef, b, strict=proof.separable, time_limit=left()))
     if not proof.separable:
-        zeros = len(_on_plane(proof, X, signs, clock))
+        zeros = len(_on_plane(proof, rows))
         if proof.on_plane != zeros:
             raise ClaimError(f"{zeros} points lie on the plane, not {proof.on_plane}")
         if margin != 0:
             raise ClaimError(f"a weak plane has no margin, not {margin}")
     elif np.any(coef):
-        held(check_margin(X, signs, coef, b, margin, time_limit=clock.left()))
+        held(check_margin(rows.X, rows.y, coef, b, margin, time_limit=left()))
     elif margin != np.inf:  # of one class
         raise ClaimError("a plane without weights is infinitely far away")
     return found
 
 
-def _check_infinite(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> None:
+def _check_infinite(proof: Separability, rows: CountedRows) -> None:
     """Check which coefficients are said to have no finite estimate, and so that the others have one."""
-    intercept: Any = dict(intercept=proof.fit_intercept)
-    held(check_dependencies(X, proof.dependencies, **intercept, time_limit=clock.left()))
+    limits: Any = dict(intercept=rows.intercept, time_limit=rows.clock.left())
+    held(check_dependencies(rows.X, proof.dependencies, **limits))
     if proof.infinite is None:
         held(Check(proof.support is None, "rows that hold coefficients go with saying which ones"))
         return
     if proof.support is None or proof.support_weights is None:
         raise ClaimError("there is no proof that some coefficients have a finite estimate")
-    held(check_overlap(X, signs, proof.support, proof.support_weights, **intercept, time_limit=clock.left()))
-    found = unbounded(X, signs, proof.support, _on_plane(proof, X, signs, clock), **intercept, clock=clock)
+    rows.holds(check_overlap, proof.support, proof.support_weights)
+    on_plane = _on_plane(proof, rows)
+    found = unbounded(rows.X, rows.y, proof.support, on_plane, intercept=rows.intercept, clock=rows.clock)
     if found is None:
         raise ClaimError("the rows of the proof do not span all points on the plane")
     if found != proof.infinite:
-        size = X.shape[1] + proof.fit_intercept
-        raise ClaimError(f"{len(found)} of {size} coefficients are without a finite estimate, or others")
+        raise ClaimError(f"{len(found)} of {rows.size} coefficients are without a finite estimate, or others")
 
 
-def _on_plane(proof: Separability, X: Any, signs: FloatArray, clock: Clock) -> IntArray:
+def _on_plane(proof: Separability, rows: CountedRows) -> IntArray:
     """Return the rows on the plane."""
-    return np.flatnonzero(sides(X, signs, proof.theta, intercept=proof.fit_intercept, clock=clock) == 0)
+    return np.flatnonzero(rows.sides(proof.theta) == 0)

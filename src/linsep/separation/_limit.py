@@ -50,7 +50,7 @@ def enclosed_supremum(rows: CountedRows, columns: Sequence[int], limit: FloatArr
 def fitted(rows: CountedRows, columns: Sequence[int]) -> FloatArray:
     """Return where the rows' log-likelihood is largest, on some independent columns; zero on others."""
     X, features, intercept = _on(rows, columns)
-    A = signed_rows(X, rows.y, np.arange(rows.n), intercept=intercept)
+    A = signed_rows(X, rows.y, intercept=intercept)
     A, exponents = scaled(A)
     c = rows.c / rows.c.max(initial=0.0)
     if A.shape[0] * A.shape[1] <= SMALL:

@@ -9,26 +9,36 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._core import Rows, is_sparse
+from .._reading import ClaimError
 from .._types import FloatArray, IntArray
 from ..arithmetic import rational
-from ..arithmetic.exact import Clock, sides
+from ..arithmetic.exact import Check, Clock, sides
 from ..geometry import augment
 from ._input import counted_rows, matrix_of
 from .face import Face, signed_rows
 from .floats import View, filled, pivot_columns, scaled
-from .proof import Separability
+
+if TYPE_CHECKING:
+    from .proof import Separability
 
 #: The share of a row's length outside V below which floats say nothing.
 NEGLIGIBLE = 1e-9
 #: A plane θ = [w, b]: floats in an array, or a list of Fractions.
 Plane = Any
+
+
+def held(check: Check) -> Check:
+    """Return a check that holds; raise `ClaimError` for one that does not."""
+    if not check:
+        raise ClaimError(check.reason)
+    return check
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +112,10 @@ class Question:
         """Return the exact sign of aᵢ·θ of every row."""
         return sides(self.X, self.y, theta, intercept=self.intercept, clock=self.clock)
 
+    def holds(self, check: Callable[..., Check], *claimed: Any) -> Check:
+        """Check claims on these rows in exact arithmetic; raise `ClaimError` for what does not hold."""
+        return held(check(self.X, self.y, *claimed, intercept=self.intercept, time_limit=self.clock.left()))
+
     def refused(self, view: View, theta: Plane) -> IntArray:
         """Return the rows that the plane has on the wrong side, or on itself where it should not."""
         signs = self.sides(theta)
@@ -116,23 +130,26 @@ class CountedRows(Question):
 
     c: FloatArray
     numbers: IntArray
-    place: dict[int, int]
+    place: range | dict[int, int]
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, found: Separability, clock: Clock) -> Self:
-        """Return the rows of the data that a verdict is about."""
-        matrix = matrix_of(X)
-        n = int(matrix.shape[0])
+        """Return the rows of the data that a verdict is about; raise `ClaimError` for labels that it does not know."""
+        matrix, labels = matrix_of(X), np.asarray(y)
+        n, (negative, positive) = int(matrix.shape[0]), found.classes
         rows = np.arange(n) if sample_weight is None else counted_rows(sample_weight, n)
+        if labels.shape != (n,) or not np.isin(labels[rows], np.array(found.classes)).all():
+            raise ClaimError(f"y must hold a label {negative!r} or {positive!r} for each row of X")
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        labels = np.where(np.asarray(y) == found.classes[1], 1.0, -1.0)
-        place = dict(zip(rows.tolist(), range(len(rows)), strict=True))
+        signs = np.where(labels[rows] == positive, 1.0, -1.0)
+        place = range(n) if len(rows) == n else {int(i): k for k, i in enumerate(rows)}
         part = matrix if len(rows) == n else matrix[rows]
-        return cls(part, labels[rows], found.fit_intercept, clock, c=c[rows], numbers=rows, place=place)
+        return cls(part, signs, found.fit_intercept, clock, c=c[rows], numbers=rows, place=place)
 
-    def has(self, named: Iterable[int]) -> bool:
-        """Whether these rows of the data given have weight."""
-        return all(i in self.place for i in named)
+    def check_names(self, named: Iterable[int]) -> None:
+        """Raise `ClaimError` unless all of these rows of the data given have weight."""
+        if not all(i in self.place for i in named):
+            raise ClaimError("the proof names a row that the data do not have, or that has no weight")
 
     def number(self, i: int) -> int:
         """Return which of the rows given one is."""

@@ -1,4 +1,4 @@
-"""Relations, solved for in whole numbers: Σ λᵢ aᵢ = 0 between rows, planes orthogonal to rows, aliased columns.
+"""Relations, solved for in whole numbers: Σ λᵢ aᵢ = 0 between rows, and aliased columns.
 
 Where floats do not resolve it, the dual simplex method finds a plane that is strict on some rows, or the relation that
 excludes one.
@@ -69,48 +69,6 @@ def _grains(weights: FloatArray, exponents: IntArray) -> Any:
     """Return weights of rows in whole numbers, for rows in whole numbers of these exponents."""
     wanted = weights * np.ldexp(1.0, exponents - exponents.max())
     return np.maximum(1, np.round(np.ldexp(wanted / wanted.max(), GRAIN))).astype(np.int64).astype(object)
-
-
-def fewest_rows(view: View, support: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return as few of the rows as combine to the same point (Carathéodory)."""
-    while True:
-        block, lengths = view.block(support)
-        block = block.toarray() if is_sparse(block) else block
-        U, sizes, _ = np.linalg.svd(block, full_matrices=True)
-        rank = int((sizes > 1e-11 * sizes.max(initial=0.0)).sum())
-        if len(support) - rank < 2:
-            return support, weights
-        direction = U[:, -1] / lengths  # a second relation between the rows
-        positive = direction > 0
-        if not positive.any():
-            direction, positive = -direction, ~positive
-        steps = weights[positive] / direction[positive]
-        weights = weights - steps.min() * direction
-        out = np.flatnonzero(positive)[int(steps.argmin())]
-        stays = np.arange(len(support)) != out
-        support, weights = support[stays], np.maximum(weights[stays], 0.0)
-
-
-def orthogonal(asked: Question, basis: list[int], theta: FloatArray) -> list[Fraction]:
-    """Return θ with as many coefficients changed as E has rows, so that aₑ·θ = 0 exactly."""
-    whole = asked.whole_rows(basis)
-    M, columns = whole.M, whole.columns
-    rows, pivot = rational.pivots(M, asked.clock)
-    exact = [Fraction(value) for value in theta]
-    rest = [k for k in range(len(columns)) if k not in set(pivot)]
-    given, scale = _whole_coefficients(whole, exact, rest)
-    rhs = -(M[rows][:, rest].dot(given) if rest else np.zeros(len(rows), dtype=object))
-    N, D = rational.solve(M[rows][:, pivot], rhs[:, None], asked.clock)
-    for k, numerator in zip(pivot, N[:, 0], strict=True):
-        exact[columns[k]] = whole.coefficient(k, Fraction(numerator, D * scale))
-    return exact
-
-
-def _whole_coefficients(whole: WholeRows, theta: list[Fraction], which: list[int]) -> tuple[Any, int]:
-    """Return some θ_j 2^c_j, those of the whole columns, times a power of two that makes them whole; and that power."""
-    phi = [theta[whole.columns[k]] * Fraction(2) ** int(whole.column_exponents[k]) for k in which]
-    scale = max((value.denominator for value in phi), default=1)  # all are powers of two
-    return np.array([int(value * scale) for value in phi] or [0], dtype=object), scale
 
 
 # -- the dual simplex method ------------------------------------------------------------------------------------------

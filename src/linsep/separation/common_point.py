@@ -85,7 +85,7 @@ def fewest(U: FloatArray, weights: FloatArray, clock: Clock) -> IntArray | None:
     from scipy.linalg import lu
 
     n, r = U.shape
-    if n <= r:
+    if not 0 < r < n:
         return None
     clock.check("a basis of points", 2.0 * n * r * r)
     order = np.argsort(lu(U * weights[:, None], p_indices=True)[0])  # heavy rows that are independent come first

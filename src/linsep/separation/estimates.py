@@ -16,9 +16,8 @@ from .._reading import ClaimError
 from .._types import FloatArray
 from .._words import combination, phrase
 from ..arithmetic.exact import Check, Clock, Dependencies, check_cone, check_rank
-from ._checks import held
 from ._limit import NEAR, enclosed_supremum
-from ._question import CountedRows
+from ._question import CountedRows, held
 from .proof import Separability, fraction, involved, mapping_read, mapping_written, written
 
 FINITE, PLUS, MINUS, OPEN = "finite", "+inf", "-inf", "not determined"
@@ -236,8 +235,7 @@ def _verify(found: Estimates, X: Any, y: ArrayLike, sample_weight: ArrayLike | N
     try:
         held(found.separability.verify(X, y, sample_weight, time_limit=clock.left()))
         rows = CountedRows.of(X, y, sample_weight, found.separability, clock)
-        if not rows.has([*found.spanning, *(i for weights in found.proofs.values() for i in weights)]):
-            raise ClaimError("the proof names a row that the data do not have, or that has no weight")
+        rows.check_names([*found.spanning, *(i for weights in found.proofs.values() for i in weights)])
         # The aliased columns depend on each other, and there are no others that do.
         points, limits = [rows.place[i] for i in found.spanning], dict(time_limit=clock.left())
         held(check_rank(rows.X, points, found.dependencies, intercept=rows.intercept, **limits))
@@ -285,11 +283,10 @@ def _check_infinite(found: Estimates, rows: CountedRows, j: int, side: int) -> N
     weights, name = found.proofs.get(j, {}), found.name(j)
     if not any(sign(plane[j]) == side for plane in found.directions):
         raise ClaimError(f"no direction shows that {name} has no finite estimate")
-    points = [rows.place[i] for i in weights]
-    farkas = points, list(weights.values()), j, side
-    cone = check_cone(rows.X, rows.y, *farkas, intercept=rows.intercept, time_limit=rows.clock.left())
-    if not cone:
-        raise ClaimError(f"{name}: {cone.reason}")
+    try:
+        rows.holds(check_cone, [rows.place[i] for i in weights], list(weights.values()), j, side)
+    except ClaimError as failure:
+        raise ClaimError(f"{name}: {failure}") from failure
 
 
 def _check_supremum(found: Estimates, rows: CountedRows) -> None:

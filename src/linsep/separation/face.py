@@ -9,7 +9,7 @@ up to bad luck. That the rest is held is proven by solving for it: nothing here 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,9 +28,9 @@ LARGEST = 2**16
 TRIES = 5
 
 
-def signed_rows(X: Any, y: FloatArray, which: Sequence[int] | IntArray, *, intercept: bool) -> Any:
-    """Return the rows aᵢ = yᵢ [xᵢ, 1], dense or sparse as X is."""
-    index = np.asarray(which, dtype=np.int64)
+def signed_rows(X: Any, y: FloatArray, which: Sequence[int] | IntArray | None = None, *, intercept: bool) -> Any:
+    """Return the rows aᵢ = yᵢ [xᵢ, 1], all or some of them, dense or sparse as X is."""
+    index = np.arange(len(y)) if which is None else np.asarray(which, dtype=np.int64)
     part = X[index].astype(np.float64)
     part = augment(part) if intercept else part
     if is_sparse(part) and len(index):
@@ -54,11 +54,11 @@ class Face:
         A = signed_rows(X, y, rows, intercept=intercept)
         # the last column, the intercept's, is the first to be solved for
         columns = (np.unique(A.indices) if is_sparse(A) else np.flatnonzero(np.abs(A).max(axis=0, initial=0.0)))[::-1]
-        M, _, self._exponents = rational.to_whole(A[:, columns].toarray() if is_sparse(A) else A[:, columns])
+        M, _, exponents = rational.to_whole(A[:, columns].toarray() if is_sparse(A) else A[:, columns])
         chosen, self._pivot = rational.pivots(M, clock)
         if len(chosen) > rational.WIDEST:
             raise ProofTimeoutError(f"undecided: more than {rational.WIDEST} independent rows lie on the plane")
-        self._M, self._columns = M[chosen], columns.tolist()
+        self._M, self._columns, self._powers = M[chosen], columns.tolist(), [Fraction(2) ** int(e) for e in exponents]
         self._free = sorted(set(range(len(columns))) - set(self._pivot))
         #: Independent rows that span the face, and as many columns on which they are independent.
         self.basis = [int(rows[k]) for k in chosen]
@@ -66,17 +66,23 @@ class Face:
 
     def direction(self, seed: int = 0) -> list[Fraction]:
         """Return θ with aᵢ·θ = 0 on the rows, and weights on all coefficients that they do not hold, up to bad luck."""
-        rng = np.random.default_rng(seed)
-        theta = [Fraction(int(value)) for value in rng.integers(1, LARGEST, self.size)]
-        given = np.array([int(theta[self._columns[k]]) for k in self._free] or [0], dtype=object)
-        rhs: Any = -self._M[:, self._free].dot(given) if self._free else np.zeros(len(self._M), dtype=object)
-        N, D = rational.solve(self._M[:, self._pivot], rhs[:, None], self.clock) if len(rhs) else (rhs[:, None], 1)
-        scaled = dict(zip(self._free, given, strict=False)) | {
-            k: Fraction(value, D) for k, value in zip(self._pivot, N[:, 0], strict=True)
-        }
-        for k, value in scaled.items():
-            theta[self._columns[k]] = Fraction(value) / Fraction(2) ** int(self._exponents[k])
-        return theta
+        drawn = np.random.default_rng(seed).integers(1, LARGEST, self.size)
+        theta = [Fraction(int(value)) for value in drawn]
+        for k in self._free:  # whole numbers beside the whole columns
+            theta[self._columns[k]] /= self._powers[k]
+        return self.orthogonal(theta)
+
+    def orthogonal(self, theta: Iterable[Any]) -> list[Fraction]:
+        """Return θ with as many coefficients changed as the basis has rows, so that aᵢ·θ = 0 on them exactly."""
+        found = [Fraction(value) for value in theta]
+        phi = [found[self._columns[k]] * self._powers[k] for k in self._free]  # beside the whole columns
+        scale = max((value.denominator for value in phi), default=1)  # all are powers of two
+        given = np.array([int(value * scale) for value in phi], dtype=object)
+        rhs = -self._M[:, self._free].dot(given)
+        N, D = rational.solve(self._M[:, self._pivot], rhs[:, None], self.clock)
+        for k, numerator in zip(self._pivot, N[:, 0], strict=True):
+            found[self._columns[k]] = Fraction(numerator, D * scale) / self._powers[k]
+        return found
 
     def determined(self, wanted: Sequence[int]) -> list[int]:
         """Return which of these coefficients the rows hold: e_j is a combination of them."""

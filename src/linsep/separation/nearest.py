@@ -30,33 +30,16 @@ UNSURE = 1e-3
 
 @dataclass(frozen=True)
 class Nearest:
-    """Where the search ended.
+    """Where the search ended."""
 
-    Attributes
-    ----------
-    v : array
-        The difference of the nearest points found.
-    low, high : float
-        Bounds on the margin: half the gap between the classes along v (negative where v does not separate), ‖v‖/2.
-        Without an intercept, the margin of the plane through the origin.
-    middle : float
-        b = −middle/‖v‖² … puts the plane w = v half way between the classes: x·v = middle.
-    support, weights : arrays
-        The rows with βᵢ > 0, and these.
-    n_iter : int
-        Rows added to the active set.
-    stopped : bool
-        Whether the observer ended it.
-    """
-
-    v: FloatArray
-    low: float
-    high: float
-    middle: float
-    support: IntArray
-    weights: FloatArray
-    n_iter: int
-    stopped: bool = False
+    v: FloatArray  # the difference of the nearest points found
+    low: float  # of the margin: half the gap between the classes along v, negative where v does not separate
+    high: float  # of the margin: ‖v‖/2; without an intercept both are of the plane through the origin
+    middle: float  # x·v = middle is the plane half way between the classes
+    support: IntArray  # the rows with βᵢ > 0
+    weights: FloatArray  # these βᵢ
+    n_iter: int  # rows added to the active set
+    stopped: bool = False  # whether the observer ended it
 
     @property
     def relative_gap(self) -> float:
@@ -249,19 +232,8 @@ def nearest_points(
 ) -> Nearest:
     """Return the nearest points of the two classes' hulls, to a relative gap of `tol` if the hulls do not meet.
 
-    Parameters
-    ----------
-    rows, y : the examples and their labels ±1
-    intercept : bool
-    tol : float
-    max_iter : int
-        How many rows are added at the most.
-    start : array of rows, optional
-        Rows of both classes to begin with.
-    observer : callable, optional
-        Is told of every outer round; returns True to stop.
-    tick : callable
-        Is called at every step; may raise.
+    Labels are ±1, and at most `max_iter` rows are added to those of `start`, which have to be of both classes. The
+    observer is told of every outer round, and returns True to stop; `tick` is called at every step, and may raise.
 
     Examples
     --------

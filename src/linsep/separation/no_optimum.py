@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from ._input import matrix_of
 from ._question import CountedRows
 from .estimates import FINITE, OPEN, verdicts_in_words
 from .proof import Separability, involved
-from .recession import RecessionCone, relations
+from .recession import RecessionCone
 from .verdict import TIME_LIMIT, judged
 
 #: Operations that the directions of infinite estimates may cost in an explanation, and coefficients up to which they
@@ -135,19 +136,16 @@ def _reasons(rows: CountedRows, found: Separability) -> str:
 
 def _directions(rows: CountedRows, found: Separability) -> tuple[dict[int, str], Dependencies]:
     """Return what is proven of coefficients without a finite estimate within the work of a clock, and aliased ones."""
-    cone: RecessionCone | None = None
-    dependencies: Dependencies = {}
     assert found.infinite is not None
     try:
         cone = RecessionCone(rows, found)
-        dependencies, _ = relations(rows, cone.face.basis)
-        cone.decide(j for j in found.infinite if j not in involved(dependencies))
-    except ProofTimeoutError:  # what was proven until then is told
-        if cone is None:
-            return {}, {}
-    aliased = involved(dependencies)
+    except ProofTimeoutError:
+        return {}, {}
+    with suppress(ProofTimeoutError):  # what was proven until then is told
+        cone.decide(found.infinite)
+    aliased = involved(cone.dependencies)
     known = {j: cone.verdict(j) for j in found.infinite if j not in aliased}
-    return {j: kind for j, kind in known.items() if kind is not None} | dict.fromkeys(aliased, OPEN), dependencies
+    return {j: kind for j, kind in known.items() if kind is not None} | dict.fromkeys(aliased, OPEN), cone.dependencies
 
 
 def _difference(k: int, m: int, K: int) -> Any:

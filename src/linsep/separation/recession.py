@@ -15,7 +15,7 @@ Floats search for these, and whole numbers prove every one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -91,13 +91,9 @@ def estimates(
         dependencies, spanning = found.dependencies, list(found.support or [])
         return _completed(rows, Estimates(found, [], (0.0, 0.0), [], {}, dependencies, spanning))
     cone = RecessionCone(rows, found)
-    dependencies, basis = relations(rows, cone.face.basis)
-    aliased = set(involved(dependencies))
-    cone.decide(j for j in found.infinite if j not in aliased)
-    spanning = [rows.number(i) for i in basis]
-    return _completed(
-        rows, Estimates(found, [], (0.0, 0.0), cone.directions, cone.proofs, dependencies, spanning), cone
-    )
+    cone.decide(found.infinite)
+    proven = cone.directions, cone.proofs, cone.dependencies, [rows.number(i) for i in cone.spanning]
+    return _completed(rows, Estimates(found, [], (0.0, 0.0), *proven), cone)
 
 
 def _completed(rows: CountedRows, found: Estimates, cone: RecessionCone | None = None) -> Estimates:
@@ -127,6 +123,9 @@ class RecessionCone:
         self.off = np.flatnonzero(rows.sides(theta) != 0)
         self.directions = [self._moving_all(theta)]
         self.proofs: dict[int, dict[int, Fraction]] = {}
+        #: Columns that are combinations of others on all rows, and rows that span all of them.
+        self.dependencies: dict[int, dict[int, Fraction]] = {}
+        self.spanning: list[int] = []
         support = zip(found.support or [], found.support_weights or [], strict=True)
         self.relation = {rows.place[i]: weight for i, weight in support}
 
@@ -144,10 +143,17 @@ class RecessionCone:
             size <<= 12
 
     def decide(self, columns: Iterable[int]) -> None:
-        """Find for each of these coefficients a second direction, or weights that exclude one."""
+        """Find for each of these coefficients a second direction, or weights that exclude one; unless it is aliased."""
+        rows, start = self.rows, self.face.basis
+        if rows.size > WIDEST:
+            raise ProofTimeoutError(f"undecided: relations between more than {WIDEST} columns are not looked for")
+        some = np.unique(np.linspace(0, rows.n - 1, min(rows.n, 2 * rows.size)).astype(np.int64)).tolist()
+        self.dependencies, spanning = aliases(rows, [*start, *(i for i in some if i not in set(start))])
+        self.spanning = rows.face(spanning).basis
+        aliased = involved(self.dependencies)
         for j in columns:
             signs = {sign(plane[j]) for plane in self.directions}
-            if not {1, -1} <= signs:
+            if j not in aliased and not {1, -1} <= signs:
                 self._ask(j, -1 if 1 in signs else 1)
 
     def _ask(self, j: int, sign: int) -> None:
@@ -182,12 +188,3 @@ class RecessionCone:
         if j not in self.proofs:
             return None
         return PLUS if 1 in signs else MINUS
-
-
-def relations(rows: CountedRows, start: Sequence[int]) -> tuple[dict[int, dict[int, Fraction]], list[int]]:
-    """Return the columns that are combinations of others on all rows, and rows that span all of them."""
-    if rows.size > WIDEST:
-        raise ProofTimeoutError(f"undecided: relations between more than {WIDEST} columns are not looked for")
-    some = np.unique(np.linspace(0, rows.n - 1, min(rows.n, 2 * rows.size)).astype(np.int64)).tolist()
-    dependencies, spanning = aliases(rows, [*start, *(i for i in some if i not in set(start))])
-    return dependencies, rows.face(spanning).basis

@@ -30,23 +30,14 @@ from ..arithmetic import rational
 from ..arithmetic.exact import Dependencies, ProofTimeoutError
 from . import _outcome as outcome
 from ._question import Plane, Question, quotient, whole_space
-from ._relations import (
-    Relation,
-    aliases,
-    circuit,
-    combined,
-    exactly,
-    fewest_rows,
-    orthogonal,
-    spanned,
-    without_aliases,
-)
-from .common_point import common_point
+from ._relations import Relation, aliases, circuit, combined, exactly, spanned, without_aliases
+from .common_point import common_point, fewest
 from .floats import Perceptron, View, partition, program
 from .nearest import nearest_points
 
 FEW_PASSES, PASSES = 3, 60  # of the perceptron, where there are few columns and where there are many
 FLAT = 1e-9  # an optimum t or a multiplier below this is looked at exactly
+TINY = 1e-11  # the share of the largest singular value below which one is rounding
 BROAD = 100  # columns from which on linear programs are slower than the maximum of a likelihood
 WIDE = 300  # columns from which on linear programs are slower than the nearest points of hulls
 QUICK = 5e10  # operations of which a share goes into the perceptron's passes
@@ -190,7 +181,7 @@ class Search:
         exponent = exponent + np.append(self.asked.like_scaled[1], np.zeros(int(self.asked.intercept), dtype=np.int64))
         # the largest is about one, and the smallest may vanish: what is left is tried exactly
         theta = np.ldexp(fraction, exponent - exponent[fraction != 0].max(initial=-10_000))
-        return orthogonal(self.asked, self.basis, theta) if self.basis else theta
+        return self.asked.face(self.basis).orthogonal(theta) if self.basis else theta
 
     def _round(self, view: View) -> Relation | Plane:
         """Return a plane that is strict on the rows outside V, or a combination of them that lies in V."""
@@ -263,10 +254,13 @@ class Search:
             return None if len(self.asked.refused(view, theta)) else theta
         if len(near.support) > view.size + 20:
             return None
-        support, weights = live[near.support], near.weights
-        if not self.points:
-            support, weights = fewest_rows(view, support, weights)
-        return combined(self.asked, self.basis, support, weights)
+        support = live[near.support]
+        if self.points:
+            return combined(self.asked, self.basis, support, near.weights)
+        block, lengths = view.block(support)
+        U, sizes, _ = np.linalg.svd(block.toarray() if is_sparse(block) else block, full_matrices=False)
+        few = fewest(U[:, sizes > TINY * sizes.max(initial=0.0)], near.weights * lengths, self.asked.clock)
+        return None if few is None else circuit(self.asked, self.basis, support[few])
 
     def _relation(self, block: Any, lengths: FloatArray, multipliers: FloatArray) -> Relation | None:
         """Return a relation of the working rows: a minimal one at first, later one that takes in all there are."""

@@ -92,13 +92,7 @@ def _least_agreement(data: ExactRows, theta: Numbers, whole: Sequence[int], cloc
 
 
 def check_margin(
-    X: Any,
-    y: Any,
-    coef: Numbers,
-    intercept: Number | None,
-    margin: float,
-    *,
-    time_limit: float | None = None,
+    X: Any, y: Any, coef: Numbers, intercept: Number | None, margin: float, *, time_limit: float | None = None
 ) -> Check:
     """Check that every point is on its own side of a plane and no nearer to it than a margin: y(w·x + b) ≥ margin·‖w‖.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..exact_input import refuse_inexact
+from ..exact_input import exact_matrix
 from ._clock import Clock
 
 FloatArray = NDArray[np.float64]
@@ -47,24 +47,11 @@ class ExactRows:
         return X if isinstance(X, cls) else cls(X, y, intercept)
 
     def __init__(self, X: Any, y: Any, intercept: bool) -> None:
-        refuse_inexact(X)
-        self.sparse = sparse.issparse(X)
-        matrix: Any = sparse.csr_matrix(X) if self.sparse else np.asarray(X)
-        if matrix.ndim != 2:
-            raise ValueError(f"X has shape {matrix.shape}; it needs rows and columns")
-        if self.sparse and not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        self.X = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
-        self.n, self.d = (int(size) for size in matrix.shape)
+        self.X, self.sparse = exact_matrix(X), sparse.issparse(X)
+        self.n, self.d = (int(size) for size in self.X.shape)
         self.y, self.intercept = np.asarray(np.ones(self.n) if y is None else y, dtype=np.float64), intercept
         if self.y.shape != (self.n,) or not np.isin(self.y, (-1.0, 1.0)).all():
             raise ValueError(f"y needs a label −1 or +1 for each of the {self.n} rows of X")
-        values: Any = self.X.data if self.sparse else self.X
-        if values.dtype.kind not in "fiub":
-            raise ValueError(f"X has dtype {values.dtype}; it needs numbers")
-        if not np.isfinite(values).all():
-            raise ValueError("X has a value that is not a finite number")
 
     @property
     def size(self) -> int:

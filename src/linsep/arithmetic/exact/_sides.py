@@ -10,18 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ._clock import Check, Clock
-from ._rows import (
-    ExactRows,
-    FloatArray,
-    IntArray,
-    Number,
-    Numbers,
-    dot,
-    mantissas,
-    plane_of,
-    rounded,
-    whole_multiple,
-)
+from ._rows import ExactRows, FloatArray, IntArray, Number, Numbers, dot, mantissas, plane_of, rounded, whole_multiple
 
 #: Rows whose sides floats do not tell are looked at one by one if they are this few, or their numbers longer than this.
 FEW, SHORT = 20, 31

@@ -21,20 +21,10 @@ from .rounding import as_enclosed, hidden, looked_at_closely, rounding, widened
 
 
 def certify(problem: Objective, result: Any, statement: Statement, classes: ArrayLike, tol: float) -> Claim:
-    """Return what a solver's result may claim.
+    """Return what a solver's result may claim of a problem, which is the user's statement on data of these classes.
 
-    Parameters
-    ----------
-    problem : Objective
-    result : Result
-        With `w`, `b` and `proof`, and `alpha`, `z` and `enclosed` where the solver knows them. Of examples in blocks
-        `alpha` is read some at a time, by ``alpha.read(slice)``.
-    statement : Statement
-        What was minimised, in the user's terms.
-    classes : array
-        All labels.
-    tol : float
-        The relative gap that was asked for.
+    The result has `w`, `b` and `proof`, and `alpha`, `z` and `enclosed` where the solver knows them. Of examples in
+    blocks `alpha` is read some at a time, by ``alpha.read(slice)``. `tol` is the relative gap that was asked for.
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), result.b
     if not ordinary(problem, w, b):
@@ -182,21 +172,21 @@ def _settled_in_blocks(
 ) -> tuple[Bound, DualPoint]:
     """Make the classes balance after moving dual variables within a share `near` of an end there: two passes."""
     totals = np.zeros(2)
-    for part in problem:
-        alpha, y = _at_ends(weights(part.problem), duals.read(part.which), near), part.problem.y
+    for which, part in problem:
+        alpha, y = _at_ends(weights(part), duals.read(which), near), part.y
         totals += float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
     scales = class_scales(*totals) if problem.fit_intercept else (1.0, 1.0)
     v, conjugates = np.zeros(problem.d), 0.0
     rows: list[IntArray] = []
     values: list[FloatArray] = []
-    for part in problem:
-        one, c = part.problem, weights(part.problem)
-        alpha = _at_ends(c, duals.read(part.which), near) * np.where(one.y > 0, *scales)
-        v += one.rows.rmatvec(alpha * one.y)
+    for which, part in problem:
+        c = weights(part)
+        alpha = _at_ends(c, duals.read(which), near) * np.where(part.y > 0, *scales)
+        v += part.rows.rmatvec(alpha * part.y)
         used = c > 0
-        conjugates += float(c[used] @ one.loss.conjugate(-alpha[used] / c[used]))
-        exceptional = exceptions(one, alpha, DualPoint(*scales), w, b, one.agreements(w, b))
-        rows.append(exceptional + part.which.start)
+        conjugates += float(c[used] @ part.loss.conjugate(-alpha[used] / c[used]))
+        exceptional = exceptions(part, alpha, DualPoint(*scales), w, b, part.agreements(w, b))
+        rows.append(exceptional + which.start)
         values.append(alpha[exceptional])
     found = Bound(primal, -problem.penalty.conjugate(v) - conjugates)
     return found, DualPoint(*scales, np.concatenate(rows), np.concatenate(values))

@@ -34,10 +34,6 @@ class GapCheck:
 
     The model says what is minimised, its classes and `tol`; the claim has to agree, and is a hint for the rest. A
     certificate that left its model behind has no classes, and its claim's own count, and its `tol`.
-
-    Parameters
-    ----------
-    certificate : Certificate
     """
 
     def __init__(self, certificate: Certificate) -> None:

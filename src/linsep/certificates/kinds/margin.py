@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ... import _reading as reading
 from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
+from ...separation._input import counted_rows, matrix_of
 from ..case import EXACT, ROUNDED, Case, exactly
 from ..gap.certificate import Certificates
 from ..outcome import ClaimError, Verification
@@ -106,8 +107,10 @@ class MarginCertificate:
         verdict = "proven to" if self.proven else "which does not prove"
         return f"{kept}: within {self.relative_gap:.1e} of the optimum, {verdict} tol={self.tol:g}."
 
-    def verify(self, X: Any, y: ArrayLike, *, time_limit: float | None = None) -> Check:
-        """Check both bounds on the data, in exact arithmetic and without the solver."""
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None
+    ) -> Check:
+        """Check both bounds on the data, in exact arithmetic and without the solver; rows of no weight are left out."""
         labels = np.asarray(y)
         if not np.isin(labels, np.array(self.classes)).all():
             return Check(False, f"y has labels other than {self.classes[0]!r} and {self.classes[1]!r}")
@@ -115,7 +118,7 @@ class MarginCertificate:
         if np.shape(X)[1] != len(self.coef):
             return Check(False, f"the plane has {len(self.coef)} coefficients, the data {np.shape(X)[1]} columns")
         try:
-            found = self.bounds(X, signs, time_limit=time_limit)
+            found = self.bounds(X, signs, sample_weight, time_limit=time_limit)
         except (ValueError, OverflowError) as error:
             return Check(False, str(error))
         if difference := _differs(found, self.low, self.high):
@@ -124,13 +127,20 @@ class MarginCertificate:
 
     def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
         """Check it alone, on data that were read already."""
-        check = self.verify(examples.X, examples.labels, time_limit=time_limit)
+        check = self.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
         return exactly(check, PROOF)
 
-    def bounds(self, X: Any, y: FloatArray, *, time_limit: float | None = None) -> tuple[float, float]:
+    def bounds(
+        self, X: Any, y: FloatArray, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None
+    ) -> tuple[float, float]:
         """Return what the plane and the points prove on data with labels ±1; raise where they cannot be used."""
-        intercept = self.intercept if self.fit_intercept else None
-        return margin_bounds(X, y, self.coef, intercept, self.points, self.weights, time_limit=time_limit)
+        points, intercept = self.points, self.intercept if self.fit_intercept else None
+        if sample_weight is not None:
+            matrix, counted = matrix_of(X), counted_rows(sample_weight, len(y))
+            if not np.isin(points, counted).all():
+                raise ValueError("the proof names a row that the data do not have, or that has no weight")
+            X, y, points = matrix[counted], y[counted], np.searchsorted(counted, points)
+        return margin_bounds(X, y, self.coef, intercept, points, self.weights, time_limit=time_limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate in terms of JSON; infinite bounds are None."""
@@ -185,12 +195,11 @@ class MarginCertificates(Certificates):
         labels = np.asarray(examples.labels)
         if not np.isin(labels, np.array(self.labels)).all():
             return Verification(False, f"y has labels other than {', '.join(map(repr, self.labels))}")
-        counted = np.full(len(labels), True) if examples.sample_weight is None else examples.sample_weight > 0
-        X, labels, place, outcomes = examples.X[counted], labels[counted], np.cumsum(counted) - 1, []
         each: Any = zip(self.labels, self, strict=True)
+        outcomes = []
         for label, one in each:
-            moved = replace(one, points=place[one.points])
-            outcome = exactly(moved.verify(X, labels == label, time_limit=time_limit), PROOF)
+            check = one.verify(examples.X, labels == label, examples.sample_weight, time_limit=time_limit)
+            outcome = exactly(check, PROOF)
             outcomes.append(replace(outcome, reason=f"class {label} against the rest: {outcome.reason}"))
         return next((outcome for outcome in outcomes if not outcome), outcomes[-1])
 
@@ -215,11 +224,10 @@ class Margin(PlaneByPlane):
         """Check that a plane separates with the margin claimed, and that no plane has a larger one."""
         proof: MarginCertificate = self.each[k]
         _same_plane(case, k, proof)
-        problem, (counted, _) = case.problem(k), case.counted()
-        X, y = problem.rows.X[counted], problem.y[counted]
-        moved = replace(proof, points=np.array(case.moved(proof.points.tolist()), dtype=np.int64))
+        problem = case.problem(k)
+        X, y = problem.rows.X, problem.y
         try:
-            low, high = moved.bounds(X, y, time_limit=case.time_limit)
+            low, high = proof.bounds(X, y, case.weights, time_limit=case.time_limit)
         except (ValueError, OverflowError) as error:
             raise ClaimError(f"the proof of the margin cannot be used: {error}") from error
         proven = _gap(low, high) <= case.model.tol
@@ -228,7 +236,7 @@ class Margin(PlaneByPlane):
             f"the largest margin of any {case.kind} lies between {low!r} and {high!r}, and this one keeps the smaller"
         )
         if case.threshold:
-            kept, _ = plane_margin(X, y, case.plane(k), clock=Clock(case.time_limit))
+            kept, _ = plane_margin(X[case.counted], y[case.counted], case.plane(k), clock=Clock(case.time_limit))
             reason, proven = _when_cut(case, kept, high)
         checked = (
             "the margin that the plane keeps, in exact arithmetic",

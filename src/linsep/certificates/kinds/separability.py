@@ -13,6 +13,7 @@ from ..._types import FloatArray
 from ..._words import at_most
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
+from ...arithmetic.whole_weights import nearest_float
 from ...objective.objective import Objective
 from ...separation.verdict import Separability
 from ..case import ROUNDED, Case, exactly
@@ -87,7 +88,7 @@ def _of_plane(case: Case, k: int, proof: Separability) -> Verification:
     if case.by_vote:
         reason = f"{reason}; predictions are by vote of all planes of the run, and of those nothing is proven"
         return replace(outcome, reason=reason, proven=not proof.separable, **lists)
-    made = int(np.count_nonzero(case.wrong(k) & case.counted()[0]))
+    made = int(np.count_nonzero(case.wrong(k) & case.counted))
     reason = f"{reason}; the model's plane{case.cut} makes {made} mistakes"
     lists["trusted"] = (*outcome.trusted, ROUNDED)
     among_these = case.statement.fit_intercept or not case.threshold
@@ -102,10 +103,8 @@ def _again(case: Case, k: int, proof: Separability) -> Check:
         raise ClaimError("the verdict on separability is about other classes or other planes")
     if proof.feature_names != (None if names is None else [str(name) for name in names]):
         raise ClaimError("the verdict on separability has other names of columns than the model")
-    counted, place = case.counted()
-    case.moved([*(proof.points or []), *(proof.support or [])])
-    moved = replace(proof, classes=(-1.0, 1.0)).in_rows(place)
-    return moved.verify(problem.rows.X[counted], problem.y[counted], time_limit=case.time_limit)
+    about = replace(proof, classes=(-1.0, 1.0))
+    return about.verify(problem.rows.X, problem.y, case.weights, time_limit=case.time_limit)
 
 
 def _verdict(proof: Separability) -> str:
@@ -186,16 +185,6 @@ def _over_length(values: tuple[float, float], theta: FloatArray) -> Interval:
             found.append(value)
             continue
         quotient = Fraction(value) / (Fraction(largest) * root)
-        found.append(_rounded(quotient + outwards * abs(quotient) * off, outwards * np.inf))
+        end = nearest_float(quotient + outwards * abs(quotient) * off)
+        found.append(float(np.nextafter(end, outwards * np.inf)) if quotient else 0.0)
     return Interval(*found)
-
-
-def _rounded(value: Fraction, towards: float) -> float:
-    """Return the float next to a number in that direction; zero is itself."""
-    if value == 0:
-        return 0.0
-    try:
-        return float(np.nextafter(float(value), towards))
-    except OverflowError:
-        largest = float(np.finfo(np.float64).max)
-        return float(np.nextafter(largest if value > 0 else -largest, towards))

@@ -16,6 +16,7 @@ from ...arithmetic.exact import Clock, check_overlap, sides, unsettled
 from ...arithmetic.integers import IntegerRows, relations
 from ...arithmetic.whole_weights import WholeWeights, nearest_float
 from ...objective.objective import Objective
+from ...separation.face import signed_rows
 from ..outcome import ClaimError
 from .bound import MistakeBound
 from .facets import EXHAUSTIVE, least_weight_of_mistakes
@@ -34,21 +35,12 @@ class MistakeCheck:
     A mistake is an example that is not strictly on its own side, z ≤ 0: one on the plane itself counts, on whichever
     side `predict` would put it. Weights are those of the problem, sample weight times class weight as that product is
     in floats, and all sums of them are exact.
-
-    Attributes
-    ----------
-    checked, trusted : list of str
-        What was computed anew and what was taken on trust.
-    made : Fraction or None
-        What the plane's mistakes weigh.
-    optimal : bool
-        Whether the bound that was checked is what the plane makes, exactly.
     """
 
     problem: Objective
     time_limit: float | None = None
-    checked: list[str] = field(default_factory=list)
-    trusted: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)  # what was computed anew
+    trusted: list[str] = field(default_factory=list)  # what was taken on trust
 
     def __post_init__(self) -> None:
         problem = self.problem
@@ -56,10 +48,11 @@ class MistakeCheck:
         self.weights = WholeWeights.of(np.asarray(s, dtype=np.float64))
         self.clock = Clock(self.time_limit)
         self.plane = np.zeros(problem.rows.d + problem.fit_intercept)  # where a search for a better one begins
-        self.made: Fraction | None = None
+        self.made: Fraction | None = None  # what the plane's mistakes weigh
         self.unsettled = 0
         self.lower = Fraction(0)
-        self.optimal = self.by_highs = False
+        self.optimal = False  # whether the bound that was checked is what the plane makes, exactly
+        self.by_highs = False
 
     def mistakes(self, w: FloatArray, b: float, claimed: float) -> Fraction:
         """Count the examples that are not strictly on their own side, by exact signs; return what they weigh."""
@@ -133,7 +126,7 @@ class MistakeCheck:
     def _facets(self, least: Fraction) -> None:
         """Find the fewest mistakes anew, from the plane at hand."""
         _, weights, first = self._groups()
-        A = self._signed(self.problem.rows.dense(first), self.problem.y[first])
+        A = signed_rows(self.problem.rows.dense(first), self.problem.y[first], intercept=self.problem.fit_intercept)
         live = (weights.numbers > 0) & A.any(axis=1)
         s = [weights.value(int(number)) for number in weights.numbers[live]]
         found = least_weight_of_mistakes(A[live], s, self.plane if self.plane.any() else A[live][0], self.clock)
@@ -144,10 +137,6 @@ class MistakeCheck:
             self.checked.append("the lower bound, by a sweep of all planes through each example")
         else:
             self.checked.append("the lower bound, by sweeping planes through the mistakes of the plane, and of theirs")
-
-    def _signed(self, X: FloatArray, y: FloatArray) -> FloatArray:
-        """Return the rows aᵢ = yᵢ [xᵢ, 1], or yᵢ xᵢ."""
-        return (np.column_stack([X, np.ones(len(X))]) if self.problem.fit_intercept else X) * y[:, None]
 
     # -- conflicts ------------------------------------------------------------------------------------------------
 
@@ -201,7 +190,7 @@ class MistakeCheck:
         if not all(0 <= i < n and self.weights.numbers[i] > 0 for i in conflict):
             raise ClaimError(f"the conflict {conflict} names a row that the data do not have, or that has no weight")
         X, y = problem.rows.dense(np.array(conflict, dtype=np.int64)), problem.y[list(conflict)]
-        integers = IntegerRows(self._signed(X, y))
+        integers = IntegerRows(signed_rows(X, y, intercept=problem.fit_intercept))
         basis = relations([integers.row(k) for k in range(len(conflict))])
         if len(basis) == 1:
             shares = [abs(x) for x in basis[0]]

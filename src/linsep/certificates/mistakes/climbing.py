@@ -104,21 +104,8 @@ class VertexWalk:
     At a vertex the rows S with aₖ·v = 0 cost nothing, since v + ε u with A_S u = 1 has all of them right. Along the
     edge uⱼ (aⱼ·uⱼ = 1, aₖ·uⱼ = 0 for the other k ∈ S) the next vertices are where another row vanishes, and their costs
     follow from one another by adding up what changes sides. Each step looks at all vertices on the D − 1 edges and
-    takes the best whose row did not leave lately, be it worse than the one before.
-
-    Parameters
-    ----------
-    A : array of shape (n, D)
-    s : array of shape (n,)
-        What a mistake costs.
-    rng : numpy Generator
-
-    Attributes
-    ----------
-    best : float
-        The least weight of mistakes met.
-    vector : array or None
-        A v that makes them, off all points.
+    takes the best whose row did not leave lately, be it worse than the one before. `best` is the least weight of
+    mistakes met, and `vector` a v that makes them, off all points.
 
     Examples
     --------

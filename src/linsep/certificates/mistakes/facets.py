@@ -38,18 +38,9 @@ PATIENCE = 6
 
 
 def least_weight_of_mistakes(A: FloatArray, s: Any, v: FloatArray, clock: Clock | None = None) -> Fraction:
-    """Return the least Σ sᵢ [aᵢ·v ≤ 0] over all v, exactly.
+    """Return the least Σ sᵢ [aᵢ·v ≤ 0] over all v, exactly, of rows aᵢ ≠ 0 and positive floats or Fractions sᵢ.
 
-    Parameters
-    ----------
-    A : array of shape (n, D)
-        The rows; none may be zero.
-    s : floats or Fractions, n of them
-        What a mistake costs; positive.
-    v : array of shape (D,)
-        Any vector to begin with; a good one makes it faster.
-    clock : Clock, optional
-        Raises when the time is up.
+    It begins with the v given, which may be any: a good one makes it faster.
 
     Examples
     --------

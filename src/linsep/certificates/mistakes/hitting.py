@@ -43,15 +43,7 @@ def hits_weigh_at_least(
 ) -> bool | None:
     """Whether every set of points that meets all conflicts weighs at least that much; None where that is left open.
 
-    Parameters
-    ----------
-    conflicts : sequence of sets of points
-    weights : Fractions, one a point; positive
-    least : Fraction
-    nodes : int
-        How many cases are looked at before it is left open.
-    time_limit : float, optional
-        Seconds after which it is left open.
+    Each point has a positive weight. It is left open after so many cases (`nodes`), or seconds.
 
     Examples
     --------
@@ -91,10 +83,7 @@ def hits_weigh_at_least(
 class Packing:
     """Shares of conflicts that load no point with more than its weight: a set that meets them all weighs their sum.
 
-    Parameters
-    ----------
-    sets : list of sets of points; none empty
-    weights : whole numbers, one a point
+    No set of points may be empty; each point has a weight in whole numbers.
 
     Examples
     --------

@@ -294,7 +294,7 @@ class GradientDescent:
         function = MeanObjective(problem)
         rules = stopping_rules.without_gap(stopping_rules.get(self.stopping), self.name)
         schedule = automatic_schedule(problem) if self.schedule is None else schedules.get(self.schedule)
-        theta = np.zeros(function.size) if start is None else function.join(start.w, start.b)
+        theta = problem.join(*(problem.zeros() if start is None else (start.w, start.b)))
         run = descend(
             function,
             theta,
@@ -308,8 +308,8 @@ class GradientDescent:
             keep_iterates=self.record == "update",
             observer=observer,
         )
-        (w, b), taken = function.split(run.x), run.n_iter + (0 if start is None else start.step)
-        last = Start(*function.split(run.last), step=taken)
+        (w, b), taken = problem.split(run.x), run.n_iter + (0 if start is None else start.step)
+        last = Start(*problem.split(run.last), step=taken)
         ended = run.converged, run.message, run.history
         return Result(w.copy(), b, run.n_iter, *ended, last, run.advice, run.interrupted)
 

@@ -17,7 +17,7 @@ from ..._types import FloatArray, IntArray
 from ...history import History, Record
 from ...objective.examples import InMemory
 from ...objective.objective import Objective
-from ...objective.problem import MeanObjective, Measures, measure
+from ...objective.problem import Measures, measure
 from ...schedules import Adaptive, Constant, Schedule
 from ...stopping import NoMistakes, NoProgress, Progress
 from ..contract import check_needs
@@ -303,8 +303,7 @@ class _Run(SteppedRun):
         """Return the share of wrong labels among the rows that were put aside; NaN where none were."""
         if self.method.held_out is None:
             return np.nan
-        aside = MeanObjective(replace(self.problem, examples=self.method.held_out))
-        return aside.error(aside.join(iterate.w, iterate.b))
+        return replace(self.problem, examples=self.method.held_out).error(iterate.w, iterate.b)
 
     def goes_on_with_shorter_steps(self) -> bool:
         """Whether steps that adapt go on as shorter ones."""

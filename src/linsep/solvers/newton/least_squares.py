@@ -47,7 +47,7 @@ class LeastSquares:
         history = History()
         history.reason = route
         function = MeanObjective(problem)
-        theta = function.join(w, b)
+        theta = problem.join(w, b)
         gradient = function.gradient(theta)
         norm = float(np.linalg.norm(gradient))
         value = function.value(theta)
