@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arithmetic.enclosure import Interval, U, penalty_value, relative_gap
-from ..objective.enclosure import enclosed_primal
+from ..objective.enclosure import sharp_primal
 from .gap.certificate import Certificate, Certificates, SoftmaxCertificate
 from .outcome import ClaimError, Verification
 from .training_data import TrainingData
@@ -159,7 +159,7 @@ class PathCertificate:
             positive = None if at_once else 1 if len(classes) == 2 else one.positive
             problem = one.statement.on(data, positive=positive, classes=len(classes))
             w, _ = problem.zeros()
-            loss = enclosed_primal(problem, w, b).over(problem.weight_of_loss)
+            loss = sharp_primal(problem, w, b)[0].over(problem.weight_of_loss)
             found.append(Knot(0.0, NOTHING, loss, 0.0))
         return found
 
