@@ -168,8 +168,8 @@ def test_m5_risk_is_the_mean_loss(loss, seed):
     X, y, _, w, b = data(seed)
     parts = losses_by_hand(loss, X, y, w, b)
     problem = Problem(Rows(X), y, loss, C=4.0)
-    assert problem.risk(w, b) == pytest.approx(sum(parts) / len(parts))
-    assert MeanObjective(problem).risk(np.append(w, b)) == pytest.approx(problem.risk(w, b))
+    assert problem.evaluate(w, b).risk == pytest.approx(sum(parts) / len(parts))
+    assert MeanObjective(problem).risk(np.append(w, b)) == pytest.approx(problem.evaluate(w, b).risk)
 
 
 @SETTINGS
@@ -178,23 +178,23 @@ def test_m5_zero_one_risk_is_one_minus_the_accuracy(seed):
     X, y, s, w, b = data(seed, weighted=seed % 2 == 0)
     accuracy = accuracy_score(y, geometry.side(X, w, b), sample_weight=s)
     problem = Problem(Rows(X), y, ZeroOne(), sample_weight=s)
-    assert problem.risk(w, b) == pytest.approx(1 - accuracy, abs=1e-12)
-    assert problem.zero_one(w, b) == pytest.approx(problem.risk(w, b))
-    assert MeanObjective(problem).zero_one(np.append(w, b)) == pytest.approx(problem.risk(w, b))
+    assert problem.evaluate(w, b).risk == pytest.approx(1 - accuracy, abs=1e-12)
+    assert problem.evaluate(w, b).zero_one == pytest.approx(problem.evaluate(w, b).risk)
+    assert MeanObjective(problem).zero_one(np.append(w, b)) == pytest.approx(problem.evaluate(w, b).risk)
 
 
 def test_m5_zero_one_is_known_whatever_the_loss():
     X, y, _, w, b = data(8)
     expected = sum(losses_by_hand(ZeroOne(), X, y, w, b)) / len(y)
     for loss in ALL_LOSSES:
-        assert Problem(Rows(X), y, loss).zero_one(w, b) == pytest.approx(expected)
+        assert Problem(Rows(X), y, loss).evaluate(w, b).zero_one == pytest.approx(expected)
 
 
 def test_m5_training_point_on_the_plane_counts_as_a_mistake():
     # predicted +1 (M1), yet an error in training (000, eq. 2)
     on_the_plane = Problem(Rows(np.array([[1.0, 1.0]])), np.array([1.0]), ZeroOne())
-    assert on_the_plane.zero_one(np.array([1.0, -1.0]), 0.0) == 1
-    assert on_the_plane.zero_one(np.zeros(2), 0.0) == 1
+    assert on_the_plane.evaluate(np.array([1.0, -1.0]), 0.0).zero_one == 1
+    assert on_the_plane.evaluate(np.zeros(2), 0.0).zero_one == 1
 
 
 @SETTINGS
@@ -203,7 +203,7 @@ def test_m5_logistic_risk_is_the_log_loss_of_scikit_learn(seed):
     X, y, s, w, b = data(seed, weighted=True)
     p = [1 / (1 + math.exp(-(x @ w + b))) for x in X]
     expected = log_loss(y, p, sample_weight=s, labels=[-1, 1])
-    assert Problem(Rows(X), y, Logistic(), sample_weight=s).risk(w, b) == pytest.approx(expected, rel=1e-7)
+    assert Problem(Rows(X), y, Logistic(), sample_weight=s).evaluate(w, b).risk == pytest.approx(expected, rel=1e-7)
 
 
 @each_loss
@@ -213,8 +213,8 @@ def test_m5_whole_weights_are_repeated_examples(loss):
     weighted = Problem(Rows(X), y, loss, C=2.0, sample_weight=s.astype(float))
     repeated = Problem(Rows(np.repeat(X, s, axis=0)), np.repeat(y, s), loss, C=2.0)
     assert weighted.total_weight == repeated.total_weight == 15
-    assert weighted.risk(w, b) == pytest.approx(repeated.risk(w, b))
-    assert weighted.zero_one(w, b) == pytest.approx(repeated.zero_one(w, b))
+    assert weighted.evaluate(w, b).risk == pytest.approx(repeated.evaluate(w, b).risk)
+    assert weighted.evaluate(w, b).zero_one == pytest.approx(repeated.evaluate(w, b).zero_one)
     assert weighted.objective(w, b) == pytest.approx(repeated.objective(w, b))
     F, G, theta = MeanObjective(weighted), MeanObjective(repeated), np.append(w, b)
     assert F.value(theta) == pytest.approx(G.value(theta))
@@ -339,7 +339,7 @@ def test_every_kind_of_matrix_gives_the_same_problem(loss, kind):
     dense, other = (Problem(Rows(A), y, loss, C=1.5, sample_weight=s) for A in (X, kind(X)))
     np.testing.assert_allclose(other.agreements(w, b), dense.agreements(w, b), rtol=1e-12, atol=1e-12)
     assert other.objective(w, b) == pytest.approx(dense.objective(w, b), rel=1e-12)
-    assert other.zero_one(w, b) == dense.zero_one(w, b)
+    assert other.evaluate(w, b).zero_one == dense.evaluate(w, b).zero_one
     F, G = MeanObjective(dense), MeanObjective(other)
     np.testing.assert_allclose(G.gradient(theta), F.gradient(theta), rtol=1e-11, atol=1e-12)
 

@@ -265,7 +265,8 @@ def test_m18_a_plane_that_is_worse_by_the_lightest_point_is_not_optimal():
     check = MistakeCheck(problem)
     check.mistakes(np.array([1.0]), -1.5, 0.5)
     check.bound(MistakeBound(0.5, "cells"), 0.5)
-    assert check.proven
+    assert check.made == check.lower
+    assert not check.by_highs
     check = MistakeCheck(problem)
     check.mistakes(np.array([1.0]), -3.5, 1.0)
     with pytest.raises(ClaimError, match=r"the lower bound of 1 does not hold: some plane errs on 0\.5 only"):

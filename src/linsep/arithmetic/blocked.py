@@ -12,14 +12,9 @@ from .._types import FloatArray, IntArray
 
 
 class BlockedMatrix:
-    """A matrix of which some rows at a time can be had, in order, again and again.
+    """A matrix of n rows and d columns of which some rows at a time can be had, in order, again and again.
 
-    Parameters
-    ----------
-    read : callable
-        Returns an iterator over blocks of rows, dense or CSR, each good until the next one comes.
-    n, d : int
-        How many rows and columns there are.
+    `read` returns an iterator over blocks of rows, dense or CSR, each good until the next one comes.
 
     Examples
     --------

@@ -26,13 +26,8 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
     """Raise where a number does not fit into a 64-bit float exactly, naming its row, its column and itself.
 
     Text and dates are refused too, since converting them may round. None, NaN, complex numbers and objects of other
-    types are left to whoever converts the numbers.
-
-    Parameters
-    ----------
-    values : array, nested list, sparse matrix or table of one or two dimensions; or one number
-    what : str
-        What to call it.
+    types are left to whoever converts the numbers. The values may be an array, a nested list, a sparse matrix or a
+    table, of one or two dimensions, or one number; `what` is what to call them.
 
     Examples
     --------

@@ -141,9 +141,10 @@ class Case:
         if self.model.objective_ not in words:
             raise ClaimError(f"objective_ is {self.model.objective_!r}, the parameters say {words[0]!r}")
 
-    def formula(self, s: FloatArray | None) -> str:
-        """Return what each plane minimises, in words."""
-        return self.statement.on(self.examples.weighed(self.classes, s)).formula
+    def formula(self, s: FloatArray | None, *, at_once: bool = False) -> str:
+        """Return what each plane minimises, or all planes `at_once`, in words."""
+        examples, positive = self.examples.weighed(self.classes, s), None if at_once else 1
+        return self.statement.on(examples, positive=positive, classes=len(self.classes)).formula
 
     def check_converged(self, proven: bool) -> list[str]:
         """Return whether `converged_` is confirmed: true has to be proven, but a proof may come after a fit gave up."""

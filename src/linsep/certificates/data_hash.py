@@ -28,11 +28,6 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     Dense or sparse, float32 or float64, with or without stored zeros: the same numbers have the same hash. Weights that
     are all one are the same as none.
 
-    Parameters
-    ----------
-    X, y, sample_weight
-        What a model is fitted on.
-
     Examples
     --------
     >>> one, other = data_hash([[0.0, 1.0]], ["a"]), data_hash(sparse.csr_matrix([[0.0, 1.0]]), ["a"])

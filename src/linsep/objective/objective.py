@@ -326,14 +326,6 @@ class Objective:
         """P(w, b)."""
         return float(self.evaluate(w, b, gradient=False).objective)
 
-    def risk(self, w: FloatArray, b: Any) -> float:
-        """Return the empirical risk: the mean loss."""
-        return float(self.evaluate(w, b, gradient=False).risk)
-
-    def zero_one(self, w: FloatArray, b: Any) -> float:
-        """Return the share of examples with z ≤ 0: mistakes, and points on the plane itself."""
-        return float(self.evaluate(w, b, gradient=False).zero_one)
-
     def error(self, w: FloatArray, b: float) -> float:
         """Return the share of labels that are predicted wrongly: of another sign than a score that is not zero."""
         g = self.rows.matvec(w) + b

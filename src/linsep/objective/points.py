@@ -47,7 +47,7 @@ class Point(ABC):
 
     @property
     def zero_one(self) -> float:
-        """The share of mistakes."""
+        """The share of mistakes, z ≤ 0: points on the plane itself count."""
         return self.mistakes / self.problem.total_weight
 
     @property

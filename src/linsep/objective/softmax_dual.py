@@ -43,6 +43,7 @@ from .points import SoftmaxPoint
 Units = IntArray
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def softmax_losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
     """Enclose Σ cᵢ ℓᵢ. The loss is log(1 + Σ e^(gₖ − g_y)) over k ≠ y, which stays exact where it is small.
 
@@ -51,11 +52,6 @@ def softmax_losses(problem: Objective, scores: FloatArray, radius: FloatArray, c
     """
     if not (np.isfinite(scores).all() and np.isfinite(radius).all() and np.isfinite(c).all()):
         return EVERYTHING
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _losses(problem, scores, radius, c)
-
-
-def _losses(problem: Objective, scores: FloatArray, radius: FloatArray, c: FloatArray) -> Interval:
     each, K = np.arange(problem.rows.n), problem.classes
     difference = scores - scores[each, problem.codes][:, None]
     difference[each, problem.codes] = -np.inf

@@ -94,14 +94,8 @@ class Statement:
         """Return what it says, in terms that can be compared."""
         # Without a penalty its form is of no consequence.
         penalty = (0.0, 0.0) if np.isinf(self.C) else (self.penalty.l2, self.penalty.l1)
-        weights = self.class_weight
-        return (
-            self.loss,
-            penalty,
-            self.C,
-            self.fit_intercept,
-            dict(weights) if isinstance(weights, Mapping) else weights,
-        )
+        weights = dict(self.class_weight) if isinstance(self.class_weight, Mapping) else self.class_weight
+        return self.loss, penalty, self.C, self.fit_intercept, weights
 
 
 def balanced(totals: FloatArray | IntArray) -> FloatArray:

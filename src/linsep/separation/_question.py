@@ -151,10 +151,6 @@ class CountedRows(Question):
         if not all(i in self.place for i in named):
             raise ClaimError("the proof names a row that the data do not have, or that has no weight")
 
-    def number(self, i: int) -> int:
-        """Return which of the rows given one is."""
-        return int(self.numbers[i])
-
     def held(self, found: Separability) -> Face:
         """Return the span of the rows on every weak plane: of all, if the classes overlap; of none, if separable."""
         return self.face([self.place[i] for i in found.support or []])

@@ -253,7 +253,7 @@ def _check_directions(found: Estimates, rows: CountedRows) -> None:
             raise ClaimError(f"a direction has {len(plane)} numbers for {rows.size} coefficients")
         signs = rows.sides(plane)
         if (signs < 0).any():
-            raise ClaimError(f"row {rows.number(int(np.argmax(signs < 0)))} is on the wrong side of a direction")
+            raise ClaimError(f"row {rows.numbers[np.argmax(signs < 0)]} is on the wrong side of a direction")
 
 
 def _check_verdicts(found: Estimates, rows: CountedRows) -> None:

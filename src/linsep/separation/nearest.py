@@ -10,7 +10,7 @@ hulls meet, v is zero and the rows with βᵢ > 0 are the ones that prove it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -260,8 +260,7 @@ def nearest_points(
         added += _inner(active, scores, tol, max_iter - added, TOUCHING * scale, tick)
         if np.array_equal(np.sort(before), np.sort(active.members)):
             break  # rounding: no row is seen to be violated any more
-    final = found if not best.low > 0 else best
-    return Nearest(final.v, final.low, final.high, final.middle, final.support, final.weights, added, stopped)
+    return replace(best if best.low > 0 else found, n_iter=added, stopped=stopped)
 
 
 def _inner(

@@ -92,7 +92,7 @@ def estimates(
         return _completed(rows, Estimates(found, [], (0.0, 0.0), [], {}, dependencies, spanning))
     cone = RecessionCone(rows, found)
     cone.decide(found.infinite)
-    proven = cone.directions, cone.proofs, cone.dependencies, [rows.number(i) for i in cone.spanning]
+    proven = cone.directions, cone.proofs, cone.dependencies, rows.numbers[cone.spanning].tolist()
     return _completed(rows, Estimates(found, [], (0.0, 0.0), *proven), cone)
 
 
@@ -178,7 +178,7 @@ class RecessionCone:
         enough = max((-weight / self.relation[i] for i, weight in weights.items() if weight < 0), default=Fraction(0))
         for i, weight in self.relation.items():
             weights[i] = weights.get(i, Fraction(0)) + enough * weight
-        return {self.rows.number(i): weight for i, weight in sorted(weights.items()) if weight}
+        return {int(self.rows.numbers[i]): weight for i, weight in sorted(weights.items()) if weight}
 
     def verdict(self, j: int) -> str | None:
         """Return what is proven of a coefficient that is not finite; None for nothing more than that."""

@@ -47,7 +47,7 @@ def margin_bounds(
     theta = plane_of(coef, intercept)
     if coef.shape != (data.d,) or not np.isfinite(theta).all() or not coef.any():
         raise ValueError(f"a plane in {data.d} columns needs as many finite coefficients, not all zero")
-    kept, _ = _plane_margin(data, theta, False, clock)
+    kept, _ = plane_margin(data, y, theta, clock=clock)
     return kept, _margin_above(data, points, weights, clock)
 
 
@@ -63,12 +63,8 @@ def plane_margin(
     >>> plane_margin([[0.0], [1.0]], [-1, 1], [Fraction(2), Fraction(-1)])
     (0.5, 0.5)
     """
-    return _plane_margin(ExactRows(X, y, intercept), theta, augmented, clock or Clock(None))
-
-
-def _plane_margin(data: ExactRows, theta: Numbers, augmented: bool, clock: Clock) -> tuple[float, float]:
-    whole = whole_multiple(theta)
-    z = _least_agreement(data, theta, whole, clock)
+    data, whole = ExactRows.of(X, y, intercept), whole_multiple(theta)
+    z = _least_agreement(data, theta, whole, clock or Clock(None))
     if z == 0:
         return 0.0, 0.0
     square = z**2 / sum(value**2 for value in (whole if augmented else whole[: data.d]))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..._types import FloatArray
 from ..case import Case
 from ..gap.certificate import Certificate, Certificates, Claim, SoftmaxCertificate
 from ..gap.check import CLOSE
@@ -42,10 +41,6 @@ class Gap(PlaneProofs):
         certificates = [Certificate(claim, w, float(b), statement, classes, tol, k) for claim, w, b, k in each]
         return certificates[0] if len(certificates) == 1 else Certificates(certificates)
 
-    def formula(self, case: Case, s: FloatArray | None) -> str:
-        """Return what is minimised, in words."""
-        return case.formula(s)
-
     def check(self, case: Case) -> Iterator[Verification]:
         """Check how far the objective is from the optimum, and what the model says of that."""
         certificate = self.certificate(case.model)
@@ -60,7 +55,7 @@ class Gap(PlaneProofs):
     def _confirmed(self, case: Case, outcome: Verification, claimed: float) -> tuple[str, ...]:
         """Return which attributes are confirmed; raise for those that are not so."""
         covered = [*case.covered, "objective_"]
-        case.check_objective(lambda s: self.formula(case, s))
+        case.check_objective(lambda s: case.formula(s, at_once=self.each[0].at_once))
         gap = case.number("dual_gap_", 0)
         if not (gap == claimed or np.isnan([gap, claimed]).all()):
             raise ClaimError(f"dual_gap_ is {gap:.3g}, the proof says {claimed:.3g}")
@@ -91,8 +86,3 @@ class SoftmaxGap(Gap):
         classes = tuple(np.asarray(model.classes_).tolist())
         now = model._statement(), classes, model._goal()
         return SoftmaxCertificate(self.each[0], model._planes(), model.intercept_, *now)
-
-    def formula(self, case: Case, s: FloatArray | None) -> str:
-        """Return what all planes together minimise, in words."""
-        examples = case.examples.weighed(case.classes, s)
-        return case.statement.on(examples, positive=None, classes=len(case.classes)).formula

@@ -51,8 +51,7 @@ class MistakeCheck:
         self.made: Fraction | None = None  # what the plane's mistakes weigh
         self.unsettled = 0
         self.lower = Fraction(0)
-        self.optimal = False  # whether the bound that was checked is what the plane makes, exactly
-        self.by_highs = False
+        self.by_highs = False  # whether its word was taken for the bound
 
     def mistakes(self, w: FloatArray, b: float, claimed: float) -> Fraction:
         """Count the examples that are not strictly on their own side, by exact signs; return what they weigh."""
@@ -76,7 +75,7 @@ class MistakeCheck:
         if self.made is not None and claimed >= nearest_float(self.made):
             if claimed > nearest_float(self.made):
                 raise ClaimError(f"no bound is above the mistakes that a plane makes, but {claimed!r} is claimed")
-            self.optimal, self.lower = True, self.made  # both are the same sum, rounded
+            self.lower = self.made  # both are the same sum, rounded
         hopeless = self._hopeless()
         if tuple(hopeless) != tuple(proof.hopeless):
             raise ClaimError("the examples on which every plane errs are not those of the proof")
@@ -89,11 +88,6 @@ class MistakeCheck:
             self._facets(left)
         else:
             self._conflicts(proof, left)
-
-    @property
-    def proven(self) -> bool:
-        """Whether no plane makes fewer mistakes, with nobody's word taken for it."""
-        return self.optimal and not self.by_highs
 
     def sentence(self, made: Fraction | None = None, where: str = "") -> str:
         """Return what was found, in words: what the plane makes, and what no plane goes below.
