@@ -86,9 +86,8 @@ class Interval:
 
     def shifted(self, exponent: int) -> Interval:
         """Return the products with a power of two: exact but at the ends of the range of floats."""
-        low, high = (_shifted(end, exponent) for end in (self.low, self.high))
-        exact = _shifted(low, -exponent) == self.low and _shifted(high, -exponent) == self.high
-        return Interval(low, high) if exact else outward(low, high)
+        ends, exact = shifted(np.array([self.low, self.high]), exponent)
+        return Interval(*ends.tolist()) if exact else outward(*ends.tolist())
 
     @property
     def width(self) -> float:
@@ -96,12 +95,11 @@ class Interval:
         return self.high - self.low
 
 
-def _shifted(value: float, exponent: int) -> float:
-    """Return value · 2^exponent, infinite beyond the largest float."""
-    try:
-        return math.ldexp(value, exponent)
-    except OverflowError:
-        return math.copysign(math.inf, value)
+def shifted(values: FloatArray, exponent: int) -> tuple[FloatArray, bool]:
+    """Return values · 2^exponent, infinite beyond the largest float, and whether that is exact."""
+    with np.errstate(over="ignore", under="ignore"):
+        moved = np.ldexp(values, exponent)
+        return moved, bool((np.ldexp(moved, -exponent) == values).all())
 
 
 #: What is known of a number of which nothing is.

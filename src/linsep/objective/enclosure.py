@@ -124,12 +124,7 @@ def sharp_primal(
 
 def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
     """Enclose P(w, b) without a penalty, as sharply as need be; of examples in blocks, in one pass."""
-    if problem.examples.resident is not None:
-        return sharp_primal(problem, w, b)[0]
-    primal = Interval(0.0, 0.0)
-    for _, part in problem:
-        primal = primal + sharp_primal(part, w, b)[0]
-    return primal
+    return problem.sum(lambda part: sharp_primal(part, w, b)[0])
 
 
 def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:

@@ -18,7 +18,7 @@ import numpy as np
 from .._core import Rows, is_sparse
 from .._types import FloatArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
-from ..arithmetic.enclosure import Interval, blocks
+from ..arithmetic.enclosure import Interval, blocks, shifted
 from ..penalties import Penalty
 
 #: Sizes between these need no scaling: products of five of them are floats with all their digits.
@@ -86,8 +86,8 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
     k = _best_shift(data, _exponents(W), m, penalty)
     rows, kept = _scaled_rows(problem.rows.X, k)
     parts = (W, -k), (penalty.l2, 2 * k + m), (penalty.l1, k + m), (1.0 if math.isinf(C) else C, m - a)
-    moved = [_times(np.asarray(value, dtype=np.float64), exponent) for value, exponent in parts]
-    weights, weights_kept = (None, True) if s is None else _times(s, a)
+    moved = [shifted(np.asarray(value, dtype=np.float64), exponent) for value, exponent in parts]
+    weights, weights_kept = (None, True) if s is None else shifted(s, a)
     exact = kept and weights_kept and all(same for _, same in moved)
     (w, _), (l2, _), (l1, _), (new_C, _) = moved
     # A penalty that left the range counts as one next to it: what is inexact serves for guesses only.
@@ -131,21 +131,14 @@ def _exponents_of_rows(X: Any) -> tuple[int, int]:
     return (min(low for low, _ in some), max(high for _, high in some)) if some else (0, 0)
 
 
-def _times(values: FloatArray, exponent: int) -> tuple[FloatArray, bool]:
-    """Return values · 2^exponent, and whether that is exact."""
-    with np.errstate(over="ignore", under="ignore"):
-        moved = np.ldexp(values, exponent)
-        return moved, bool((np.ldexp(moved, -exponent) == values).all())
-
-
 def _scaled_rows(X: Any, k: int) -> tuple[Rows, bool]:
     """Return the rows of X · 2ᵏ in double precision, and whether that is exact."""
-    exact = all(_times(_stored(block), k)[1] for _, block in blocks(X))
+    exact = all(shifted(_stored(block), k)[1] for _, block in blocks(X))
     if isinstance(X, BlockedMatrix):
         return rows_of(BlockedMatrix(lambda: _scaled_blocks(X, k), *X.shape)), exact
     if is_sparse(X):
-        return Rows(type(X)((_times(X.data.astype(np.float64), k)[0], X.indices, X.indptr), shape=X.shape)), exact
-    return Rows(_times(np.asarray(X, dtype=np.float64), k)[0]), exact
+        return Rows(type(X)((shifted(X.data.astype(np.float64), k)[0], X.indices, X.indptr), shape=X.shape)), exact
+    return Rows(shifted(np.asarray(X, dtype=np.float64), k)[0]), exact
 
 
 def _scaled_blocks(X: BlockedMatrix, k: int) -> Iterator[Any]:

@@ -86,8 +86,7 @@ def check_cone(
         return form
     whole = whole_multiple(weights)
     scale = Fraction(whole[0]) / weights[0]
-    base = min(int(mantissas(data.row(int(i))[1])[1].min(initial=0)) for i in points)
-    total, _ = combination(data, points, whole, clock)
+    total, base = combination(data, points, whole, clock)
     unit = sign * scale / Fraction(2) ** base
     wrong = [j for j in {*total, column} if total.get(j, 0) != (unit if j == column else 0)]
     if wrong:
