@@ -105,7 +105,7 @@ def test_m2_augmentation_gives_the_same_risk_and_differs_by_the_penalty_on_b(see
     joined = Problem(Rows(geometry.augment(X)), y, Logistic(), C=3.0, sample_weight=s, fit_intercept=False)
     theta = np.append(w, b)
     np.testing.assert_allclose(joined.agreements(theta, 0.0), apart.agreements(w, b), atol=1e-12)
-    assert joined.risk(theta, 0.0) == pytest.approx(apart.risk(w, b))
+    assert joined.evaluate(theta, 0.0).risk == pytest.approx(apart.evaluate(w, b).risk)
     assert joined.objective(theta, 0.0) - apart.objective(w, b) == pytest.approx(b * b / 2)
 
 
