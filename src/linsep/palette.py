@@ -31,42 +31,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one kind of paper, each as ``#RRGGBB``.
-
-    Attributes
-    ----------
-    name : str
-    background, surface : str
-        The paper, and a box on it.
-    text, muted : str
-        What is read, and what is read second.
-    grid : str
-        Lines that should not be noticed.
-    negative, positive : str
-        Marks of ``classes_[0]`` (or a negative weight) and of ``classes_[1]`` (or a positive one).
-    negative_text, positive_text : str
-        The same two where they colour letters.
-    series : tuple of str
-        Lines or classes, in this order; the first two are `positive` and `negative`.
-    diverging : tuple of str
-        From the most negative number through zero to the most positive.
-    sequential : tuple of str
-        From the lowest number to the highest.
-    """
+    """The colours of one kind of paper, each as ``#RRGGBB``."""
 
     name: str
-    background: str
-    surface: str
-    text: str
-    muted: str
-    grid: str
-    negative: str
-    positive: str
-    negative_text: str
+    background: str  # the paper
+    surface: str  # a box on it
+    text: str  # what is read
+    muted: str  # what is read second
+    grid: str  # lines that should not be noticed
+    negative: str  # marks of ``classes_[0]``, or a negative weight
+    positive: str  # marks of ``classes_[1]``, or a positive one
+    negative_text: str  # the same two where they colour letters
     positive_text: str
-    series: tuple[str, ...]
-    diverging: tuple[str, ...]
-    sequential: tuple[str, ...]
+    series: tuple[str, ...]  # lines or classes, in this order; the first two are `positive` and `negative`
+    diverging: tuple[str, ...]  # from the most negative number through zero to the most positive
+    sequential: tuple[str, ...]  # from the lowest number to the highest
 
 
 LIGHT = Theme(

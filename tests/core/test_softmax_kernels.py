@@ -7,14 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import entr, log_softmax, softmax
 
+from kernel_cases import COMPILED, handle
 from linsep._core import Rows, _kernels, reference
 from linsep._core.softmax import side_by_side
-
-COMPILED = [_kernels]
-if _kernels.has_avx2():
-    from linsep._core import _kernels_avx2
-
-    COMPILED.append(_kernels_avx2)
 
 
 def example(n, d, K, seed, kind, dtype):
@@ -24,12 +19,6 @@ def example(n, d, K, seed, kind, dtype):
     X = dense if kind == "dense" else sparse.csr_array(dense)
     s = rng.random(n) if seed % 2 else None
     return X, dense.astype(np.float64), rng.integers(K, size=n), s, rng.standard_normal((d, K)), rng.standard_normal(K)
-
-
-def handle(kernels, X):
-    if kernels is reference:
-        return X
-    return kernels.csr(X.data, X.indices, X.indptr, X.shape[1]) if sparse.issparse(X) else kernels.dense(X)
 
 
 cases = dict(

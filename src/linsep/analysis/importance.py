@@ -23,18 +23,10 @@ MEANING = "importance: the standard deviation of what it adds to the score, over
 
 @dataclass(frozen=True)
 class Importance:
-    """What rows of a fit say.
+    """What rows of a fit say."""
 
-    Attributes
-    ----------
-    spread : array of shape (d,)
-        The standard deviation of each feature.
-    columns : dict
-        Of each column of the file that several features are made of, the importance in each plane.
-    """
-
-    spread: FloatArray
-    columns: dict[str, FloatArray]
+    spread: FloatArray  # the standard deviation of each feature
+    columns: dict[str, FloatArray]  # of each column of the file with several features, the importance in each plane
 
     def of_features(self, coef: FloatArray) -> FloatArray:
         """Return the importance of each feature in each plane."""
@@ -120,6 +112,13 @@ class ImportanceSums:
     def result(self) -> Importance:
         """Return what all rows so far say."""
         return Importance(self._features.deviations(), {name: one.deviations() for name, one in self._columns.items()})
+
+
+def deviations(X: Any) -> FloatArray:
+    """Return the standard deviation of each column."""
+    moments = _Moments()
+    moments.add(X)
+    return moments.deviations()
 
 
 class _Moments:

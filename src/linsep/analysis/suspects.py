@@ -16,6 +16,7 @@ from .._core import Rows, is_sparse, native
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import phrase
 from ..certificates.data_hash import coded
+from .importance import deviations
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000
@@ -225,15 +226,6 @@ def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
 def _some(X: Any) -> Any:
     """Return rows enough to tell how large the values of the columns are."""
     return X if X.shape[0] <= MEASURED else X[_spread(X.shape[0], MEASURED)]
-
-
-def deviations(X: Any) -> FloatArray:
-    """Return the standard deviation of each column."""
-    if not is_sparse(X):
-        return np.asarray(X.std(axis=0), dtype=np.float64)
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
 
 def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator[Suspect]:

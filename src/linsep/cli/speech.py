@@ -131,9 +131,6 @@ class Waiting:
     def _tell(self, text: str) -> None:
         with self._lock:
             self._what = text
-            if self._status is not None:
-                self._status.update(text)
-                return
         self._show()
 
     def _show(self) -> None:
@@ -141,9 +138,11 @@ class Waiting:
 
         console = Console(stderr=True)
         with self._lock:
-            if not console.is_terminal:
+            if self._status is not None:
+                self._status.update(self._what)
+            elif not console.is_terminal:
                 print(f"linsep: {self._what} …", file=sys.stderr, flush=True)
-            elif self._status is None:
+            else:
                 self._status = console.status(self._what)
                 self._status.start()
 

@@ -133,12 +133,11 @@ def signed(value: float) -> str:
 PLACES: dict[str, dict[str, Any]] = {
     "inside": {},
     "beside": dict(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0),
-    "below": dict(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2),
 }
 
 
 def legend(ax: Axes, place: str = "inside", **settings: Any) -> None:
-    """Draw the legend inside the axes, beside or below them; a dollar sign in a name is no formula."""
+    """Draw the legend inside the axes or beside them; a dollar sign in a name is no formula."""
     drawn = ax.legend(**{"framealpha": 0.85, "fontsize": "small", **PLACES[place], **settings})
     for words in drawn.get_texts():
         words.set_parse_math(False)

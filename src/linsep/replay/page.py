@@ -58,16 +58,8 @@ def payload(film: Film) -> dict[str, Any]:
     places = np.concatenate([film.shown, causes])
     scene, bound = film.scene, film.bound
     return {
-        "title": film.title,
-        "classes": list(film.classes),
-        "facts": [list(fact) for fact in film.facts],
-        "advice": film.advice,
-        "notes": film.notes,
+        **{name: getattr(film, name) for name in AS_IT_IS},
         "mistakes": film.counts_mistakes,
-        "total": film.total,
-        "opening": film.opening,
-        "best_by": film.best_by,
-        "rule": film.rule,
         "start_is_least": bool(film.records[0].objective < film.best_objective[-1]),
         "picture": {
             "kind": scene.kind,
@@ -93,9 +85,7 @@ def payload(film: Film) -> dict[str, Any]:
         "frames": {
             **{name: _numbers([getattr(r, name) for r in film.records]) for name in COLUMNS},
             "cause": cause,
-            "before": _numbers(film.before),
-            "after": _numbers(film.after),
-            "band": _numbers(film.band),
+            **{name: _numbers(getattr(film, name)) for name in ("before", "after", "band")},
             "plane": [_numbers(plane) for plane in film.planes],
             "written": film.written,
             "best": _numbers(film.best_objective),
@@ -110,6 +100,7 @@ def payload(film: Film) -> dict[str, Any]:
 
 
 COLUMNS = ("step", "passes", "objective", "zero_one", "step_size", "updates")
+AS_IT_IS = ("title", "classes", "facts", "advice", "notes", "total", "opening", "best_by", "rule")
 
 
 def _causes(film: Film) -> tuple[IntArray, list[int]]:

@@ -58,23 +58,11 @@ def planes(
         unit, at_zero = (None, None) if per_unit is None else (per_unit[0][k, order], float(per_unit[1][k]))
         columns = sorted(((name, float(one[k])) for name, one in by_column.items()), key=lambda pair: -pair[1])
         towards, away = (model.classes_[1], model.classes_[0]) if two else (model.classes_[k], "the rest")
-        found.append(
-            Weights(
-                str(towards),
-                str(away),
-                [names[j] for j in order],
-                w[order],
-                important[k, order],
-                float(b),
-                unit,
-                at_zero,
-                [odds_ratio(one) for one in (w[order] if unit is None else unit)]
-                if two and hasattr(model, "predict_proba")
-                else None,
-                columns[:WEIGHTS] if 1 < len(columns) < len(w) else [],
-                len(w) - len(order),
-            )
-        )
+        chosen, units = w[order], w[order] if unit is None else unit
+        odds = [odds_ratio(one) for one in units] if two and hasattr(model, "predict_proba") else None
+        shown = columns[:WEIGHTS] if 1 < len(columns) < len(w) else []
+        told = [names[j] for j in order], chosen, important[k, order], float(b), unit, at_zero, odds, shown
+        found.append(Weights(str(towards), str(away), *told, len(w) - len(order)))
     return found
 
 
