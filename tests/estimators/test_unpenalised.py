@@ -257,6 +257,14 @@ def exact_rank(A):
     return rank
 
 
+def test_a_column_that_is_another_times_more_than_a_float_holds_is_kept():
+    a = np.array([1.0, 2.0, -3.0])
+    X = np.column_stack([np.ldexp(a, -700), np.ldexp(a, 700)])  # 2^1400 times, exactly
+    found = find_redundancy(X, intercept=False)
+    assert not found.combinations
+    assert [near.column for near in found.nearly] == [1]
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     rank=st.integers(1, 4),

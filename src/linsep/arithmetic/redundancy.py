@@ -143,8 +143,9 @@ def find_redundancy(X: Any, *, intercept: bool, counted: BoolArray | None = None
         shares, left = _shares(triangle, lengths, kept, waiting)
         for place, share, rest in zip(list(waiting), shares.T, left.tolist(), strict=True):
             waiting.remove(place)
-            ratio = lengths[place] / data.scale[place] / lengths[kept] * data.scale[kept]
-            found = data.confirmed(place, kept, share, share * ratio) if rest <= ROUNDING else None
+            with np.errstate(over="ignore", invalid="ignore"):  # what no float holds is not confirmed
+                factors = share * (lengths[place] / data.scale[place] / lengths[kept] * data.scale[kept])
+            found = data.confirmed(place, kept, share, factors) if rest <= ROUNDING else None
             if found is None:  # it joins those that are kept, and the others are looked at anew
                 nearly.append(_near(data, place, kept, share, rest))
                 kept = sorted([*kept, place])
@@ -207,6 +208,8 @@ class _Columns:
     def confirmed(self, place: int, kept: list[int], shares: FloatArray, factors: FloatArray) -> Combination | None:
         """Return the combination that a column is on all rows, if it is one: with about those factors."""
         taken = [k for k, share in enumerate(shares) if abs(share) > NEGLIGIBLE]
+        if not np.isfinite(factors[taken]).all():
+            return None  # what no float is cannot be told, nor projected out
         guess = {kept[k]: Fraction(float(factors[k])).limit_denominator(DENOMINATOR) for k in taken}
         guess = {p: factor for p, factor in guess.items() if factor}
         found = guess if self._holds(place, guess) else self._solved(place, [kept[k] for k in taken])
