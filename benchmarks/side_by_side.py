@@ -1,6 +1,6 @@
 """How long fits, passes, checks and streamed fits take, against another state of this project: ratios in one run.
 
-    LINSEP_DATA=… python benchmarks/side_by_side.py --against <another checkout> [--what fits passes verify streams files]
+    LINSEP_DATA=… python benchmarks/side_by_side.py --against <checkout> [--what fits passes verify streams files]
 
 Each checkout does the same work on the same data in a process of its own, the checkouts by turns; the least time of
 each counts. Both are installed with their kernels, each in the `.venv` of its folder; a checkout that turns out to run
