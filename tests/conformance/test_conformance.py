@@ -106,8 +106,6 @@ def cases(storages):
     for head in HEADS:
         for name, setting in SETTINGS.items():
             for storage in storages:
-                if setting.weighted and storage in STREAMED:
-                    continue
                 objective = objective_of(head, setting, Elsewhere() if storage in STREAMED else inside)
                 for solver, kind in solvers.SOLVERS.items():
                     if solvers.serves(kind, objective):

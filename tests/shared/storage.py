@@ -11,16 +11,23 @@ from linsep.objective.examples import Block, InBlocks, InMemory
 class MemoryBlocks(InBlocks):
     """The rows of a matrix, some at a time."""
 
-    def __init__(self, X, codes, size, sample_size=0):
+    def __init__(self, X, codes, size, sample_size=0, weight=None):
         self.X, self.codes, self.size, self.sample_size = X, np.asarray(codes), size, sample_size
+        self.weight, self.weighted = weight, weight is not None
         self.n, self.d = X.shape
         self.counts = np.bincount(self.codes)
         self.squares = np.bincount(self.codes, weights=Rows(X).squared_norms())
 
     def __iter__(self):
-        for first in range(0, self.n, self.size):
+        return self._blocks(range(0, self.n, self.size))
+
+    def shuffled(self, seed):
+        return self._blocks(np.random.default_rng(seed).permutation(np.arange(0, self.n, self.size)).tolist())
+
+    def _blocks(self, starts):
+        for first in starts:
             part = slice(first, first + self.size)
-            yield Block(first, Rows(self.X[part]), self.codes[part])
+            yield Block(first, Rows(self.X[part]), self.codes[part], None if self.weight is None else self.weight[part])
 
 
 class MemoryVector:
@@ -75,11 +82,11 @@ class Workspace:
         return self.vectors[name]
 
 
-def on_disk(X, codes, folder, cuts):
+def on_disk(X, codes, folder, cuts, weight=None):
     """Write the rows up to each of the cuts as a block, and return the examples."""
     writer = ScratchWriter(folder)
     for first, last in zip([0, *cuts], [*cuts, X.shape[0]], strict=True):
-        writer.add(X[first:last], codes[first:last])
+        writer.add(X[first:last], codes[first:last], None if weight is None else weight[first:last])
     return writer.finish(d=X.shape[1])
 
 
@@ -87,14 +94,16 @@ def _many(n):
     return range(n // 4, n, n // 4)
 
 
-#: Examples from rows, classes, weights (or None) and a folder. Examples on disk have no weights of their own.
+#: Examples from rows, classes, weights (or None) and a folder.
 STORAGES = {
     "dense": lambda X, codes, weight, folder: InMemory(Rows(X), codes, weight),
     "sparse": lambda X, codes, weight, folder: InMemory(Rows(sparse.csr_array(X)), codes, weight),
-    "one block": lambda X, codes, weight, folder: on_disk(X, codes, folder, []),
-    "many blocks": lambda X, codes, weight, folder: on_disk(X, codes, folder, _many(len(X))),
-    "sparse blocks": lambda X, codes, weight, folder: on_disk(sparse.csr_array(X), codes, folder, _many(len(X))),
-    "an empty block": lambda X, codes, weight, folder: on_disk(X, codes, folder, [0, 20, 20, len(X)]),
+    "one block": lambda X, codes, weight, folder: on_disk(X, codes, folder, [], weight),
+    "many blocks": lambda X, codes, weight, folder: on_disk(X, codes, folder, _many(len(X)), weight),
+    "sparse blocks": lambda X, codes, weight, folder: on_disk(
+        sparse.csr_array(X), codes, folder, _many(len(X)), weight
+    ),
+    "an empty block": lambda X, codes, weight, folder: on_disk(X, codes, folder, [0, 20, 20, len(X)], weight),
 }
 #: Those of them that leave their rows on disk.
 STREAMED = [name for name in STORAGES if "block" in name]

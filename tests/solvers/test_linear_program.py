@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from linsep import LinearClassifier, LinearSVC
 from linsep._core import Rows
 from linsep.losses import Hinge, SquaredHinge
+from linsep.objective.examples import InMemory
 from linsep.objective.heads import Margin
 from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
@@ -132,9 +133,16 @@ def test_a_limit_and_an_interruption_leave_the_best_so_far():
     assert InteriorPoint().solve(problem, observer=lambda *_: True).message == "stopped by a callback"
 
 
-def test_from_the_disk_it_is_refused_by_name(tmp_path):
+def test_from_the_disk_where_there_is_room_for_vectors_and_else_refused_by_name(tmp_path):
     X, y = examples()
-    blocks = on_disk(X, (y > 0).astype(int), tmp_path, [60])
-    objective = Objective(blocks, Margin(Hinge()), L1(), 1.0)
-    with pytest.raises(ValueError, match="'interior_point' needs its rows in memory, not on disk; use a smooth loss"):
-        minimise(objective, Automatic())
+    codes = (y > 0).astype(int)
+    blocks = on_disk(X, codes, tmp_path, [60])
+    found = minimise(Objective(blocks, Margin(Hinge()), L1(), 1.0), Automatic(tol=1e-7))
+    memory = minimise(Objective(InMemory(Rows(X), codes), Margin(Hinge()), L1(), 1.0), Automatic(tol=1e-7))
+    assert found.converged
+    assert found.history.solver == memory.history.solver == "interior_point"
+    assert found.proof.primal == pytest.approx(memory.proof.primal, rel=1e-9)
+    np.testing.assert_allclose(found.alpha.read(slice(20, 70)), memory.alpha[20:70], atol=1e-6)
+    blocks.holds = 3.0
+    with pytest.raises(ValueError, match="'interior_point' needs room in memory for some 32 numbers of every row, not"):
+        minimise(Objective(blocks, Margin(Hinge()), L1(), 1.0), Automatic())

@@ -206,7 +206,6 @@ def pd_table(path):
         (["--max-memory", "much"], "is no amount of memory"),
         (["--max-memory", "50GB", "--C", "auto"], "--C auto takes its data into memory"),
         (["--max-memory", "50GB", "--loss", "perceptron"], "--loss perceptron takes its data into memory"),
-        (["--max-memory", "50GB", "--loss", "hinge", "--C", "inf"], "leave out --max-memory"),
         (["--scratch", "."], "would be ignored"),
     ],
 )

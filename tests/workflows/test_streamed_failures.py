@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from linsep.cli import learning
+from linsep.solvers import contract
 from linsep.workflows.streaming import Request, fit_in_parts
 
 
@@ -17,10 +18,16 @@ def table(tmp_path):
     return str(path)
 
 
-def test_max_memory_is_to_be_left_out_only_where_that_helps(table, tmp_path):
-    asked = Request(table, "y", 10**10, loss="hinge", C=np.inf, output=tmp_path / "m.json")
-    with pytest.raises(ValueError, match=r"needs its rows in memory, not on disk; .*: leave out --max-memory"):
+def test_max_memory_is_to_be_left_out_only_where_that_helps(table, tmp_path, monkeypatch):
+    asked = Request(table, "y", 10**10, loss="hinge", l1_ratio=1.0, output=tmp_path / "m.json")
+    found = fit_in_parts(asked)
+    assert found.model.history_.solver == "interior_point"
+    assert found.model.certificate_.proven
+    found.folder.remove()
+    monkeypatch.setattr(contract, "VECTORS", 10**9)  # as if there were many more rows
+    with pytest.raises(ValueError, match=r"needs room in memory for some .*: leave out --max-memory"):
         fit_in_parts(asked)
+    monkeypatch.undo()
     with pytest.raises(ValueError, match="tol=-1") as raised:
         fit_in_parts(Request(table, "y", 10**10, tol=-1.0, output=tmp_path / "m.json"))
     assert "--max-memory" not in str(raised.value)

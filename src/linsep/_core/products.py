@@ -120,6 +120,10 @@ class StoredRows:
         part = self.X[which]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
+    def some(self, which: IntArray) -> Self:
+        """Return the rows `which`."""
+        return type(self)(self.X[which])
+
     def columns(self, which: IntArray) -> Self:
         """Return the same rows with the columns `which` alone."""
         return type(self)(self.X[:, which], tidy=True)

@@ -1,13 +1,13 @@
-"""A matrix that is read block by block, from elsewhere than memory: what a check needs of one."""
+"""A matrix that is read block by block, from elsewhere than memory, while numbers of every row are in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._core import Rows, SoftmaxSums
+from .._core import Rows, SoftmaxSums, Sums
 from .._types import FloatArray, IntArray
 
 
@@ -54,17 +54,19 @@ class BlockedMatrix:
         """Return the largest number of each column."""
         return self._reduce("max", np.maximum, axis)
 
-    def __getitem__(self, rows: list[int]) -> FloatArray:
+    def __getitem__(self, rows: Sequence[int] | IntArray) -> FloatArray:
         """Return single rows, dense."""
-        found = np.zeros((len(rows), self.shape[1]))
+        wanted = np.asarray(rows, dtype=np.int64)
+        found = np.zeros((len(wanted), self.shape[1]))
         for part, block in self.blocks(2**16):
-            if part.start > max(rows, default=0):
-                break
-            for place, row in enumerate(rows):
-                if part.start <= row < part.stop:
-                    one = block[[row - part.start]]
-                    found[place] = (one.toarray() if hasattr(one, "toarray") else one).reshape(-1)
+            places = np.flatnonzero((wanted >= part.start) & (wanted < part.stop))
+            some = block[wanted[places] - part.start]
+            found[places] = some.toarray() if hasattr(some, "toarray") else some
         return found
+
+    def changed(self, change: Callable[[slice, Any], Any], n: int, d: int) -> BlockedMatrix:
+        """Return the matrix of n × d that its blocks are changed into, as they are read."""
+        return BlockedMatrix(lambda: (change(*one) for one in self.blocks(2**16)), n, d)
 
 
 class BlockedRows(Rows):
@@ -89,16 +91,55 @@ class BlockedRows(Rows):
                 self._norms[part] = rows.squared_norms()
         return self._norms
 
+    def evaluate(
+        self, y: FloatArray, weight: FloatArray | None, loss: Any, w: FloatArray, b: float, **want: bool
+    ) -> Sums:
+        """Return the sum of losses at (w, b), with what is wanted beside it."""
+        each = [
+            rows.evaluate(y[part], None if weight is None else weight[part], loss, w, b, **want)
+            for part, rows in self._each()
+        ]
+        numbers = [list(values) for values in zip(*(vars(one).values() for one in each), strict=True)]
+        totals: Any = [sum(values) for values in numbers[:6]]
+        return Sums(*totals, *(np.concatenate(values) for values in numbers[6:]))
+
+    def hessian_product(self, h: FloatArray, v: FloatArray, c: float) -> FloatArray:
+        """Σ h (x·v + c) [x, 1]."""
+        return self._sum(np.zeros(self.d + 1), lambda part, rows: rows.hessian_product(h[part], v, c))
+
+    def gram(self, h: FloatArray, which: IntArray) -> FloatArray:
+        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, its lower triangle."""
+        of = np.zeros(self.n)
+        of[which] = h[which]
+        found = np.zeros((self.d + 1, self.d + 1))
+        return self._sum(found, lambda part, rows: rows.gram(of[part], np.flatnonzero(of[part])))
+
+    def square_rmatvec(self, u: FloatArray) -> FloatArray:
+        """Σ uᵢ xᵢ², entry by entry."""
+        return self._sum(np.zeros(self.d), lambda part, rows: rows.square_rmatvec(u[part]))
+
+    def columns(self, which: IntArray) -> BlockedRows:
+        """Return the same rows with the columns `which` alone."""
+        return BlockedRows(self.X.changed(lambda part, block: block[:, which], self.n, len(which)))
+
+    def some(self, which: IntArray) -> BlockedRows:
+        """Return the rows `which`, ascending."""
+        kept = np.zeros(self.n, dtype=bool)
+        kept[which] = True
+        return BlockedRows(self.X.changed(lambda part, block: block[kept[part]], len(which), self.d))
+
+    def _sum(self, total: FloatArray, task: Callable[[slice, Rows], FloatArray]) -> FloatArray:
+        for part, rows in self._each():
+            total += task(part, rows)
+        return total
+
     def matvec(self, w: FloatArray) -> FloatArray:
         """Xw for a vector, Xwᵀ for a matrix with one vector in each row."""
         return np.concatenate([rows.matvec(w) for _, rows in self._each()])
 
     def rmatvec(self, u: FloatArray) -> FloatArray:
         """Xᵀu."""
-        out = np.zeros(self.d)
-        for part, rows in self._each():
-            out += rows.rmatvec(u[part])
-        return out
+        return self._sum(np.zeros(self.d), lambda part, rows: rows.rmatvec(u[part]))
 
     def matmat(self, W: FloatArray) -> FloatArray:
         """XW for a matrix with one vector in each column."""
@@ -108,9 +149,7 @@ class BlockedRows(Rows):
         """XᵀU for a matrix with one vector in each column; into `out`, if that is given."""
         out = np.empty((self.d, U.shape[1])) if out is None else out
         out[:] = 0.0
-        for part, rows in self._each():
-            out += rows.rmatmat(U[part])
-        return out
+        return self._sum(out, lambda part, rows: rows.rmatmat(U[part]))
 
     def softmax(self, codes: IntArray, weight: FloatArray | None, w: FloatArray, b: FloatArray) -> SoftmaxSums:
         """Return the sum of the losses of a softmax, with what its gradient needs."""

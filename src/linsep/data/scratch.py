@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,6 +136,15 @@ class Scratch(InBlocks):
         return 8 * (n + 1) + 4 * (stored + stored % 2) + 8 * stored if self.is_sparse else 8 * stored
 
     def __iter__(self) -> Iterator[Block]:
+        return self._read(range(len(self._blocks)))
+
+    def shuffled(self, seed: int) -> Iterator[Block]:
+        """Yield the blocks in random order: each is long enough that looking for it costs nothing."""
+        return self._read(np.random.default_rng(seed).permutation(len(self._blocks)).tolist())
+
+    def _read(self, order: Sequence[int]) -> Iterator[Block]:
+        """Yield the blocks of these numbers."""
+        starts = np.cumsum([(0, 0), *((n, self._size(n, stored)) for n, stored in self._blocks)], axis=0)
         largest = max(self._size(*block) for block in self._blocks)
         buffers = [bytearray(largest) for _ in range(min(2, len(self._blocks)))]
         with (
@@ -144,22 +153,25 @@ class Scratch(InBlocks):
             ThreadPoolExecutor(1) as reader,
         ):
 
-            def fetch(k: int) -> None:
-                view = memoryview(buffers[k % 2])[: self._size(*self._blocks[k])]
+            def fetch(place: int) -> None:
+                k = order[place]
+                rows.seek(int(starts[k, 1]))
+                view = memoryview(buffers[place % 2])[: self._size(*self._blocks[k])]
                 while len(view):  # one call reads 2 GB at the most
                     if not (count := rows.readinto(view)):
                         raise DataError(f"{self.folder / ROWS}: it ends too early; start again with --no-resume")
                     view = view[count:]
 
-            first, ahead = 0, reader.submit(fetch, 0)
-            for k, (n, stored) in enumerate(self._blocks):
+            ahead = reader.submit(fetch, 0)
+            for place, k in enumerate(order):
                 ahead.result()
-                if k + 1 < len(self._blocks):
-                    ahead = reader.submit(fetch, k + 1)
+                if place + 1 < len(order):
+                    ahead = reader.submit(fetch, place + 1)
+                (n, stored), first = self._blocks[k], int(starts[k, 0])
+                codes.seek(2 * first)
                 found = np.frombuffer(codes.read(2 * n), dtype="<i2")
-                weight = next(self.weights(n, first)) if self.weighted else None
-                yield Block(first, self._block(buffers[k % 2], n, stored), self._order[found], weight)
-                first += n
+                weight = self._weights(n, first) if self.weighted else None
+                yield Block(first, self._block(buffers[place % 2], n, stored), self._order[found], weight)
 
     def codes(self, size: int = 1 << 20) -> Iterator[IntArray]:
         """Yield the class of each example, some at a time."""
@@ -169,9 +181,12 @@ class Scratch(InBlocks):
 
     def weights(self, size: int = 1 << 20, first: int = 0) -> Iterator[FloatArray]:
         """Yield the weight of each example, some at a time."""
-        while len(chunk := np.fromfile(self.folder / WEIGHTS, dtype="<f8", count=size, offset=8 * first)):
+        while len(chunk := self._weights(size, first)):
             yield chunk
             first += size
+
+    def _weights(self, count: int, first: int) -> FloatArray:
+        return np.fromfile(self.folder / WEIGHTS, dtype="<f8", count=count, offset=8 * first)
 
     def _block(self, buffer: bytearray, n: int, stored: int) -> Rows:
         if not self.is_sparse:

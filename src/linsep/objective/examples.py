@@ -7,7 +7,7 @@ the rows, if all of them are in memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeAlias, TypeVar
@@ -70,6 +70,7 @@ class InMemory:
     given: IntArray | None = None  # the class of each
     weight: FloatArray | None = None  # of each, all ones if None
     signs: FloatArray | None = None  # ±1.0 instead of classes, where there are two: class 1 is +1
+    holds = np.inf
 
     @property
     def resident(self) -> Rows:
@@ -133,7 +134,7 @@ class InMemory:
         """Return some of them, with these weights, and rows that may be known."""
         given = None if self.given is None else self.given[which]
         signs = None if self.signs is None else self.signs[which]
-        return InMemory(Rows(self.rows.X[which]) if rows is None else rows, given, weight, signs)
+        return InMemory(self.rows.some(which) if rows is None else rows, given, weight, signs)
 
 
 class InBlocks(ABC):
@@ -146,6 +147,7 @@ class InBlocks(ABC):
     weighted: bool = False  # whether the blocks have weights
     resident = None
     sample_size: int = 0  # about how many examples a sample may have; none if 0
+    holds: float = np.inf  # how many numbers of every example there is room for in memory
 
     @abstractmethod
     def __iter__(self) -> Iterator[Block]: ...
@@ -167,10 +169,14 @@ class InBlocks(ABC):
 
         return self.sum(task)
 
-    def sum(self, task: Callable[[Block], S]) -> S:
-        """Return Σ task(block), in one pass, added in the order of the blocks."""
+    def shuffled(self, seed: int) -> Iterator[Block]:
+        """Yield the blocks in random order, where they can be had in any."""
+        return iter(self)
+
+    def sum(self, task: Callable[[Block], S], blocks: Iterable[Block] | None = None) -> S:
+        """Return Σ task(block), in one pass, added in the order of the blocks, or in another one that is given."""
         total: Any = None
-        for block in self:
+        for block in self if blocks is None else blocks:
             found = task(block)
             total = found if total is None else total + found
         return total  # type: ignore[no-any-return]
@@ -192,13 +198,20 @@ Examples: TypeAlias = InMemory | InBlocks
 class Changed(InBlocks):
     """Examples in blocks whose rows are changed as they come by, into such of d columns."""
 
-    def __init__(self, examples: Examples, change: Callable[[Rows], Rows], d: int) -> None:
+    def __init__(self, examples: Any, change: Callable[[Rows], Rows], d: int) -> None:
         self._examples, self._change, self.d = examples, change, d
         self.n, self.counts, self.weighted = examples.n, examples.counts, examples.weighted
-        self.sample_size = getattr(examples, "sample_size", 0)
+        self.sample_size, self.holds = getattr(examples, "sample_size", 0), examples.holds
 
     def __iter__(self) -> Iterator[Block]:
-        for block in self._examples:
+        return self._changed(iter(self._examples))
+
+    def shuffled(self, seed: int) -> Iterator[Block]:
+        """Yield the blocks in random order."""
+        return self._changed(self._examples.shuffled(seed))
+
+    def _changed(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        for block in blocks:
             yield replace(block, rows=self._change(block.rows))
 
     @cached_property
@@ -227,7 +240,7 @@ def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool =
 
 
 def in_one(examples: Any) -> Block:
-    """Return the examples as one matrix that is read block by block: for a check, not a fit."""
+    """Return the examples as one matrix that is read block by block, with numbers of every row in memory."""
     codes = np.concatenate([np.array(block.codes, dtype=np.int64) for block in examples])
     weight = np.concatenate([np.array(block.weight) for block in examples]) if examples.weighted else None
     rows = rows_of(BlockedMatrix(lambda: (block.rows.X for block in examples), examples.n, examples.d))

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .._core import SoftmaxSums, Sums
-from .._types import FloatArray
+from .._core import Rows, SoftmaxSums, Sums
+from .._types import FloatArray, IntArray
 from ..losses import Loss
 from .examples import Several
 from .points import MarginPoint, SoftmaxPoint
 
 if TYPE_CHECKING:
     from .objective import Objective
+
+
+def _columns(problem: Objective, which: bool | IntArray) -> Rows:
+    """Return the rows, with some of their columns alone if they are named."""
+    return problem.rows if isinstance(which, bool) else problem.rows.columns(which)
 
 
 @dataclass(frozen=True)
@@ -60,15 +65,16 @@ class Margin:
         split: bool = False,
         curvature: bool = False,
         gradient: bool = True,
-        gram: bool = False,
+        gram: bool | IntArray = False,
     ) -> MarginPoint:
-        """Return value and gradient (by class if `split`), with `curvature` or `gram` if wanted."""
-        w, want = np.ascontiguousarray(w), dict(split=split, curvature=curvature or gram, gradient=gradient)
+        """Return value and gradient (by class if `split`), with `curvature` or `gram`, of some columns, if wanted."""
+        curvature = curvature or gram is not False
+        w, want = np.ascontiguousarray(w), dict(split=split, curvature=curvature, gradient=gradient)
         sums = problem.rows.evaluate(problem.y, problem.sample_weight, self.loss, w, b, **want)
-        found = problem.rows.gram(sums.h, np.flatnonzero(sums.h)) if gram else None
+        found = None if gram is False else _columns(problem, gram).gram(sums.h, np.flatnonzero(sums.h))
         return MarginPoint(problem, w, b, sums, split, found)
 
-    def summed(self, problem: Objective, w: FloatArray, b: float, **want: bool) -> MarginPoint:
+    def summed(self, problem: Objective, w: FloatArray, b: float, **want: Any) -> MarginPoint:
         """Return the same of examples in blocks."""
         want = {**want, "split": problem.fit_intercept}
 
@@ -130,34 +136,35 @@ class Softmax:
         """Return w and b of all zeros."""
         return np.zeros((d, self.classes)), np.zeros(self.classes)
 
-    def evaluate(self, problem: Objective, w: FloatArray, b: FloatArray, **want: bool) -> SoftmaxPoint:
+    def evaluate(self, problem: Objective, w: FloatArray, b: FloatArray, **want: Any) -> SoftmaxPoint:
         """Return the point with all that a pass says of it."""
         return SoftmaxPoint(problem, w, b, problem.rows.softmax(problem.codes, problem.sample_weight, w, b))
 
-    def summed(self, problem: Objective, w: FloatArray, b: FloatArray, **want: bool) -> SoftmaxPoint:
+    def summed(self, problem: Objective, w: FloatArray, b: FloatArray, **want: Any) -> SoftmaxPoint:
         """Return the same of examples in blocks."""
+        gram_of = want.get("gram", False)
 
         def task(part: Objective) -> Several:
             point = self.evaluate(part, w, b)
             sums = point.value, point.mistakes, point.entropy, *point.expected
-            return Several((*sums, self._gram(point)) if want.get("gram") else sums)
+            return Several(sums if gram_of is False else (*sums, self._gram(point, _columns(part, gram_of))))
 
         value, mistakes, entropy, sums, weight, *gram = problem.sum(task)
         nothing = np.empty(0)
         found = SoftmaxSums(value, mistakes, entropy, nothing, nothing, (sums, weight))
         return SoftmaxPoint(problem, w, b, found, *gram)
 
-    def _gram(self, point: SoftmaxPoint) -> FloatArray:
+    def _gram(self, point: SoftmaxPoint, rows: Rows) -> FloatArray:
         """Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
-        problem, p, K = point.problem, point.p, self.classes
-        out = np.empty((problem.d + 1, K, problem.d + 1, K))
+        problem, p, K, size = point.problem, point.p, self.classes, rows.d + 1
+        out = np.empty((size, K, size, K))
         for k in range(K):
             for m in range(k + 1):
                 h = problem.s * p[:, k] * ((1.0 - p[:, k]) if k == m else p[:, m])
-                gram = problem.rows.gram(h, np.flatnonzero(h))
+                gram = rows.gram(h, np.flatnonzero(h))
                 gram = np.tril(gram) + np.tril(gram, -1).T
                 out[:, k, :, m] = out[:, m, :, k] = gram if k == m else -gram
-        return out.reshape((problem.d + 1) * K, -1)
+        return out.reshape(size * K, -1)
 
     def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], FloatArray]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""

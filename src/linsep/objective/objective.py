@@ -192,11 +192,11 @@ class Objective:
             return np.append(w, b)
         return np.column_stack([w.T, b]) if self.fit_intercept else w.T.copy()
 
-    def evaluate(self, w: FloatArray, b: Any, **want: bool) -> Any:
+    def evaluate(self, w: FloatArray, b: Any, **want: Any) -> Any:
         """Return what one pass over the examples says of (w, b).
 
         Of one plane: with the gradient by class if `split`, with the curvature of each example if `curvature`, with
-        the Hessian of the losses if `gram`; without `gradient` where that is false.
+        the Hessian of the losses if `gram`, or that of some columns; without `gradient` where that is false.
         """
         ask = self.head.summed if self.examples.resident is None else self.head.evaluate
         return ask(self, w, b, **want)

@@ -38,7 +38,10 @@ def ordinary(problem: Any, W: FloatArray, b: Any) -> bool:
     """Whether floats can hold what a bound on the problem at (W, b) is made of: a look at sizes, not at the data."""
     if problem.examples.resident is None:
         square = float(problem.examples.squares.sum())  # zero also where the squares fell below the range
-        return square > 0 and in_range(math.sqrt(square), *_sizes(problem, problem.class_weight, W, b))
+        s = (
+            problem.by_class * problem.examples.totals / np.maximum(problem.examples.counts, 1)
+        )  # of each class, the mean
+        return square > 0 and in_range(math.sqrt(square), *_sizes(problem, s, W, b))
     with np.errstate(over="ignore"):
         longest = float(problem.rows.squared_norms().max(initial=0.0))
     if longest == 0 and any(np.any(_stored(block)) for _, block in blocks(problem.rows.X)):
@@ -63,7 +66,8 @@ class Scaled:
     problem: Any  # X, the weights of the examples, C and the penalty are multiplied
     W: FloatArray  # so are the planes
     k: int  # X was multiplied by 2ᵏ
-    m: int  # and the objective by 2ᵐ
+    m: int  # the objective by 2ᵐ
+    a: int  # and the weights of the examples by 2ᵃ
     exact: bool  # whether nothing was rounded: otherwise the problem is near the one given, no more
 
 
@@ -84,7 +88,7 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
     m = a - (0 if math.isinf(C) else math.frexp(C)[1])
     data = _exponents_of_rows(problem.rows.X)
     k = _best_shift(data, _exponents(W), m, penalty)
-    rows, kept = _scaled_rows(problem.rows.X, k)
+    rows, kept = scaled_rows(problem.rows.X, k)
     parts = (W, -k), (penalty.l2, 2 * k + m), (penalty.l1, k + m), (1.0 if math.isinf(C) else C, m - a)
     moved = [shifted(np.asarray(value, dtype=np.float64), exponent) for value, exponent in parts]
     weights, weights_kept = (None, True) if s is None else shifted(s, a)
@@ -97,7 +101,7 @@ def middle_of_range(problem: Any, W: FloatArray) -> Scaled:
         penalty=Penalty(floats[0], floats[1]),
         C=C if math.isinf(C) else max(floats[2], np.finfo(float).tiny),
     )
-    return Scaled(changed, w, k, m, exact)
+    return Scaled(changed, w, k, m, a, exact)
 
 
 def _best_shift(data: tuple[int, int], plane: tuple[int, int], m: int, penalty: Penalty) -> int:
@@ -131,7 +135,7 @@ def _exponents_of_rows(X: Any) -> tuple[int, int]:
     return (min(low for low, _ in some), max(high for _, high in some)) if some else (0, 0)
 
 
-def _scaled_rows(X: Any, k: int) -> tuple[Rows, bool]:
+def scaled_rows(X: Any, k: int) -> tuple[Rows, bool]:
     """Return the rows of X · 2ᵏ in double precision, and whether that is exact."""
     exact = all(shifted(_stored(block), k)[1] for _, block in blocks(X))
     if isinstance(X, BlockedMatrix):
@@ -143,7 +147,7 @@ def _scaled_rows(X: Any, k: int) -> tuple[Rows, bool]:
 
 def _scaled_blocks(X: BlockedMatrix, k: int) -> Iterator[Any]:
     for _, block in blocks(X):
-        yield _scaled_rows(block, k)[0].X
+        yield scaled_rows(block, k)[0].X
 
 
 def tightest(

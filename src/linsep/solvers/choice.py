@@ -103,7 +103,7 @@ def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str,
     ('least_squares', 'a quadratic loss has a closed-form minimum')
     """
     few = objective.rows.d <= most_features
-    for aside in ("", "rows"):  # where none suits, the one that would if the rows were in memory says so
+    for aside in ("", "vectors", "rows"):  # where none suits, the one that would if there were room in memory says so
         for kind, when, why in PREFERENCES:
             if serves(kind, objective, but_for=aside) and when(objective, few):
                 return kind.name, why

@@ -70,6 +70,8 @@ def has_quadratic_conjugate(loss: Loss) -> bool:
     return bool(loss.slopes[1] == 0 and np.allclose(loss.conjugate(-a), -a + a**2 / (2 * loss.max_curvature)))
 
 
+#: Numbers of every row that a method may keep in memory, while the rows themselves are elsewhere.
+VECTORS = 32
 #: Two agreements on the wrong side, the plane itself included, and two on the right one.
 _SIDES = np.array([-2.0, 0.0, 1e-3, 2.0])
 #: The words of `needs`, in the order in which they are checked.
@@ -94,6 +96,12 @@ NEEDS = {
         lambda objective: "on disk",
         "use a smooth loss such as 'squared_hinge', or 'hinge' with the penalty ½‖w‖² alone",
     ),
+    "vectors": Need(
+        f"room in memory for some {VECTORS} numbers of every row",
+        lambda objective: objective.examples.resident is not None or objective.examples.holds >= VECTORS,
+        lambda objective: f"for {objective.examples.holds:.3g}",
+        "give it more, or use a smooth loss such as 'squared_hinge', or 'hinge' with the penalty ½‖w‖² alone",
+    ),
     "perceptron": _of_loss("the perceptron's loss", lambda loss: bool((loss.slope(_SIDES) == [-1, -1, 0, 0]).all())),
     "counting": _of_loss("the zero-one loss", lambda loss: bool((loss.value(_SIDES) == [1, 1, 0, 0]).all())),
     "l2": _of_penalty("the penalty ½‖w‖² alone", lambda penalty: penalty.l2 > 0 and penalty.l1 == 0),
@@ -105,7 +113,7 @@ HELP = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
 
 class NotInMemoryError(ValueError):
-    """Nothing but rows that are not in memory keeps a solver from minimising an objective."""
+    """Nothing but what there is no room for in memory keeps a solver from minimising an objective."""
 
 
 def _has_slope(loss: Loss) -> bool:
@@ -136,5 +144,5 @@ def check_needs(solver: Solver, objective: Objective) -> None:
     lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
     other = automatic(objective)[0]
     advice = f"use {other!r}" if serves(SOLVERS[other], objective) else lacking.advice
-    kind = NotInMemoryError if lacking is NEEDS["rows"] else ValueError
+    kind = NotInMemoryError if lacking in (NEEDS["rows"], NEEDS["vectors"]) else ValueError
     raise kind(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -148,7 +148,8 @@ class _Run:
 
     def _solve(self, objective: Objective, start: Start | None, observer: Observer | None) -> Result:
         """Solve as it is; where the method is ours to choose and did not arrive, by another."""
-        found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer, **self.further)
+        further = self.further if objective.examples.resident is None else {}  # merged rows are in memory
+        found = self.solver.solve(objective, start=start, seed=self.seed, observer=observer, **further)
         return second_try(found, objective, self.solver, observer) if self.tries_again else found
 
     def polished(self, results: list[Result], tol: float | None) -> list[Result]:

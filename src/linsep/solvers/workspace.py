@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,13 @@ class Vector(Protocol):
     def write(self, which: slice, values: FloatArray) -> None:
         """Change some of them."""
         ...
+
+
+class Made:
+    """A vector that is made as it is read, of what is in memory or of another one."""
+
+    def __init__(self, read: Callable[[slice], FloatArray]) -> None:
+        self.read = read
 
 
 class Workspace(Protocol):
@@ -62,14 +70,18 @@ class InProcess:
 
 
 class _Held:
-    """The numbers of each block."""
+    """One number for each example, in memory; as many as were asked for."""
 
     def __init__(self) -> None:
-        self._blocks: dict[int, FloatArray] = {}
+        self._values = np.zeros(0)
+
+    def _up_to(self, stop: int) -> FloatArray:
+        if stop > len(self._values):
+            self._values = np.append(self._values, np.zeros(max(stop, 2 * len(self._values)) - len(self._values)))
+        return self._values
 
     def read(self, which: slice) -> FloatArray:
-        found = self._blocks.get(which.start)
-        return np.zeros(which.stop - which.start) if found is None else found.copy()
+        return self._up_to(which.stop)[which].copy()
 
     def write(self, which: slice, values: FloatArray) -> None:
-        self._blocks[which.start] = values.copy()
+        self._up_to(which.stop)[which] = values

@@ -106,7 +106,7 @@ class _Fit:
         from sklearn.exceptions import ConvergenceWarning
 
         self._check_room(scratch, len(classes))
-        examples = _Watched(scratch, self.progress, self._sample_size(scratch))
+        examples = _Watched(scratch, self.progress, self._sample_size(scratch), self.budget.free / (16.0 * scratch.n))
         asked: dict[str, Any] = dict(names=encoding.names, run=_Run(self.folder, examples))
         try:
             with warnings.catch_warnings():
@@ -156,15 +156,25 @@ class _Fit:
 class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
-    def __init__(self, blocks: Scratch, progress: Progress, sample_size: int) -> None:
-        self._blocks, self._progress, self.sample_size, self.what = blocks, progress, sample_size, "pass 1"
+    def __init__(self, blocks: Scratch, progress: Progress, sample_size: int, holds: float) -> None:
+        self._blocks, self._progress, self.what = blocks, progress, "pass 1"
+        self.sample_size, self.holds = sample_size, holds
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
         self.weighted = blocks.weighted
 
     def __iter__(self) -> Iterator[Block]:
-        for block in self._blocks:
+        return self._watched(iter(self._blocks))
+
+    def shuffled(self, seed: int) -> Iterator[Block]:
+        """Yield the blocks in random order."""
+        return self._watched(self._blocks.shuffled(seed))
+
+    def _watched(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        done = 0
+        for block in blocks:
             yield block
-            self._progress(self.what, block.first + block.rows.n, self.n)
+            done += block.rows.n
+            self._progress(self.what, done, self.n)
 
 
 class _Run:

@@ -173,7 +173,7 @@ def _settled_in_blocks(
     """Make the classes balance after moving dual variables within a share `near` of an end there: two passes."""
     totals = np.zeros(2)
     for which, part in problem:
-        alpha, y = _at_ends(weights(part), duals.read(which), near), part.y
+        alpha, y = _at_ends(part, duals.read(which), near), part.y
         totals += float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
     scales = class_scales(*totals) if problem.fit_intercept else (1.0, 1.0)
     v, conjugates = np.zeros(problem.d), 0.0
@@ -181,16 +181,23 @@ def _settled_in_blocks(
     values: list[FloatArray] = []
     for which, part in problem:
         c = weights(part)
-        alpha = _at_ends(c, duals.read(which), near) * np.where(part.y > 0, *scales)
+        alpha = _at_ends(part, duals.read(which), near) * np.where(part.y > 0, *scales)
         v += part.rows.rmatvec(alpha * part.y)
         used = c > 0
         conjugates += float(c[used] @ part.loss.conjugate(-alpha[used] / c[used]))
         exceptional = exceptions(part, alpha, DualPoint(*scales), w, b, part.agreements(w, b))
         rows.append(exceptional + which.start)
         values.append(alpha[exceptional])
-    found = Bound(primal, -problem.penalty.conjugate(v) - conjugates)
-    return found, DualPoint(*scales, np.concatenate(rows), np.concatenate(values))
+    # Scaled by t ≤ 1 into a box, α adds no more than t times its conjugates: ℓ* is convex and ℓ*(0) = 0.
+    into = problem.into_box(v)
+    if into < 1.0:
+        v = np.clip(into * v, -problem.penalty.l1, problem.penalty.l1)
+    found = Bound(primal, -problem.penalty.conjugate(v) - into * conjugates)
+    positive, negative = (into * scale for scale in scales)
+    return found, DualPoint(positive, negative, np.concatenate(rows), into * np.concatenate(values))
 
 
-def _at_ends(c: FloatArray, alpha: FloatArray, near: float) -> FloatArray:
-    return np.where(alpha < near * c, 0.0, np.where(alpha > (1.0 - near) * c, c, alpha))
+def _at_ends(problem: Objective, alpha: FloatArray, near: float) -> FloatArray:
+    c = weights(problem)
+    top = c * min(-problem.loss.slopes[0], 1e300)
+    return np.where(alpha < near * c, 0.0, np.where(alpha > top - near * c, top, alpha))

@@ -5,7 +5,7 @@ towards where it last was by a spring (ρ/2)(b − b̄)², a penalty that vanish
 
 Of examples in blocks each block in turn is read with its dual variables, which take a few passes there while w stays in
 memory, and goes back to the disk (Yu, Hsieh, Chang and Lin 2010, *Large linear classification when data cannot fit in
-memory*).
+memory*). Blocks come in another order in every pass, as examples do: in the same one each would undo what the last did.
 """
 
 from __future__ import annotations
@@ -342,8 +342,9 @@ class _InBlocks:
 
     def visit(self) -> float:
         """Visit every block once, and each of its examples a few times; return the gap that was seen."""
-        numbers = iter(range(self.objective.n + 1))
-        gap, change = self.objective.examples.sum(lambda block: self._visit(block, next(numbers)))
+        examples, numbers = self.objective.examples, iter(range(self.objective.n + 1))
+        order = examples.shuffled(self.run.seed + self.run.passes)  # type: ignore[attr-defined]
+        gap, change = examples.sum(lambda block: self._visit(block, next(numbers)), order)  # type: ignore[call-arg]
         self.balance += change
         return float(gap)
 

@@ -25,10 +25,13 @@ import numpy as np
 from ..._types import FloatArray, IntArray
 from ...history import Record
 from ...objective.duality import Bound, balanced, dual_bound, proven_by, weights
+from ...objective.examples import in_one
 from ...objective.objective import Objective
+from ..contract import check_needs
 from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import both_classes
+from ..workspace import Made, Workspace
 from .preconditioner import Metric, factored, scaled_factor
 
 #: Which share of the way to the boundary a step may go.
@@ -68,12 +71,21 @@ class InteriorPoint(GapSolver):
 
     max_iter: int = 200
     name = "interior_point"
-    needs = frozenset({"quadratic_conjugate", "one_plane", "rows"})
+    needs = frozenset({"quadratic_conjugate", "one_plane", "vectors"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
-    def _run(self, objective: Objective, seed: int = 0, observer: Observer | None = None, *_: Any) -> Any:
+    def solve(self, objective: Objective, **told: Any) -> Result:
+        """Minimise; of examples elsewhere the rows come by in passes, and numbers of each stay in memory."""
+        if objective.examples.resident is not None:
+            return super().solve(objective, **told)
+        check_needs(self, objective)
+        found = super().solve(objective.on(in_one(objective.examples)), **told)
+        alpha = Made(lambda which: np.asarray(found.alpha[which]))
+        return replace(found, alpha=alpha, last=replace(found.last, alpha=alpha))
+
+    def _run(self, objective: Objective, seed: int, *told: Any) -> Any:
         sets = objective.penalty.l1 > 0 and objective.d > FEW
-        return (_WorkingSets if sets else _Run)(self, objective, observer)
+        return (_WorkingSets if sets else _Run)(self, objective, *told)
 
 
 class _Step(NamedTuple):
@@ -93,8 +105,10 @@ class _Step(NamedTuple):
 class _Run(GapRun):
     """One run: w, b, the dual variables α, the distances s and t, and what L1 adds, all of them well inside."""
 
-    def __init__(self, method: InteriorPoint, problem: Objective, observer: Observer | None) -> None:
-        super().__init__(method, observer)
+    def __init__(
+        self, method: InteriorPoint, problem: Objective, observer: Observer | None, workspace: Workspace | None = None
+    ) -> None:
+        super().__init__(method, observer, workspace)
         self.whole = problem
         self.counted = np.flatnonzero(weights(problem))  # an example of no weight has no interior
         weight, everything = problem.sample_weight, len(self.counted) == problem.rows.n
@@ -130,6 +144,8 @@ class _Run(GapRun):
                     self._end_without_penalty()
                     raise no_step_lowers("gap")
                 before, proof = proof.relative_gap * self.mu, self._note()
+                if self.workspace is not None:
+                    self.workspace.passed(self.steps, proof.relative_gap)
                 waited = 0 if proof.relative_gap * self._centrality() < 0.99 * before else waited + 1
         if np.isinf(self.best[0]):  # interrupted before anything was found
             self.best = self.problem.objective(self.best[1], 0.0), *self.best[1:]
@@ -272,8 +288,10 @@ class _Run(GapRun):
 class _WorkingSets(GapRun):
     """Runs on some of the features, the others being zero, to which those are added that are outside the box."""
 
-    def __init__(self, method: InteriorPoint, problem: Objective, observer: Observer | None) -> None:
-        super().__init__(method, observer)
+    def __init__(
+        self, method: InteriorPoint, problem: Objective, observer: Observer | None, workspace: Workspace | None = None
+    ) -> None:
+        super().__init__(method, observer, workspace)
         self.problem, self.steps, self.chosen = problem, 0, np.empty(0, dtype=np.int64)
         self.best = (np.inf, np.zeros(problem.d), 0.0)
         self.highest = (-np.inf, np.zeros(problem.n))
@@ -309,7 +327,7 @@ class _WorkingSets(GapRun):
         """Solve on the set, keep what is better of the whole problem, and return its dual point."""
         problem, before = self.problem, self.steps
         part = problem.with_rows(problem.rows.columns(self.chosen))
-        run = _Run(InteriorPoint(tol, self.method.max_iter - before), part, self._heard(before))
+        run = _Run(InteriorPoint(tol, self.method.max_iter - before), part, self._heard(before), self.workspace)
         found = run.result()
         self.steps = before + found.n_iter
         for record in found.history.records:

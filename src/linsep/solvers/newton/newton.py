@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import length
-from ..._types import FloatArray
+from ..._types import BoolArray, FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
 from ..result import Observer, Result, Start
@@ -269,20 +269,28 @@ class _Run(GapRun):
 
 
 def conjugate_gradients(
-    point: Point, metric: Metric, accuracy: float, most: int, told: Any = None
+    point: Point,
+    metric: Metric,
+    accuracy: float,
+    most: int,
+    told: Any = None,
+    of_free: tuple[FloatArray, BoolArray] | None = None,
 ) -> tuple[FloatArray, int]:
     """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
 
-    Returns p, and how many products with ∇²P it took.
+    Returns p, and how many products with ∇²P it took. `of_free`: another gradient, and which coordinates are free; the
+    others are kept.
     """
     bend = point.problem.bending(point)
-    residual = -point.smooth_gradient
+    residual = -point.smooth_gradient if of_free is None else np.where(of_free[1], -of_free[0], 0.0)
     p = np.zeros_like(residual)
     direction = metric.solve(residual)
     first = size = dot(residual, direction)
     products = 0
     while products < most:
         bent = bend(direction)
+        if of_free is not None:
+            bent[~of_free[1]] = 0.0
         products += 1
         if told is not None:
             told()

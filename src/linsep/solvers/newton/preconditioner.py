@@ -202,11 +202,33 @@ def diagonal(problem: Objective, h: FloatArray) -> Metric:
 
 def _diagonal_of_all(point: Any) -> Metric:
     """Return the diagonal of the Hessian of several classes."""
-    problem, p, X = point.problem, point.p, point.problem.rows.X
+    return _Diagonal(_penalised(point.problem, _bends(point)), cost=4.0)
+
+
+def diagonal_in_blocks(point: Any) -> Metric:
+    """Return the diagonal of the Hessian, of one plane or several, where examples come by in blocks: one pass."""
+
+    def task(part: Objective) -> FloatArray:
+        return _bends(part.evaluate(point.w, point.b, curvature=True, gradient=False))
+
+    return _Diagonal(_penalised(point.problem, point.problem.sum(task)))
+
+
+def _bends(point: Any) -> FloatArray:
+    """Return the diagonal of the Hessian of the losses, with an entry, or row, for b."""
+    problem = point.problem
+    if problem.head.planes is None:
+        h = problem.weight_of_loss * point.sums.h
+        return np.append(problem.rows.square_rmatvec(h), h.sum())
+    p, X = point.p, problem.rows.X
     h = problem.weight_of_loss * problem.s[:, None] * p * (1.0 - p)
     squares = X.multiply(X) if problem.rows.is_sparse else X**2
-    entries = np.asarray(squares.T @ h) + problem.penalty.l2
-    return _Diagonal(np.vstack([entries, h.sum(axis=0)]) if problem.fit_intercept else entries, cost=4.0)
+    return np.vstack([np.asarray(squares.T @ h), h.sum(axis=0)])
+
+
+def _penalised(problem: Objective, bends: FloatArray) -> FloatArray:
+    bends[: problem.d] += problem.penalty.l2
+    return bends if problem.fit_intercept else bends[: problem.d]
 
 
 # -- several classes --------------------------------------------------------------------------------------------------

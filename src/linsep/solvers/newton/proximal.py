@@ -3,7 +3,10 @@
 Most weights of the answer are zero. So the problem is solved on a working set of features: those that are not zero and
 those whose slopes press hardest against the penalty's box |Σ αᵢ yᵢ xᵢⱼ| ≤ l1. One look at all features then proves how
 far from the optimum that is, drops the features that are zero for certain, and picks the next set. Of examples that are
-not in memory all features are worked on at once, as long as there is room for their Hessian.
+not in memory all features are worked on at once, as long as there is room for their Hessian; else at each step those
+that are not zero and, as many as there is room for, those that press hardest to leave it. Where there is no room for
+those that are not zero, a step is found by conjugate gradients, and ends where a weight would change its sign (Andrew
+and Gao 2007, *Scalable training of L1-regularized log-linear models*).
 
 On a working set each step minimises a quadratic model of the losses plus the penalty: see `proximal_models`.
 """
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -23,12 +27,12 @@ from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
-from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
+from ..run import GapRun, GapSolver, no_step_lowers
 from ..sampling import sample_objective
 from ..workspace import Workspace
-from .newton import dot
-from .preconditioner import FACTORED
-from .proximal_models import models_at
+from .newton import conjugate_gradients, dot
+from .preconditioner import FACTORED, diagonal_in_blocks
+from .proximal_models import models_at, summed
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,11 @@ class Tuning:
     armijo: float = 1e-4
     #: The last steps lower P by less than its rounding error, and the gap still by much.
     noise: float = 1e-14
+    #: Products with the Hessian for one step at the most, where it is not added up: passes each.
+    products: int = 50
+    #: The residual, as a share, of the first of these steps; of later ones the root of the relative gap.
+    loose: float = 0.3
+    shortest: float = 1e-4
     #: Steps without a smaller gap or objective, after which there is none.
     without: int = 5
 
@@ -106,6 +115,8 @@ class _Run(GapRun):
         self.w, self.b = problem.zeros()
         # Of examples in blocks a pass adds up the Hessian, that of so many features at the most.
         self.most = problem.d if self.resident else FACTORED // (problem.head.planes or 1) - 1
+        self.whole = self.resident or problem.d <= self.most
+        self.accuracy = TUNED.accuracy[0]
         self.alive = np.ones(problem.d, dtype=bool)
         self.reach: FloatArray | None = None  # how far each slope can move, for a gap of one
 
@@ -141,7 +152,7 @@ class _Run(GapRun):
     def _evaluate(self) -> Any:
         if self.resident:
             return self.problem.evaluate(self.w, self.b, split=self.problem.fit_intercept)
-        return self._passed(_at(self.problem, self.w, self.b, gram=self.problem.d <= self.most))
+        return self._passed(_at(self.problem, self.w, self.b, gram=self.whole))
 
     def _passed(self, point: Any) -> Any:
         """Count the pass that gave a point, where examples are in blocks."""
@@ -176,6 +187,8 @@ class _Run(GapRun):
 
     def _improve(self, point: Any, proof: Bound) -> Any:
         """Solve on the next working set; return the new point of the whole problem."""
+        if not self.whole:
+            return self._step_of_some(point)
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.d
@@ -184,16 +197,85 @@ class _Run(GapRun):
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
         steps = self._steps(part, self.w[chosen], self.b, goal, point if whole and not self.resident else None)
         for at in steps if whole else islice(steps, TUNED.steps):
-            self.w = np.zeros_like(self.w)
-            self.w[chosen], self.b = at.w, at.b
-            self.k += 1
-            self.record(self.k, at)
-            if self.workspace is not None:
-                self.workspace.keep({"k": self.k, "w": self.w.tolist(), "b": np.asarray(self.b).tolist()})
-            self.tell(self.k, self.w, self.b, at.objective, join=self.problem.planes)
-            self.end_if_exhausted(self.k)
+            self._note(at, chosen)
             point = at
-        return self._evaluate() if self.resident or not whole else point
+        return self._evaluate() if self.resident else point
+
+    def _note(self, at: Any, chosen: Any) -> None:
+        """Account for a step, to a point whose weights are those of the chosen features; the others' are zero."""
+        self.w = np.zeros_like(self.w)
+        self.w[chosen], self.b = at.w, at.b
+        self.k += 1
+        self.record(self.k, at)
+        if self.workspace is not None:
+            self.workspace.keep({"k": self.k, "w": self.w.tolist(), "b": np.asarray(self.b).tolist()})
+        self.tell(self.k, self.w, self.b, at.objective, join=self.problem.planes)
+        self.end_if_exhausted(self.k)
+
+    def _step_of_some(self, point: Any) -> Any:
+        """Take a step on the features that matter, in two passes: one for their Hessian, one to look."""
+        problem, g = self.problem, point.smooth_gradient
+        used = _largest(point.w != 0)
+        if used.sum() >= self.most:
+            return self._step_of_many(point)
+        chosen = self._furthest(point, used)
+        gram = self._passed(problem.evaluate(point.w, point.b, gram=chosen)).gram
+        moving = np.append(chosen, np.arange(problem.d, len(g)))  # b too, if that is free
+        step = np.zeros_like(g)
+        step[moving] = summed(problem, gram, point.w[chosen], g[moving], self.accuracy)
+        self.accuracy = max(TUNED.accuracy[2], TUNED.accuracy[1] * self.accuracy)
+        new = self._line_search(point, step, 1e-8)
+        if new is None:
+            raise no_step_lowers("gap")
+        self._note(new, slice(None))
+        return new
+
+    def _furthest(self, point: Any, used: NDArray[Any]) -> IntArray:
+        """Return the features in use, and those that press hardest to leave zero, ascending."""
+        press = _largest(np.abs(self._steepest(point)[0][: self.problem.d]))
+        press[used] = np.inf
+        size = max(1, min(self.most, int((press > 0).sum())))
+        return np.sort(np.argpartition(-press, size - 1)[:size])
+
+    def _steepest(self, point: Any) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest subgradient, and the sign that each weight has or would take: 0 where it stays zero."""
+        g, l1 = point.smooth_gradient.copy(), self.problem.penalty.l1
+        slopes = g[: self.problem.d]
+        signs = np.where(point.w != 0, np.sign(point.w), np.where(np.abs(slopes) > l1, -np.sign(slopes), 0.0))
+        slopes[:] = np.where(signs != 0, slopes + l1 * signs, 0.0)
+        return g, signs
+
+    def _step_of_many(self, point: Any) -> Any:
+        """Take a Newton step, by conjugate gradients, on the features with a sign, and none beyond its orthant."""
+        d = self.problem.d
+        (g, signs), free = self._steepest(point), np.ones_like(point.smooth_gradient, dtype=bool)
+        free[:d] = signs != 0
+        metric = diagonal_in_blocks(point)
+        told = partial(self.count_pass, point.bound.relative_gap)
+        told()
+        accuracy = min(TUNED.loose, max(point.bound.relative_gap, 0.0) ** 0.5)
+        step, _ = conjugate_gradients(point, metric, accuracy, TUNED.products, told, (g, free))
+        new = self._within(point, step, g, signs) or self._within(
+            point, np.where(free, -metric.solve(g), 0.0), g, signs
+        )
+        if new is None:
+            raise no_step_lowers("gap")
+        self._note(new, slice(None))
+        return new
+
+    def _within(self, point: Any, step: FloatArray, g: FloatArray, signs: FloatArray) -> Any:
+        """Return the first point along a step, halving it, that lowers P enough, no weight having left its orthant."""
+        problem, d, t = self.problem, self.problem.d, 1.0
+        while t > TUNED.shortest:
+            ahead, moved = point.w + t * step[:d], t * step
+            moved[:d] = np.where(signs * ahead > 0, ahead, 0.0) - point.w
+            if (slope := dot(g, moved)) < 0:
+                b = point.b + moved[d] if problem.fit_intercept else point.b
+                new = self._passed(_at(problem, point.w + moved[:d], _level(b), gram=False))
+                if new.objective <= point.objective + TUNED.armijo * slope + TUNED.noise * abs(point.objective):
+                    return new
+            t *= 0.5
+        return None
 
     def _screen(self, point: Any, proof: Bound) -> None:
         """Drop the features that are zero at the optimum for certain.
@@ -212,16 +294,14 @@ class _Run(GapRun):
     def _working_set(self, point: Any) -> IntArray:
         """Return the features that are not zero, and as many that press hardest against the box, ascending."""
         d = self.problem.d
-        if d <= (TUNED.few if self.resident else self.most):
+        if d <= TUNED.few or not self.resident:
             return np.arange(d)
         used = _largest(self.w != 0)
-        if used.sum() >= self.most:
-            raise EndOfRun(f"{self.most:,} features or more have weights, and in blocks no more are solved for")
         size = max(TUNED.first, 2 * int(used.sum()))
         press = np.where(self.alive, _largest(np.abs(point.smooth_gradient[:d])), -1.0)
         press[used] = np.inf
-        size = min(size, int((press >= 0).sum()), self.most)
-        if 2 * size > d and d <= self.most:
+        size = min(size, int((press >= 0).sum()))
+        if 2 * size > d:
             return np.arange(d)
         return np.sort(np.argpartition(-press, size - 1)[:size]) if size else np.flatnonzero(used)
 
@@ -263,7 +343,7 @@ class _Run(GapRun):
         """Return the point t times a step away."""
         problem, d = point.problem, point.problem.d
         w, b = point.w + t * step[:d], point.b + t * step[d] if problem.fit_intercept else point.b
-        return self._passed(_at(problem, w, _level(b)))
+        return self._passed(_at(problem, w, _level(b), gram=self.whole))
 
 
 def _at(problem: Objective, w: FloatArray, b: Any, *, gram: bool = True) -> Any:

@@ -59,7 +59,7 @@ def models_at(point: Any) -> list[tuple[Minimise, float]]:
     """
     problem, steepest = point.problem, point.problem.head.max_curvature
     if problem.examples.resident is None:
-        return [(partial(_summed, point), 1e-8)]
+        return [(partial(summed, problem, point.gram, point.w, point.smooth_gradient), 1e-8)]
     if problem.head.planes is not None:
         return [(partial(_classes, point, p), 1e-8) for p in (point.p, None)]
     h = problem.weight_of_loss * point.sums.h
@@ -77,13 +77,13 @@ def _plane(point: MarginPoint, h: FloatArray, accuracy: float) -> FloatArray:
     return problem.join(step, step_b)
 
 
-def _summed(point: Any, accuracy: float) -> FloatArray:
+def summed(problem: Objective, gram: FloatArray, w: FloatArray, g: FloatArray, accuracy: float) -> FloatArray:
     """Minimise the model of examples elsewhere, of one plane or several, whose Hessian a pass has added up.
 
     The intercepts are eliminated, then it is coordinate descent on the weights.
     """
-    problem, g, size = point.problem, point.smooth_gradient, point.w.size
-    H = problem.weight_of_loss * point.gram[: g.size, : g.size]
+    size = w.size
+    H = problem.weight_of_loss * gram[: g.size, : g.size]
     H = np.tril(H) + np.tril(H, -1).T
     inner, q, flat = H[:size, :size], g.reshape(-1)[:size].copy(), g.reshape(-1)[size:]
     # Of several classes only differences of intercepts bend the objective.
@@ -92,7 +92,7 @@ def _summed(point: Any, accuracy: float) -> FloatArray:
         inner = inner - H[:size, size:] @ across[:, :size]
         q -= H[:size, size:] @ across[:, size]
     model = _ByGram(np.ascontiguousarray(inner), 1e-14 * np.diag(H)[:size], problem.penalty)
-    step = model.minimise(point.w.reshape(-1), q, accuracy)
+    step = model.minimise(w.reshape(-1), q, accuracy)
     if across is not None:
         step = np.append(step, -across[:, size] - across[:, :size] @ step)
     return step.reshape(g.shape)

@@ -62,8 +62,8 @@ class Centre(Reduction):
         """Return the middle of the columns, where some lie far from zero and an intercept can make up for it."""
         examples = objectives[0].examples
         # The first block tells, if there are more: wherever it says that a column lies, any middle will do.
-        rows = examples.resident or next(iter(examples)).rows
-        if not objectives[0].fit_intercept or rows.is_sparse or rows.n < 2:
+        rows = examples.resident or next((block.rows for block in examples if block.rows.n > 1), None)
+        if not objectives[0].fit_intercept or rows is None or rows.is_sparse or rows.n < 2:
             return None
         sample = np.asarray(rows.X[:: max(1, rows.n // TOLD_BY)], dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # then they are not told to be far

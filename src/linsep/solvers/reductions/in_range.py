@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ..._types import FloatArray
 from ...arithmetic.enclosure import Interval
 from ...objective.duality import Bound
+from ...objective.examples import Changed, in_one
 from ...objective.objective import Objective
-from ...objective.scaling import Scaled, middle_of_range, ordinary
+from ...objective.scaling import Scaled, middle_of_range, ordinary, scaled_rows
 from ..result import Observer, Result, Start
+from ..workspace import Made
 from .reduction import Inner, Reduction, noted
 
 
@@ -41,19 +43,27 @@ class MiddleOfRange(Reduction):
     scaled: Scaled
     d: int
     help = "scaling"
-    needs = frozenset({"rows"})
 
     @classmethod
     def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the objective in the middle of the range of floats, unless it is there."""
         objective = objectives[0]
-        nowhere = np.zeros(objective.rows.d)
-        return None if ordinary(objective, nowhere, 0.0) else cls(middle_of_range(objective, nowhere), len(nowhere))
+        nowhere = np.zeros(objective.d)
+        if ordinary(objective, nowhere, 0.0):
+            return None
+        resident = objective.examples.resident is not None
+        whole = objective if resident else objective.on(in_one(objective.examples))
+        return cls(middle_of_range(whole, nowhere), len(nowhere))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective with other rows, weights, penalty and C."""
-        there = self.scaled.problem
-        return replace(objective.weighed(there.rows, there.sample_weight), penalty=there.penalty, C=there.C)
+        scaled, there = self.scaled, self.scaled.problem
+        if objective.examples.resident is not None:
+            return replace(objective.weighed(there.rows, there.sample_weight), penalty=there.penalty, C=there.C)
+        # Rows are scaled as they come by, and the weights of their classes instead of their own.
+        examples = Changed(objective.examples, lambda rows: scaled_rows(rows.X, scaled.k)[0], self.d)
+        by_class = np.ldexp(objective.by_class, scaled.a)
+        return replace(objective, examples=examples, class_weight=by_class, penalty=there.penalty, C=there.C)
 
     def start(self, start: Start) -> Start:
         """Return where a run on this scale begins."""
@@ -68,7 +78,7 @@ class MiddleOfRange(Reduction):
 
     def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return the result for the objective as it is."""
-        alpha = None if result.alpha is None else np.ldexp(result.alpha, -self.scaled.m)
+        alpha = None if result.alpha is None else self._alpha(result.alpha)
         proof = None if result.proof is None else self._proof(result.proof)
         last = replace(result.last, w=self._weights(result.last.w), alpha=None)
         noted(result, "numbers at the ends of the range of floats are scaled inside")
@@ -82,6 +92,11 @@ class MiddleOfRange(Reduction):
     def _weights(self, w: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
             return np.ldexp(w, self.scaled.k)
+
+    def _alpha(self, alpha: Any) -> Any:
+        if isinstance(alpha, np.ndarray):
+            return np.ldexp(alpha, -self.scaled.m)
+        return Made(lambda which: np.ldexp(alpha.read(which), -self.scaled.m))
 
     def _proof(self, proof: Bound) -> Bound:
         back = Interval(proof.dual, proof.primal).shifted(-self.scaled.m)

@@ -3,6 +3,9 @@
 A weight of 2 is the same as two rows, so that nothing changes but the time it takes. The optimum, the value of every
 plane and the duality gap are those of all rows, and the dual variable of a group is shared out by weight:
 αᵢ = cᵢ · α_g / c_g, where c_g = Σ cᵢ over the rows of group g.
+
+Of examples elsewhere than in memory one pass gathers the different rows, if there is room for them: what is left is a
+problem in memory.
 """
 
 from __future__ import annotations
@@ -10,15 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from ..._core import Rows
+from ..._core import Rows, is_sparse
 from ..._types import FloatArray, IntArray
+from ...objective.examples import Block, InMemory
 from ...objective.objective import Objective
 from ..contract import serves
 from ..dual.descent import DualDescent
 from ..result import Result, Start
+from ..workspace import Made
 from .reduction import Reduction, noted
 
 #: Smaller data are fitted before their repeats are found.
@@ -28,6 +35,8 @@ PAIRS = 64
 #: Passes that may be made to make the certificate small, and which share of the gap they leave: another one over few
 #: rows costs next to nothing beside what it took to read them all.
 FINISHING, LEFT = 20, 0.001
+#: Numbers of every row in memory that gathering the different ones of them takes.
+IN_PASSING = 4
 #: Merging is worth it if it leaves no more than this share of the rows.
 SHARE = 0.6
 
@@ -50,12 +59,18 @@ class Repeats(Reduction):
     first: IntArray
     rows: Rows
     help = "merging"
-    needs = frozenset({"rows"})
 
     @classmethod
     def find(cls, objectives: Sequence[Objective]) -> Repeats | None:
         """Return which rows are the same, where merging them is worth its while."""
-        rows = objectives[0].rows
+        examples = objectives[0].examples
+        if examples.resident is None:
+            known = examples.__dict__  # they are the same for every class
+            if "_repeats" not in known:
+                known["_repeats"] = gather_repeats(examples)
+            found: Repeats | None = known["_repeats"]
+            return found
+        rows = examples.resident
         return None if rows.stored < WORTH else find_repeats(rows, _codes(objectives), worth=WORTH)
 
     def apply(self, objective: Objective) -> Objective:
@@ -73,16 +88,50 @@ class Repeats(Reduction):
     def back(self, result: Result, objective: Objective, reduced: Objective) -> Result:
         """Return the merged objective's result as that of the whole one."""
         result = _finished(result, reduced)
-        noted(result, f"{len(self.group):,} rows merged into {len(self.first):,} different ones")
-        alpha = None if result.alpha is None else self._shares(result.alpha, objective, reduced)
-        z = None if result.z is None else result.z[self.group]
+        noted(result, f"{len(self.group):,} rows merged into {self.rows.n:,} different ones")
+        alpha, z = self._spread(result, objective, reduced)
         return replace(result, alpha=alpha, z=z, last=replace(result.last, alpha=alpha))
 
-    def _shares(self, alpha: FloatArray, objective: Objective, reduced: Objective) -> FloatArray:
+    def _spread(self, result: Result, objective: Objective, reduced: Objective) -> tuple[Any, FloatArray | None]:
+        """Return the dual variables and the agreements of all rows."""
+        z = None if result.z is None else result.z[self.group]
+        if result.alpha is None:
+            return None, z
         # α/c first: at a bound that is exactly one, and stays one.
-        c = reduced.weight_of_loss * reduced.s
-        share = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)[self.group]
-        return share * objective.weight_of_loss * objective.s
+        share = _over(result.alpha, reduced.weight_of_loss * reduced.s)[self.group]
+        return share * objective.weight_of_loss * objective.s, z
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatsElsewhere(Repeats):
+    """Which rows are the same, of examples elsewhere than in memory.
+
+    Attributes
+    ----------
+    codes, weight : array
+        The class and the weight of each group.
+    own : array of shape (n,), or None
+        The weight of each row, if they have such.
+    """
+
+    codes: IntArray
+    weight: FloatArray
+    own: FloatArray | None
+
+    def apply(self, objective: Objective) -> Objective:
+        """Return the objective with one row a group, in memory."""
+        return replace(objective, examples=InMemory(self.rows, self.codes, self.weight))
+
+    def _spread(self, result: Result, objective: Objective, reduced: Objective) -> tuple[Any, None]:
+        if result.alpha is None:
+            return None, None
+        share = _over(result.alpha, reduced.weight_of_loss * reduced.s)
+        share *= objective.weight_of_loss * objective.by_class[self.codes]
+        return Made(lambda which: share[self.group[which]] * (1.0 if self.own is None else self.own[which])), None
+
+
+def _over(alpha: FloatArray, c: FloatArray) -> FloatArray:
+    return np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
 
 
 def _codes(objectives: Sequence[Objective]) -> IntArray:
@@ -127,7 +176,7 @@ def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats 
     >>> found.group, found.first
     (array([0, 1, 0, 2, 0]), array([0, 1, 3]))
     """
-    if rows.stored < worth or not _likely(rows, codes):
+    if rows.stored < worth or not _likely(rows, codes, rows.n):
         return None
     found = rows.groups(codes, int(SHARE * rows.n))
     if found is None:
@@ -136,16 +185,73 @@ def find_repeats(rows: Rows, codes: IntArray, *, worth: int = WORTH) -> Repeats 
     return Repeats(group, first, Rows(rows.X[first], tidy=True))
 
 
-def _likely(rows: Rows, codes: IntArray) -> bool:
-    """Whether a sample of the rows looks as if most rows came twice at the least.
+def gather_repeats(examples: Any, *, worth: int | None = None) -> RepeatsElsewhere | None:
+    """Return which rows in blocks are the same; None where merging them would not be worth its while, or has no room.
+
+    There is room for as many different rows as half a sample has: those that were met may be twice as many.
+    """
+    most = examples.sample_size
+    if not most or examples.holds < IN_PASSING or examples.n * examples.d < (WORTH if worth is None else worth):
+        return None
+    first = next((block for block in examples if block.rows.n), None)
+    if first is None or not _likely(first.rows, first.codes, examples.n):
+        return None
+    met = _Met(examples.n)
+    own = np.empty(examples.n) if examples.weighted else None
+    for block in examples:
+        met.add(block)
+        if own is not None:
+            own[block.which] = block.weight
+        if met.count > most and met.compacted() > min(most / 2, SHARE * met.done):
+            return None
+    if met.compacted() > min(most / 2, SHARE * met.done):
+        return None
+    rows, codes = met.rows(), np.concatenate(met.codes)
+    weight = np.bincount(met.group, own, len(codes)).astype(np.float64)
+    return RepeatsElsewhere(met.group, np.empty(0, dtype=np.int64), rows, codes, weight, own)
+
+
+class _Met:
+    """The different rows of the blocks that have come by, some perhaps more than once, and the number of each row."""
+
+    def __init__(self, n: int) -> None:
+        self.group, self.done, self.count = np.empty(n, dtype=np.int64), 0, 0
+        self.parts: list[Any] = []
+        self.codes: list[IntArray] = []
+
+    def add(self, block: Block) -> None:
+        found = block.rows.groups(block.codes, block.rows.n)
+        if found is not None:  # else it is empty
+            self.group[block.which] = self.count + found[0]
+            self.parts.append(block.rows.X[found[1]])
+            self.codes.append(block.codes[found[1]])
+            self.count += len(found[1])
+            self.done += block.rows.n
+
+    def rows(self) -> Rows:
+        return Rows(sparse.vstack(self.parts, format="csr") if is_sparse(self.parts[0]) else np.vstack(self.parts))
+
+    def compacted(self) -> int:
+        """Leave each row once; return how many that are."""
+        rows, codes = self.rows(), np.concatenate(self.codes)
+        found = rows.groups(codes, self.count)
+        assert found is not None
+        number, first = found
+        self.group[: self.done] = number[self.group[: self.done]]
+        self.parts, self.codes, self.count = [rows.X[first]], [codes[first]], len(first)
+        return self.count
+
+
+def _likely(rows: Rows, codes: IntArray, n: int) -> bool:
+    """Whether a sample of some of n rows looks as if most rows came twice at the least.
 
     Among m of n rows that all come k times, (k − 1)/n of the m²/2 pairs are equal: m need only grow like √n. A pair
     counts once for each row that is found again, for a single row may come again thousands of times.
     """
-    m = min(rows.n, math.isqrt(2 * PAIRS * rows.n))
+    m = min(rows.n, math.isqrt(2 * PAIRS * n))
     chosen = np.sort(np.random.default_rng(0).choice(rows.n, m, replace=False))
     found = Rows(rows.X[chosen], tidy=True).groups(codes[chosen], m)
     if found is None:
         return False
     again = np.count_nonzero(np.bincount(found[0]) > 1)
-    return bool(rows.n * again >= 0.35 * m * m or len(found[1]) <= SHARE * m)  # 0.5 m²/n, if all come twice
+    return bool(n * again >= 0.35 * m * m or len(found[1]) <= SHARE * m)  # 0.5 m²/n, if all come twice
