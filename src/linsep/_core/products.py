@@ -120,7 +120,7 @@ class StoredRows:
         part = self.X[which]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)
 
-    def some(self, which: IntArray) -> Self:
+    def some(self, which: IntArray | slice) -> Self:
         """Return the rows `which`."""
         return type(self)(self.X[which])
 

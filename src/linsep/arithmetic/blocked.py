@@ -122,11 +122,11 @@ class BlockedRows(Rows):
         """Return the same rows with the columns `which` alone."""
         return BlockedRows(self.X.changed(lambda part, block: block[:, which], self.n, len(which)))
 
-    def some(self, which: IntArray) -> BlockedRows:
+    def some(self, which: IntArray | slice) -> BlockedRows:
         """Return the rows `which`, ascending."""
         kept = np.zeros(self.n, dtype=bool)
         kept[which] = True
-        return BlockedRows(self.X.changed(lambda part, block: block[kept[part]], len(which), self.d))
+        return BlockedRows(self.X.changed(lambda part, block: block[kept[part]], int(kept.sum()), self.d))
 
     def _sum(self, total: FloatArray, task: Callable[[slice, Rows], FloatArray]) -> FloatArray:
         for part, rows in self._each():

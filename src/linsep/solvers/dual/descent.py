@@ -342,9 +342,10 @@ class _InBlocks:
 
     def visit(self) -> float:
         """Visit every block once, and each of its examples a few times; return the gap that was seen."""
-        examples, numbers = self.objective.examples, iter(range(self.objective.n + 1))
-        order = examples.shuffled(self.run.seed + self.run.passes)  # type: ignore[attr-defined]
-        gap, change = examples.sum(lambda block: self._visit(block, next(numbers)), order)  # type: ignore[call-arg]
+        examples: Any = self.objective.examples
+        numbers = iter(range(self.objective.n + 1))
+        order = examples.shuffled(self.run.seed + self.run.passes)
+        gap, change = examples.sum(lambda block: self._visit(block, next(numbers)), order)
         self.balance += change
         return float(gap)
 
