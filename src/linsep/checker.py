@@ -39,8 +39,8 @@ LOSSES: dict[str, tuple[Any, Any]] = {  # ℓ(z) and −ℓ'(z), beside the logi
     "perceptron": (lambda z: max(0, -z), lambda z: int(z <= 0)),
     "hinge": (lambda z: max(0, 1 - z), lambda z: int(z <= 1)),
     "squared_hinge": (lambda z: max(0, 1 - z) ** 2, lambda z: 2 * max(0, 1 - z)),
-    "square": (lambda z: (1 - z) ** 2, lambda z: 2 * (1 - z)),
-}
+    "modified_huber": (lambda z: -4 * z if z < -1 else max(0, 1 - z) ** 2, lambda z: min(4, 2 * max(0, 1 - z))),
+    "square": (lambda z: (1 - z) ** 2, lambda z: 2 * (1 - z))}
 
 class Refused(ValueError):  # noqa: N818
     """Why the sentence is not proven."""
@@ -198,7 +198,7 @@ def gain(p: "Case", masses: Masses) -> Fraction:
     """Return a number that −Σ c ℓ*(−α/c) is not below: Σ α for the hinge, Σ α − α²/4c for squares, or the entropy."""
     total, alpha = Decimal(0), [sum(mass.values()) for mass in masses]
     if p.loss != "logistic":
-        squares = sum(-(-a * a // (4 * c)) for a, c in zip(alpha, p.c, strict=True)) if p.loss.startswith("sq") else 0
+        squares = sum(-(-a * a // (4 * c)) for a, c in zip(alpha, p.c, strict=True)) if p.loss[0] in "sm" else 0
         return Fraction(sum(alpha) - squares, p.one) if p.loss != "perceptron" else ZERO
     for c, mass in zip(p.c, masses, strict=True):
         for part in filter(None, (*mass.values(), c - sum(mass.values()))):
@@ -211,7 +211,7 @@ def dual_bound(p: "Case", masses: Masses) -> Fraction:
     for i, alpha in p.known.items():
         masses[i] = {1 - p.codes[i]: int(alpha * p.one)}
     for mass, c in zip(masses, p.c, strict=True) if p.loss != "square" else ():
-        mass.update({k: max(0, a if p.loss == "squared_hinge" else min(a, c)) for k, a in mass.items()})
+        mass.update({k: max(0, min(a, c * {"s": 1 << 99, "m": 4}.get(p.loss[0], 1))) for k, a in mass.items()})
     for attempt in range(6):
         balance(p, masses)
         flows = [mass | {y: -sum(mass.values())} for y, mass in zip(p.codes, masses, strict=True)]

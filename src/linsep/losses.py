@@ -21,7 +21,18 @@ from scipy.special import expit, xlog1py, xlogy
 
 from ._types import FloatArray
 
-__all__ = ["Hinge", "Logistic", "Loss", "Perceptron", "Square", "SquaredHinge", "ZeroOne", "get", "register"]
+__all__ = [
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "ModifiedHuber",
+    "Perceptron",
+    "Square",
+    "SquaredHinge",
+    "ZeroOne",
+    "get",
+    "register",
+]
 
 
 class Loss:
@@ -165,6 +176,12 @@ def is_ours(loss: Loss) -> bool:
     return type(loss).__module__ == __name__
 
 
+def scores_are_log_odds(model: object) -> bool:
+    """Whether a fitted model's score is the logarithm of odds: it gives probabilities, and its loss is a likelihood."""
+    loss = getattr(model, "loss", Logistic.name)
+    return hasattr(model, "predict_proba") and loss != ModifiedHuber.name and not isinstance(loss, ModifiedHuber)
+
+
 def _within(a: ArrayLike, low: float, high: float, value: FloatArray) -> FloatArray:
     """Return the value where low ≤ a ≤ high, infinity elsewhere."""
     a = np.asarray(a, dtype=np.float64)
@@ -274,6 +291,44 @@ class SquaredHinge(Loss):
     def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
         """(qα + 1 − z)/(q + 1/2c), cut off at 0."""
         return max(0.0, Square().dual_step(alpha, z, q, c))
+
+
+@register
+class ModifiedHuber(Loss):
+    """max(0, 1 − z)², from z = −1 down −4z: the squared hinge, made so that no outlier pulls harder than 4.
+
+    Its score clipped to [−1, 1] estimates 2 P(y = 1|x) − 1 (Zhang 2004).
+    """
+
+    name, formula, kernel = "modified_huber", "max(0, 1 − z)², or −4z where z < −1", "modified_huber"
+    words = "the square of what each row lacks to be on its own side with a score of 1, far off its distance"
+    smooth, max_curvature, slopes, margin = True, 2.0, (-4.0, 0.0), True
+
+    def value(self, z: FloatArray) -> FloatArray:
+        """max(0, 1 − z)², or −4z where z < −1."""
+        z = np.asarray(z, dtype=np.float64)
+        return np.where(z < -1, -4.0 * z, np.square(Hinge().value(np.maximum(z, -1.0))))
+
+    def slope(self, z: FloatArray) -> FloatArray:
+        """−2 max(0, 1 − z), and not below −4."""
+        return np.maximum(-4.0, SquaredHinge().slope(z))
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """2 where −1 ≤ z < 1."""
+        z = np.asarray(z)
+        return 2.0 * ((z >= -1) & (z < 1)).astype(np.float64)
+
+    def conjugate(self, a: FloatArray) -> FloatArray:
+        """ℓ*(a) = a + a²/4 for −4 ≤ a ≤ 0."""
+        return _within(a, -4.0, 0.0, Square().conjugate(a))
+
+    def dual_step(self, alpha: float, z: float, q: float, c: float) -> float:
+        """(qα + 1 − z)/(q + 1/2c), cut off at 0 and 4c."""
+        return min(4.0 * c, SquaredHinge().dual_step(alpha, z, q, c))
+
+    def probability(self, g: FloatArray) -> FloatArray:
+        """P(y = 1|x) that a score g stands for: (1 + g)/2, between 0 and 1."""
+        return (1.0 + np.clip(g, -1.0, 1.0)) / 2.0
 
 
 @register

@@ -97,7 +97,15 @@ DASHES: tuple[tuple[float, ...], ...] = (
 
 
 #: Which of ``Theme.series`` and `DASHES` a loss has, in every picture.
-LOSSES = {"logistic": 2, "square": 3, "zero_one": 4, "hinge": 5, "perceptron": 6, "squared_hinge": 0}
+LOSSES = {
+    "logistic": 2,
+    "square": 3,
+    "zero_one": 4,
+    "hinge": 5,
+    "perceptron": 6,
+    "squared_hinge": 0,
+    "modified_huber": 1,
+}
 
 
 def loss_places(names: Iterable[str]) -> list[int]:

@@ -11,6 +11,9 @@ from linsep._core import Rows, compiled_name, reference
 from linsep.losses import Hinge, Loss, SquaredHinge
 from linsep.solvers import StochasticDescent
 
+#: What steps without a pocket are given for it.
+NO_POCKET = 0, None, None, None, None
+
 
 @every_kernel
 @every_loss
@@ -43,7 +46,7 @@ def test_compiled_steps_equal_the_reference(
         matrix_or_handle = X if module is reference else handle(module, X)
         loss = losses.get(name) if module is reference else name
         owed, paid = np.zeros(1), np.zeros((d, width))
-        notes = *sums, counts, moved, owed, paid
+        notes = *sums, counts, moved, owed, paid, *NO_POCKET
         total = module.stochastic_steps(matrix_or_handle, y, weight, order, eta, loss, l2, l1, intercept, W, b, *notes)
         assert total == moved.sum() == (counts - 1).sum()
         ran.append((moved, counts, W, b, owed, paid, *(sums if summed else ())))
@@ -52,6 +55,44 @@ def test_compiled_steps_equal_the_reference(
         np.testing.assert_array_equal(ran[0][1], ran[1][1])
     for ours, theirs in zip(ran[0][2:], ran[1][2:], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@every_kernel
+@given(
+    n=st.integers(1, 12),
+    d=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    kind=formats["kind"],
+    l2=st.sampled_from([0.0, 0.5]),
+    l1=st.sampled_from([0.0, 0.125]),
+    weighted=st.booleans(),
+    patience=st.integers(0, 4),
+    width=st.sampled_from([1, 4, 28]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_compiled_pocket_equals_the_reference(kernels, n, d, seed, kind, l2, l1, weighted, patience, width):
+    # Small whole numbers and steps of halves: no sum is rounded, so that what is equal is equal in both.
+    rng = np.random.default_rng(seed)
+    X = matrix(rng, n, d, kind, np.float64)
+    parts = X if kind == "dense" else X.data
+    parts[:] = rng.integers(-2, 3, parts.shape)
+    y = rng.choice([-1.0, 0.0, 1.0], (n, width), p=[0.45, 0.1, 0.45])
+    weight, counted = (rng.integers(1, 3, n).astype(float) if weighted else None for _ in range(2))
+    order = rng.integers(0, n, 6 if l2 else 30)
+    ran = []
+    for module in (kernels, reference):
+        W, b, owed, paid = np.zeros((d, width)), np.zeros(width), np.zeros(1), np.zeros((d, width))
+        stood, kept, kept_W = np.full(width, -1), np.full((4, width), np.inf), np.zeros((d, width))
+        kept[3] = 8.0
+        for part in np.array_split(order, 3):  # what stood goes on standing in the next call
+            matrix_or_handle = X if module is reference else handle(module, X)
+            head = matrix_or_handle, y, weight, part, np.ones(len(part))
+            loss = losses.Perceptron() if module is reference else "perceptron"
+            notes = None, None, None, None, owed, paid, patience, stood, counted, kept, kept_W
+            module.stochastic_steps(*head, loss, l2, l1, True, W, b, *notes)
+        ran.append((stood, kept, kept_W))
+    for ours, theirs in zip(*ran, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @every_kernel
@@ -87,7 +128,7 @@ def test_a_plane_takes_the_same_steps_whichever_are_beside_it(kernels, kind):
     def steps(planes):
         parts = [np.ascontiguousarray(part[:, planes]) for part in (y, W)]
         b, sums = np.zeros(len(planes)), (np.zeros((d, len(planes))), np.zeros(len(planes)))
-        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None, np.zeros(1), np.zeros((d, len(planes)))
+        rest = 0.1, 0.001, True, parts[1], b, *sums, None, None, np.zeros(1), np.zeros((d, len(planes))), *NO_POCKET
         kernels.stochastic_steps(handle(kernels, X), parts[0], None, order, eta, "logistic", *rest)
         out = np.empty((7, len(planes)))
         G = np.empty((d, len(planes)))
@@ -106,7 +147,7 @@ def test_compiled_slopes_are_those_of_the_losses(kernels, name, z):
     # From w = 0 and b = z, a step of size one on x = y = 1 leaves w = −ℓ'(z).
     w, b, one = np.zeros((1, 1)), np.array([z]), np.ones(1)
     X, order, y = kernels.dense(np.ones((1, 1))), np.zeros(1, dtype=np.int64), np.ones((1, 1))
-    kernels.stochastic_steps(X, y, None, order, one, name, 0.0, 0.0, True, w, b, *[None] * 6)
+    kernels.stochastic_steps(X, y, None, order, one, name, 0.0, 0.0, True, w, b, *[None] * 6, *NO_POCKET)
     np.testing.assert_allclose(-w[0, 0], losses.get(name).slope(np.array(z)), rtol=1e-13, atol=0)
 
 
@@ -129,9 +170,9 @@ def test_compiled_slopes_are_those_of_the_losses(kernels, name, z):
 def test_compiled_steps_refuse_what_does_not_fit(kernels, wrong):
     given = dict(y=np.ones((2, 1)), order=0, eta=np.ones(1), name="hinge", W=np.zeros((3, 1)), counts=None, moved=None)
     y, order, eta, name, W, counts, moved = (given | wrong).values()
-    head = kernels.dense(np.ones((2, 3))), y, None, np.array([order]), eta, name
+    head = kernels.dense(np.ones((2, 3))), y, None, np.array([order]), eta, name, 0.0, 0.0, True, W, np.zeros(1)
     with pytest.raises(ValueError, match=r"shapes|example|step|huber|four"):
-        kernels.stochastic_steps(*head, 0.0, 0.0, True, W, np.zeros(1), None, None, counts, moved, None, None)
+        kernels.stochastic_steps(*head, None, None, counts, moved, None, None, *NO_POCKET)
 
 
 class CountingSlope(Hinge):

@@ -90,7 +90,7 @@ def test_adaptive_steps_go_on_where_constant_ones_end(data):
         (dict(stopping="parameter_change", tol=1e-3), "stopping='parameter_change' and tol=0.001 say"),
         (dict(learning_rate="pa1"), "passive-aggressive"),
         (dict(learning_rate="optimal", alpha=0.0), "divides by alpha"),
-        (dict(loss="modified_huber"), "'modified_huber' of scikit-learn is not here; use 'squared_hinge'"),
+        (dict(loss="huber"), "'huber' of scikit-learn is not here; use 'modified_huber'"),
         (dict(loss="epsilon_insensitive"), "use 'hinge'"),
         (dict(alpha=-1.0), "alpha=-1.0"),
         (dict(validation_fraction=1.0), "validation_fraction=1.0"),

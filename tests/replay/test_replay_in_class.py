@@ -49,9 +49,12 @@ def test_m9_the_animations_best_line_never_lies_above_the_other(noisy):
 
 
 def test_the_plane_that_is_best_so_far_says_by_what():
-    assert replay(Perceptron(order="cyclic"), *flat(gap=6)).best_by == "fewest mistakes"
+    assert replay(Perceptron(order="cyclic"), *flat(gap=6)).best_by == "fewest mistakes after any update"
     with pytest.warns(ConvergenceWarning):
-        assert replay(SGDClassifier("hinge", max_iter=1, random_state=0), *flat(gap=6)).best_by == "lowest objective"
+        assert (
+            replay(SGDClassifier("hinge", max_iter=1, random_state=0), *flat(gap=6)).best_by
+            == "lowest objective of any step shown"
+        )
 
 
 @pytest.mark.slow

@@ -14,7 +14,9 @@ if _kernels.has_avx2():
     COMPILED.append(_kernels_avx2)
 
 every_kernel = pytest.mark.parametrize("kernels", COMPILED, ids=lambda module: module.__name__.rsplit(".", 1)[-1])
-every_loss = pytest.mark.parametrize("name", ["perceptron", "hinge", "squared_hinge", "logistic", "square"])
+every_loss = pytest.mark.parametrize(
+    "name", ["perceptron", "hinge", "squared_hinge", "modified_huber", "logistic", "square"]
+)
 
 
 def matrix(rng, n, d, kind, dtype):

@@ -58,6 +58,21 @@ struct SquaredHinge : Plain {
     static bool settled(double alpha, double z, double, double, double high) { return alpha == 0 && z - 1.0 > high; }
 };
 
+struct ModifiedHuber : Plain {
+    static constexpr const char *name = "modified_huber";
+    static constexpr bool has_dual_step = true;
+    static double value(double z) { return z < -1 ? -4.0 * z : SquaredHinge::value(z); }
+    static double slope(double z) { return z < -1 ? -4.0 : SquaredHinge::slope(z); }
+    static double curvature(double z) { return z < -1 ? 0.0 : SquaredHinge::curvature(z); }
+    static double conjugate(double a) { return a + 0.25 * a * a; }
+    static double dual_step(double alpha, double z, double q, double c) {
+        return std::min(4.0 * c, SquaredHinge::dual_step(alpha, z, q, c));
+    }
+    static bool settled(double alpha, double z, double c, double low, double high) {
+        return (alpha == 0 && z - 1.0 > high) || (alpha == 4.0 * c && z + 1.0 < low);
+    }
+};
+
 struct Logistic : Plain {
     static constexpr const char *name = "logistic";
     static constexpr bool has_dual_step = true;
@@ -114,7 +129,7 @@ struct Square : Plain {
 // Every compiled loss, once.
 template <class... Loss>
 struct LossTable {};
-using Losses = LossTable<Perceptron, Hinge, SquaredHinge, Logistic, Square>;
+using Losses = LossTable<Perceptron, Hinge, SquaredHinge, ModifiedHuber, Logistic, Square>;
 
 // What a loop needs of a loss beside its formulas.
 enum class Needs { nothing, dual_step, dual_step_and_straight_pieces };

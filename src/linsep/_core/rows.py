@@ -19,6 +19,8 @@ from .workers import IN_ONE_PIECE, threads, threads_for
 
 #: How many planes the kernels step at a time.
 PACK: int = kernels.PACK
+#: What stochastic steps note nowhere unless a place is given.
+_NOT_NOTED = {"sum_b": None, "owed": None, "patience": 0, "stood": None, "counted": None, "kept": None}
 
 
 @dataclass(frozen=True)
@@ -123,16 +125,16 @@ class Rows(SoftmaxRows):
         """Take one stochastic step for each entry of `order`, changing `w` and `b`, and what is noted, in place.
 
         `w` and `y` are vectors, or have one column for each of several planes (as many as `whole_packs` says); what
-        shall be noted (`sum_w` with `sum_b`, `counts`, `moved`, and of an L1 penalty `owed` with `paid`) is given.
-        Returns how often planes were moved.
+        shall be noted (`sum_w` with `sum_b`, `counts`, `moved`, of an L1 penalty `owed` with `paid`, and of a pocket
+        `patience`, `stood`, `counted`, `kept` and `kept_w`) is given. Returns how often planes were moved.
         """
         loops, rows, chosen = self._loop(loss)
         if state["l1"] > 0 and state.get("owed") is None:  # nothing was paid before
             state |= {"owed": np.zeros(1), "paid": np.zeros_like(state["w"])}
-        given = {name: state.pop(name.lower(), None) for name in ("W", "sum_W", "counts", "moved", "paid")}
+        given = {name: state.pop(name.lower(), None) for name in ("W", "sum_W", "counts", "moved", "paid", "kept_W")}
         tables = {name: None if table is None else table.reshape(len(table), -1) for name, table in given.items()}
         steps = y.reshape(len(y), -1), weight, order, eta, chosen
-        return int(loops.stochastic_steps(rows, *steps, **tables, **({"sum_b": None, "owed": None} | state)))
+        return int(loops.stochastic_steps(rows, *steps, **tables, **(_NOT_NOTED | state)))
 
     def measure(
         self, y: FloatArray, weight: FloatArray | None, loss: Any, W: FloatArray, b: FloatArray, **how: Any

@@ -3,8 +3,9 @@
 //     w ← S( max(0, 1 − η l2) w − η sᵢ ℓ'(zᵢ) yᵢ xᵢ ),      b ← b − η sᵢ ℓ'(zᵢ) yᵢ
 //
 // S is the cumulative L1 penalty: every weight owes Σ η l1, pays towards zero what it has not yet paid, and goes on owing
-// at zero what it could not pay. So the noise of single examples does not lift it off, and zeros are exact. Several planes may walk side by side, one for each class against the rest: they visit
-// the same examples in the same order, and each example is read once for all of them.
+// at zero what it could not pay. So the noise of single examples does not lift it off, and zeros are exact. Several planes
+// may walk side by side, one for each class against the rest: they visit the same examples in the same order, and each
+// example is read once for all of them.
 //
 // A step costs as much as the row has entries, although the penalty touches every weight: the iterates are kept as
 // w = scale · v, so shrinking is one multiplication (of what is owed, too), and a weight pays when a row next meets it.
@@ -64,6 +65,11 @@ class LazyIterate {
         scales_ += scale_;
         if (l1_ > 0) settle();
     }
+    // Writes the iterate as it now stands; nothing is changed by having looked.
+    void write(double *out) const {
+        for (std::size_t at = 0; at < size_; ++at)
+            out[at] = scale_ * (l1_ > 0 ? paid_off(v_.W[at], debt_.paid[at]) : v_.W[at]);
+    }
     // Makes v the iterate itself: everything owed is paid and the scale is one.
     void settle() {
         if (l1_ > 0)
@@ -84,11 +90,14 @@ class LazyIterate {
    private:
     void pay(std::size_t j) {
         for (std::size_t at = j * v_.width; at < (j + 1) * v_.width; ++at) {
-            double &v = v_.W[at], before = v;
-            if (v > 0) v = std::max(0.0, v - (*debt_.owed + debt_.paid[at]));
-            else if (v < 0) v = std::min(0.0, v + (*debt_.owed - debt_.paid[at]));
-            debt_.paid[at] += v - before;
+            const double before = v_.W[at];
+            v_.W[at] = paid_off(before, debt_.paid[at]);
+            debt_.paid[at] += v_.W[at] - before;
         }
+    }
+    double paid_off(double v, double paid) const {
+        if (v > 0) return std::max(0.0, v - (*debt_.owed + paid));
+        return v < 0 ? std::min(0.0, v + (*debt_.owed - paid)) : v;
     }
 
     Planes v_;
@@ -106,6 +115,55 @@ struct Notes {
     double *sum_W, *sum_b;
     std::int64_t *counts;
     std::uint8_t *moved;
+};
+
+// The pocket: of the iterates that stood for so many visits, of each plane the one with the fewest mistakes (z ≤ 0), and
+// of as many the lowest objective. `stood` counts visits since a plane last moved; below zero, it never has.
+struct Pocket {
+    std::int64_t patience, *stood;
+    const double *weight;  // what the mistakes count, which is not always what the steps are multiplied by
+    double total, *mistakes, *objective, *W, *b;
+
+    // Notes which planes an example moved; returns whether one of them is to be looked at.
+    LINSEP_WITHIN bool note(std::size_t width, const double *c) {
+        bool due = false;
+        for (std::size_t k = 0; k < width; ++k) {
+            if (c[k] != 0) stood[k] = 0;
+            else if (stood[k] >= 0) ++stood[k];
+            due |= stood[k] == patience;
+        }
+        return due;
+    }
+    // Compares the planes that are due with those that are kept; no further than it takes to see that none is better.
+    template <class Loss, class Rows>
+    LINSEP_APART void look(const Rows &X, const double *y, const LazyIterate &iterate, double l2, double l1,
+                           std::size_t width, const double *now_b) {
+        std::vector<double> now(X.d * width), g(width), wrong(width), value(width);
+        iterate.write(now.data());
+        const Planes planes{now.data(), width};
+        const auto lost = [&](std::size_t k) { return stood[k] != patience || wrong[k] > mistakes[k]; };
+        for (std::size_t i = 0; i < X.n; ++i) {
+            planes.dot(X.row(i), g.data());
+            const double s = weight ? weight[i] : 1.0;
+            bool going = false;
+            for (std::size_t k = 0; k < width; ++k) {
+                const double z = y[i * width + k] * (g[k] + now_b[k]);
+                wrong[k] += z > 0 ? 0.0 : s;
+                value[k] += s * Loss::value(z);
+                going |= !lost(k);
+            }
+            if (!going) return;
+        }
+        for (std::size_t k = 0; k < width; ++k) {
+            if (lost(k)) continue;
+            double squares = 0, sizes = 0;
+            for (std::size_t j = k; j < X.d * width; j += width) squares += now[j] * now[j], sizes += std::fabs(now[j]);
+            value[k] = value[k] / total + 0.5 * l2 * squares + l1 * sizes;
+            if (!(wrong[k] < mistakes[k] || value[k] < objective[k])) continue;
+            mistakes[k] = wrong[k], objective[k] = value[k], b[k] = now_b[k];
+            for (std::size_t j = k; j < X.d * width; j += width) W[j] = now[j];
+        }
+    }
 };
 
 // What an example makes of the planes: b moves, c is what each plane adds of the row, and what was asked for is noted.
@@ -137,7 +195,7 @@ LINSEP_APART std::size_t turn_all(std::size_t width, const double *label, const 
 template <class Loss, class Rows>
 std::size_t stochastic_steps(const Rows &X, const double *y, const double *weight, const std::int64_t *order,
                              const double *eta, std::size_t steps, double l2, double l1, bool intercept,
-                             std::size_t width, double *W, double *b, Debt debt, Notes notes) {
+                             std::size_t width, double *W, double *b, Debt debt, Notes notes, Pocket *pocket) {
     LazyIterate iterate({W, width}, X.d, l2, l1, notes.sum_W, debt);
     constexpr std::size_t ahead = 2;  // rows between asking for one and using it
     std::vector<double> g(width), c(width);
@@ -157,6 +215,8 @@ std::size_t stochastic_steps(const Rows &X, const double *y, const double *weigh
         total += moves;
         iterate.threshold(eta[step]);
         iterate.count();
+        if (pocket && pocket->note(width, c.data()))
+            pocket->look<Loss>(X, y, iterate, l2, l1, width, b);
         if (notes.sum_W)
             for (std::size_t k = 0; k < width; ++k) notes.sum_b[k] += b[k];
     }

@@ -51,7 +51,9 @@ class ConvergenceDisplay(Display):
     """Objective and best so far, the proven gap, and the share of mistakes, as a fit went on.
 
     A mistake is an example with z ≤ 0, as the perceptron counts them: on the wrong side, or on the plane itself. At
-    w = 0 all are, while predictions, where a score of 0 is the first class, are partly right.
+    w = 0 all are, while predictions, where a score of 0 is the first class, are partly right. Best is what is best of
+    the points that were recorded; a perceptron looks at every update, and with ``record="pass"`` may report a plane
+    between two of these points.
 
     Parameters
     ----------

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 LOSSES = {"log_loss": ("logistic", 1.0), "squared_error": ("square", 0.5)}
 #: Losses that are not here, and what to use.
 NOT_HERE = {
-    "modified_huber": "'squared_hinge', or for probabilities 'log_loss'",
-    "huber": "'squared_error', or 'hinge' for outliers",
+    "huber": "'modified_huber', or 'squared_error'",
     "epsilon_insensitive": "'hinge'",
     "squared_epsilon_insensitive": "'squared_hinge'",
 }

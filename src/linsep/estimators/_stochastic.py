@@ -45,8 +45,9 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-        ``"perceptron"``, ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"square"``, or a `linsep.losses.Loss`; as
-        in scikit-learn ``"log_loss"`` is the logistic one, ``"squared_error"`` half the square.
+        ``"perceptron"``, ``"hinge"``, ``"squared_hinge"``, ``"modified_huber"``, ``"logistic"``, ``"square"``, or a
+        `linsep.losses.Loss`; as in scikit-learn ``"log_loss"`` is the logistic one, ``"squared_error"`` half the
+        square.
     penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
@@ -213,15 +214,18 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         Draw examples at random, take them as they come, or take the worst violator each time. In cyclic order a row of
         weight two takes one step of double length; in the others it is the same as two rows.
     keep : {"best", "last", "average", "vote"} or None
-        Report the plane with the fewest mistakes at the end of a pass (the pocket algorithm, which looks at no other
-        plane however many are recorded), the last one, the mean of all (the averaged perceptron), or let all of them
+        Report the plane with the fewest mistakes (z ≤ 0) after any update, of as many that with the lowest risk (the
+        pocket algorithm; it looks at the same planes however many are recorded, on large data at the ends of passes and
+        at those that stood for longest), the last one, the mean of all (the averaged perceptron), or let all of them
         vote, each as often as it survived. None for the first, or with scikit-learn's names for the last.
     max_iter : int, default=1000
         Passes over the data at the most (for ``order="worst"``, updates).
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
     record : {"pass", "update"}, default="pass"
-        What ``history_`` holds: the end of every pass, or every update with its iterate and example.
+        What ``history_`` holds: the end of every pass, or every update with its iterate and example. Its column
+        ``best`` is the best of what it holds; the plane reported may be one between two passes, with fewer mistakes
+        than any of these.
     prove : bool, default=True
         Whether to look for the proof; without it a run on data that overlap takes all `max_iter` passes, and
         ``separability_`` is None. A proof is exact: numbers that are no 64-bit floats are refused, without it rounded.

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses
 from .._types import FloatArray, IntArray
-from ..losses import Loss
+from ..losses import Loss, ModifiedHuber
 from ..objective.examples import InMemory
 from ..objective.objective import Objective
 from ..penalties import Penalty
@@ -121,9 +121,11 @@ class StreamingEstimator(LinearEstimator):
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    if estimator._loss().is_likelihood:
+    if estimator._loss().is_likelihood or isinstance(estimator._loss(), ModifiedHuber):
         return True
-    raise AttributeError(f"predict_proba needs loss='logistic'; {estimator.loss!r} gives no probability")
+    raise AttributeError(
+        f"predict_proba needs loss='logistic' or 'modified_huber'; {estimator.loss!r} gives no probability"
+    )
 
 
 class PenalisedEstimator(StreamingEstimator):
@@ -146,7 +148,12 @@ class PenalisedEstimator(StreamingEstimator):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
-        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ."""
+        """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ.
+
+        With the loss modified_huber it is (1 + y g(x))/2, between 0 and 1; where no class has a share, all are equal.
+        """
+        if isinstance(self._loss(), ModifiedHuber):
+            return _shares(self._loss().probability(self.decision_function(X)))  # type: ignore[attr-defined]
         if np.shape(getattr(self, "coef_", ()))[:1] == (1,):
             return self._read(X, _core.probabilities)
         return np.asarray(np.exp(self.predict_log_proba(X)))
@@ -154,7 +161,18 @@ class PenalisedEstimator(StreamingEstimator):
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(y|x), also where P itself is too small for a float."""
+        if isinstance(self._loss(), ModifiedHuber):
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(self.predict_proba(X)))
         return log_probabilities(self.decision_function(X))
+
+
+def _shares(positive: FloatArray) -> FloatArray:
+    """Return the probabilities of two classes from those of the second, or of more as shares of their sum."""
+    if positive.ndim == 1:
+        return np.column_stack([1.0 - positive, positive])
+    sums = positive.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, positive / np.where(sums > 0, sums, 1.0), 1.0 / positive.shape[1])
 
 
 def log_probabilities(scores: FloatArray) -> FloatArray:

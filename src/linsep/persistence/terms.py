@@ -11,6 +11,7 @@ from .._types import FloatArray
 from ..data.csv_text import MISSING as WORDS
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.sources import DataError
+from ..losses import scores_are_log_odds
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Model:
 def model_terms(found: Any) -> Model:
     """Return the terms of a model file's content."""
     encoding, model = from_dict(found.encoding), found.model
-    if not hasattr(model, "predict_proba"):
+    if not scores_are_log_odds(model):
         link = None
     elif len(model.classes_) == 2:
         link = "sigmoid"

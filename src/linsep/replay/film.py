@@ -218,7 +218,7 @@ def make_film(
         planes=np.array([scene.coefficients(w, b) for w, b in iterates]),
         best=best,
         best_planes=np.reshape([scene.coefficients(*plane_of(everything[k])) for k in beside], (-1, coefficients)),
-        best_by="fewest mistakes" if few_mistakes_first else "lowest objective",
+        best_by="fewest mistakes after any update" if few_mistakes_first else "lowest objective of any step shown",
         best_objective=least_so_far(recording.history, "objective")[kept],
         best_errors=least_so_far(recording.history, "zero_one")[kept],
         wrong=wrong,

@@ -11,6 +11,7 @@ import numpy as np
 from .._types import FloatArray
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..history import histories_of
+from ..losses import scores_are_log_odds
 from .markup import NUMBERS, folded, paragraph, section, some, table, text
 from .proofs import certificates
 from .svg import Axis, bars, lines
@@ -59,7 +60,7 @@ def planes(
         columns = sorted(((name, float(one[k])) for name, one in by_column.items()), key=lambda pair: -pair[1])
         towards, away = (model.classes_[1], model.classes_[0]) if two else (model.classes_[k], "the rest")
         chosen, units = w[order], w[order] if unit is None else unit
-        odds = [odds_ratio(one) for one in units] if two and hasattr(model, "predict_proba") else None
+        odds = [odds_ratio(one) for one in units] if two and scores_are_log_odds(model) else None
         shown = columns[:WEIGHTS] if 1 < len(columns) < len(w) else []
         told = [names[j] for j in order], chosen, important[k, order], float(b), unit, at_zero, odds, shown
         found.append(Weights(str(towards), str(away), *told, len(w) - len(order)))

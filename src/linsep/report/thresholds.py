@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import cut
 from ..analysis.evaluation import Evaluation
+from ..losses import scores_are_log_odds
 from .markup import NUMBERS, folded, paragraph, section, some, table
 from .svg import Axis, lines, stepped
 
@@ -43,7 +44,7 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     score = np.asarray(model.decision_function(X), dtype=np.float64)
     order = np.argsort(score, kind="stable")
     ascending, positive = score[order], codes[order] == 1
-    chosen, is_log_odds = threshold or 0.0, hasattr(model, "predict_proba")
+    chosen, is_log_odds = threshold or 0.0, scores_are_log_odds(model)
     least = float(np.nextafter(0.0, 1.0)) if threshold is None else threshold
     thresholds = np.unique(ascending)
     read = logit(SHARES) if is_log_odds else thresholds[some(len(thresholds))]

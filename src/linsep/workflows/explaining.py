@@ -13,6 +13,7 @@ from .._words import listed
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
+from ..losses import scores_are_log_odds
 from .reference import Reference
 from .summaries import certificate_record, finite, proof
 from .training import is_proven
@@ -75,7 +76,7 @@ def importance_in(found: Any) -> Importance | None:
 
 def has_odds(model: Any) -> bool:
     """Whether e^w is a ratio of odds: of two classes, with a logistic loss."""
-    return len(model.coef_) == 1 and hasattr(model, "predict_proba")
+    return len(model.coef_) == 1 and scores_are_log_odds(model)
 
 
 def explanation_record(found: Any) -> dict[str, Any]:

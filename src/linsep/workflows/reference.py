@@ -17,6 +17,7 @@ from .._types import IntArray
 from .._words import listed
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled
 from ..data.sources import DataError
+from ..losses import scores_are_log_odds
 from .preparation import Encoding, Examples
 
 #: Seconds that the search for infinite estimates may take.
@@ -97,7 +98,7 @@ class Reference:
         from ..exact import ProofTimeoutError
         from ..separation.recession import estimates
 
-        is_likelihood = len(model.classes_) == 2 and hasattr(model, "predict_proba")
+        is_likelihood = len(model.classes_) == 2 and scores_are_log_odds(model)
         if not is_likelihood or getattr(model, "_no_optimum", None) is None:
             return self
         kept = self.others(examples.encoding)

@@ -30,6 +30,11 @@ def stochastic_steps(
     moved: NDArray[np.uint8] | None,
     owed: FloatArray | None = None,
     paid: FloatArray | None = None,
+    patience: int = 0,
+    stood: IntArray | None = None,
+    counted: FloatArray | None = None,
+    kept: FloatArray | None = None,
+    kept_W: FloatArray | None = None,
 ) -> int:
     """One step of stochastic (sub)gradient descent for each entry of `order`, changing W and b in place.
 
@@ -40,7 +45,11 @@ def stochastic_steps(
 
     Each column of W is the w of one plane, with labels in the same column of `y`; where its label is zero a plane does
     not move. Returns how often the planes were moved (the loss had a slope), all together; what is given of the rest is
-    added to or filled: the sums of all iterates, how often each example moved each plane, and which steps did.
+    added to or filled: the sums of all iterates, how often each example moved each plane, and which steps did; and the
+    pocket, where `stood` counts visits since a plane last moved (below zero: it never has). A plane that has stood for
+    `patience` visits is kept if it makes fewer mistakes (z ≤ 0) than what is kept, or as many at a lower objective:
+    its w in `kept_W`, and its mistakes, objective and b in the first rows of `kept`, of which the last is Σ s, where s
+    is `counted`.
     """
     total = 0
     for k, i in enumerate(order):
@@ -69,7 +78,35 @@ def stochastic_steps(
         if moved is not None:
             moved[k] = moves
         total += int(moves.sum())
+        if stood is not None and kept is not None and kept_W is not None:
+            stood[:] = np.where(c != 0, 0, np.where(stood < 0, stood, stood + 1))
+            if (stood == patience).any():
+                _look(X, y, counted, loss, l2, l1, W, b, stood == patience, kept, kept_W)
     return total
+
+
+def _look(
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray | None,
+    loss: Any,
+    l2: float,
+    l1: float,
+    W: FloatArray,
+    b: FloatArray,
+    due: NDArray[np.bool_],
+    kept: FloatArray,
+    kept_W: FloatArray,
+) -> None:
+    """Keep those of the planes that are due which are better than what is kept."""
+    g = np.empty((X.shape[0], W.shape[1]))
+    matmat(X, W, g)
+    z, s = y * (g + b), 1.0 if weight is None else weight[:, None]
+    mistakes = (s * ~(z > 0)).sum(axis=0)
+    objective = (s * loss.value(z)).sum(axis=0) / kept[3] + 0.5 * l2 * (W**2).sum(axis=0) + l1 * np.abs(W).sum(axis=0)
+    better = due & ((mistakes < kept[0]) | ((mistakes == kept[0]) & (objective < kept[1])))
+    kept[:3, better] = np.array([mistakes, objective, b])[:, better]
+    kept_W[:, better] = W[:, better]
 
 
 def measure(

@@ -24,6 +24,7 @@ from ..contract import check_needs
 from ..result import STOPPED_BY_PROOF, Observer, Result, Start, Votes
 from ..run import EndOfRun, SteppedRun
 from .gradient_descent import Stopping
+from .pocket import best_met
 from .prover import Prover
 from .step_watch import StepWatch
 from .truncation import truncated
@@ -86,6 +87,7 @@ class StochasticDescent:
     needs = frozenset({"slope", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
     has_free_steps = True  # whether there is a step size to give advice on
+    has_pocket = False  # whether the best is that of all planes met, not of those at the ends of passes
 
     def __post_init__(self) -> None:
         check_choice("keep", self.keep, self.keeps)
@@ -159,8 +161,9 @@ class StochasticDescent:
 class PerceptronRule(StochasticDescent):
     """The perceptron: on a mistake (z ≤ 0) add y x to w, until there are none.
 
-    It is stochastic descent with η = 1; ``keep="best"`` is the pocket algorithm (fewest mistakes at the end of a pass),
-    ``"average"`` the averaged perceptron, and ``"vote"`` keeps every plane for the voted one.
+    It is stochastic descent with η = 1; ``keep="best"`` is the pocket algorithm (fewest mistakes after any update; on
+    large data, after those that stood for longest), ``"average"`` the averaged perceptron, and ``"vote"`` keeps every
+    plane for the voted one.
 
     Parameters
     ----------
@@ -176,6 +179,7 @@ class PerceptronRule(StochasticDescent):
     needs = frozenset({"perceptron", "one_plane", "rows"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
+    has_pocket = True
 
     def is_better(self, new: Evaluation, old: Evaluation) -> bool:
         """Fewer mistakes, or as many and a lower risk."""
@@ -210,7 +214,7 @@ class _Run(SteppedRun):
     """What is known of one plane on its walk: what was measured, what was best, and why it stopped."""
 
     def __init__(self, walk: Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
-        self.walk, self.method, self.problem = walk, walk.method, walk.problems[plane]
+        self.walk, self.plane, self.method, self.problem = walk, plane, walk.method, walk.problems[plane]
         watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         message = f"stopped after max_iter={walk.method.max_iter}"
@@ -223,7 +227,7 @@ class _Run(SteppedRun):
         # The start is not an answer: w = 0 minimises the perceptron risk.
         self.best: Evaluation | None = None  # at the ends of passes
         self.best_recorded: Evaluation | None = None
-        self.best_point = begin.w, begin.b
+        self.best_point, self.start = (begin.w, begin.b), begin.as_start()
         self.outcome: Result | None = None
         self.history.coordinates = self.problem.coordinates
         self.watch.begin(seen.objective, begin.now.step)
@@ -261,6 +265,8 @@ class _Run(SteppedRun):
 
     def end(self, reason: EndOfRun, interrupted: bool = False) -> None:
         """Keep what is to be reported, and nothing of the planes beside this one."""
+        if not interrupted:
+            self._look_into_the_pocket()
         best = self.method.keep == "best"
         w, b = self.method.finished(self.problem, *self.best_point) if best else self.current.mean_or_current()
         counts = self.current.counts
@@ -298,6 +304,23 @@ class _Run(SteppedRun):
             if self.method.keep == "best":
                 self.best_point = iterate.w, iterate.b
         self.watch.see_objective(iterate.now.step, seen.objective)
+
+    def _look_into_the_pocket(self) -> None:
+        """Report the best of all planes met, if better than those at the ends of passes, however few are recorded.
+
+        A plane without mistakes is the best there is; steps on the worst example are all looked at anyway.
+        """
+        method, steps = self.method, self.current.now.step - self.start.step
+        looked = method.has_pocket and method.keep == "best" and method.order != "worst"
+        if not looked or isinstance(self.walk.schedule, Adaptive) or self.best is None or self.best.zero_one == 0:
+            return
+        met = best_met(self.walk, self.plane, self.start, steps, self.current.updates)
+        if met is not None:
+            w, b = met
+            with np.errstate(over="ignore", invalid="ignore"):
+                seen = measure(self.problem, self.problem.y[:, None], w[:, None], np.array([b]))
+            if self.method.is_better(Evaluation.of(seen, 0), self.best):
+                self.best_point = met
 
     def _aside(self, iterate: Iterate) -> float:
         """Return the share of wrong labels among the rows that were put aside; NaN where none were."""

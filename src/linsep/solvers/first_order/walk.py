@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,7 @@ class Walk:
         self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
         self.step, self.factor = self.start.step, self._factor()
         self.owed, self.paid = np.zeros(1), self._columns([np.zeros(self.problem.rows.d)] * len(planes))
+        self.pocket: dict[str, Any] = {}  # what is kept on the way, for the kernel
         self.stop_requested: Callable[[], bool] = lambda: False
         # Of the mean objective's steps; scikit-learn's are on the sum of weights, whose mean is not one.
         self.per_weight = self.problem.total_weight / self.problem.n if method.absolute else 1.0
@@ -211,13 +212,24 @@ class Walk:
     def _pass_by_pass(self) -> Iterator[Snapshot]:
         moves: list[Move] = []
         for done, order in self._passes():
-            work = self.width * max(1.0, self.problem.rows.stored / self.problem.rows.n)
-            size = max(1, int(WORK_PER_CALL // work))
-            for first in range(0, len(order), size):
-                moves += self._advance(order[first : first + size])
+            moves += self._advance_piecewise(order)
             if self.is_measured(done):
                 yield self.now(done, done, moves)
                 moves = []
+
+    def _advance_piecewise(self, order: IntArray) -> list[Move]:
+        """Take many steps, in calls after which Ctrl-C is heard."""
+        work = self.width * max(1.0, self.problem.rows.stored / self.problem.rows.n)
+        size = max(1, int(WORK_PER_CALL // work))
+        pieces = (self._advance(order[first : first + size]) for first in range(0, len(order), size))
+        return [move for moves in pieces for move in moves]
+
+    def take(self, steps: int) -> None:
+        """Take so many steps, and look at nothing on the way."""
+        for _, order in self._passes():
+            self._advance_piecewise(order[: max(0, steps - (self.step - self.start.step))])
+            if self.step - self.start.step >= steps:
+                return
 
     def _update_by_update(self) -> Iterator[Snapshot]:
         for done, order in self._passes():
@@ -262,6 +274,7 @@ class Walk:
             moved=moved,
             owed=self.owed,
             paid=self.paid,
+            **self.pocket,
         )
         self.step += len(order)
         return [] if moved is None else [Move(self.step - len(order), order, moved)]
