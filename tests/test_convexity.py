@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linsep import losses
 from linsep.convexity import midpoint_test
 
-CONVEX_LOSSES = ["perceptron", "hinge", "squared_hinge", "logistic", "square"]
+CONVEX_LOSSES = ["perceptron", "hinge", "squared_hinge", "modified_huber", "logistic", "square"]
 
 
 def is_counterexample(found, f):

@@ -15,7 +15,7 @@ from linsep import compare, losses
 from linsep.geometry import margin
 from linsep.losses import Loss
 
-NAMES = ["perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"]
+NAMES = ["perceptron", "hinge", "squared_hinge", "modified_huber", "logistic", "square", "zero_one"]
 
 
 @pytest.fixture(scope="module")

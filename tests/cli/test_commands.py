@@ -194,7 +194,15 @@ def test_separable_and_compare(folder, tmp_path):
     assert found["separable"] is True
     test = ["--test", folder / "test.csv"]
     rows = run_json("compare", folder / "train.csv", "--target", "bought", "--ignore", "kind", *test)["rows"]
-    assert [row["loss"] for row in rows] == ["perceptron", "hinge", "squared_hinge", "logistic", "square", "zero_one"]
+    assert [row["loss"] for row in rows] == [
+        "perceptron",
+        "hinge",
+        "squared_hinge",
+        "modified_huber",
+        "logistic",
+        "square",
+        "zero_one",
+    ]
     assert all(row["proven"] for row in rows[1:5])
     assert "test errors" in run("compare", folder / "train.csv", "--target", "bought", "--ignore", "kind", *test)
 
