@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_svmlight_file
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from linsep import demo
 from linsep.data.idx import load_mnist
@@ -68,6 +69,53 @@ def debian_descriptions(folder: Path) -> tuple[Any, Any]:
     X = TfidfVectorizer().fit_transform(package["description"] for package in packages)
     words = ("lib", "devel", "python", "perl")
     return X, np.array([int(any(word in package["section"] for word in words)) for package in packages])
+
+
+def made_reviews(folder: Path, rows: int = 25_000, words: int = 45_000) -> tuple[Any, Any]:
+    """TF-IDF of 25,000 made texts, about 137 words of 45,000 in each (CSR, float64); the folder is not looked at.
+
+    They stand in for long reviews: words as frequent as Zipf's law says, texts of many lengths, and in each an opinion,
+    strong or weak, that makes some words likelier and others less; one label in fifteen is wrong.
+    """
+    rng = np.random.default_rng(0)
+    common = 1.0 / (np.arange(words) + 2.7)
+    leaning = np.where(np.arange(words) < 40, 0.0, 0.35 * rng.laplace(size=words))
+    lengths = np.maximum(20, rng.lognormal(4.95, 0.6, size=rows)).astype(int)
+    opinion = np.round(rng.normal(size=rows), 1).clip(-2.5, 2.5)
+    counted = []
+    for strength in np.unique(opinion):
+        own = np.flatnonzero(opinion == strength)
+        share = np.cumsum(common * np.exp(strength * leaning))
+        drawn = np.searchsorted(share, share[-1] * rng.random(lengths[own].sum()))
+        place = np.repeat(own, lengths[own]), np.minimum(drawn, words - 1)
+        counted.append(csr_matrix((np.ones(len(drawn)), place), shape=(rows, words)))
+    counts = sum(counted[1:], counted[0])
+    wrong = rng.random(rows) < 1 / 15
+    return TfidfTransformer().fit_transform(counts), ((opinion > 0) ^ wrong).astype(int)
+
+
+def sms(folder: Path) -> tuple[Any, Any]:
+    """TF-IDF of 5,574 short messages (CSR, float64): spam (1) or not (0)."""
+    lines = (folder / "SMSSpamCollection").read_text(encoding="utf-8").splitlines()
+    labels, texts = zip(*(line.split("\t", 1) for line in lines), strict=True)
+    return TfidfVectorizer().fit_transform(texts), (np.array(labels) == "spam").astype(int)
+
+
+def w8a(folder: Path) -> tuple[Any, Any]:
+    """Web pages, 49,749 rows of 300 columns, about 12 of them set (CSR, float64): 3 % positive."""
+    return _libsvm(folder / "w8a", columns=300)
+
+
+def madelon(folder: Path) -> tuple[Any, Any]:
+    """Made data, 2,000 rows of 500 standardised columns (dense, float64), nearly all of them noise."""
+    X, y = _libsvm(folder / "madelon_scale.bz2", columns=500)
+    return _standardised(X.toarray()), y
+
+
+def spambase(folder: Path) -> tuple[Any, Any]:
+    """Mails, 4,601 rows of 57 standardised columns (dense, float64): spam (1) or not (0)."""
+    values = np.loadtxt(folder / "spambase.data", delimiter=",")
+    return _standardised(values[:, :-1]), values[:, -1].astype(int)
 
 
 def covtype(folder: Path) -> tuple[Any, Any]:

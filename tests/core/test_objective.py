@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
+from linsep import losses
 from linsep._core import Rows, reference
 
 
@@ -121,17 +122,19 @@ def test_descent_on_a_gram_matrix_equals_the_reference_to_the_end(kernels, m, se
 def check_column_descent(n, d, seed, kind, dtype, compiled, unpacked):
     """One pass, and passes to the minimum: the reference's end is found on A itself, or on A unpacked."""
     rng = np.random.default_rng(seed)
-    A, l1, l2 = matrix(rng, n, d, kind, dtype), 0.3, 0.1
+    A, l1, l2, h = matrix(rng, n + 3, d, kind, dtype), 0.3, 0.1, rng.uniform(0.0, 2.0, d)
+    which = rng.permutation(n + 3)[:n]
+    chosen = as_double(A)[which]
     u = rng.standard_normal(d)
-    c = as_double(A) @ (u / (np.linalg.norm(u) * 1.5))  # so that A Aᵀ − c cᵀ bends upwards
-    H = as_double(A) @ as_double(A).T - np.outer(c, c) + l2 * np.eye(n)
+    c = chosen * np.sqrt(h) @ (u / (np.linalg.norm(u) * 1.5))  # so that A diag(h) Aᵀ − c cᵀ bends upwards
+    H = chosen * h @ chosen.T - np.outer(c, c) + l2 * np.eye(n)
     bend, slope = np.diag(H).copy(), rng.standard_normal(n)
     w = rng.standard_normal(n) * (rng.random(n) < 0.5)
 
     def run(module, rows, passes, accuracy):
         delta, t, along = np.zeros(n), np.zeros(d), np.zeros(1)
-        module.column_descent(rows, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
-        np.testing.assert_allclose(t, as_double(A).T @ delta, atol=1e-9)
+        module.column_descent(rows, which, h, c, bend, slope, w, l1, l2, accuracy, passes, delta, t, along)
+        np.testing.assert_allclose(t, h * (chosen.T @ delta), atol=1e-9)
         np.testing.assert_allclose(along, c @ delta, atol=1e-9)
         return delta
 
@@ -158,3 +161,52 @@ def test_descent_by_columns_equals_the_reference_and_ends_at_the_minimum(n, d, s
 @settings(max_examples=60, deadline=None)
 def test_descent_by_columns_equals_the_reference_for_each_kernel_on_the_same_rows(kernels, n, d, seed, kind, dtype):
     check_column_descent(n, d, seed, kind, dtype, [kernels], unpacked=False)
+
+
+@columns
+@settings(max_examples=40, deadline=None)
+def test_sums_by_columns_are_products_with_the_matrix_by_class_if_asked(n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    A, y = matrix(rng, n, d, kind, dtype), rng.choice([-1.0, 1.0], d)
+    which, u, h = rng.permutation(n)[: max(1, n // 2)], rng.standard_normal(d), rng.uniform(0.0, 2.0, d)
+    some = as_double(A)[which]
+    for labels, positive in ((None, np.ones(d)), (y, y > 0)):
+        expected = some @ (u * positive), some @ (u * (1 - positive)), some @ h, some**2 @ h
+        for module in [reference, *COMPILED]:
+            out = np.empty((4, len(which)))
+            module.column_sums(A if module is reference else handle(module, A), which, u, h, labels, out, 2)
+            np.testing.assert_allclose(out, expected, atol=1e-9)
+
+
+@columns
+@settings(max_examples=40, deadline=None)
+def test_columns_evaluate_as_rows_do(n, d, seed, kind, dtype):
+    rng = np.random.default_rng(seed)
+    rows = Rows(matrix(rng, n, d, kind, dtype))
+    which = rng.permutation(d)[: max(1, d // 2)]
+    part, columns = Rows(as_double(rows.X)[:, which]), rows.turned.columns(which)
+    y, s, w, h = rng.choice([-1.0, 1.0], n), rng.uniform(0.0, 2.0, n), rng.standard_normal(len(which)), rng.random(n)
+    np.testing.assert_allclose(columns.matvec(w), part.matvec(w), atol=1e-9)
+    np.testing.assert_allclose(columns.rmatvec(h), part.rmatvec(h), atol=1e-9)
+    for split in (False, True):
+        want = dict(split=split, curvature=True)
+        one, other = (kind.evaluate(y, s, losses.Logistic(), w, 0.3, **want) for kind in (part, columns))
+        for name in ("value", "mistakes", "positive", "negative", "gradient", "u", "h", "positive_total"):
+            np.testing.assert_allclose(getattr(other, name), getattr(one, name), atol=1e-9)
+        x = as_double(part.X)
+        np.testing.assert_allclose(other.moments, [x.T @ one.h, (x**2).T @ one.h], atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_columns_of_many_sparse_rows_are_scipys_whatever_the_number_of_threads(dtype, width):
+    X = sparse.random_array((3000, 2000), density=0.15, format="csr", dtype=dtype, rng=np.random.default_rng(0))
+    X = sparse.csr_array((X.data, X.indices.astype(width), X.indptr.astype(width)), shape=X.shape)
+    expected = sparse.csr_array(X.T)
+    for module in COMPILED:
+        rows = handle(module, X)
+        for count in (1, 2, 5):
+            start, data, indices = np.empty(2001, width), np.empty(X.nnz, dtype), np.empty(X.nnz, width)
+            module.turn(rows, start, data, indices, count)
+            for found, wanted in ((start, expected.indptr), (data, expected.data), (indices, expected.indices)):
+                np.testing.assert_array_equal(found, wanted)

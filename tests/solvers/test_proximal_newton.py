@@ -129,6 +129,38 @@ def tune(patch, module, **constants):
     patch.setattr(module, "TUNED", replace(module.TUNED, **constants))
 
 
+@every_loss
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.5)], ids=["l1", "elastic net"])
+def test_sparse_columns_worked_on_by_themselves_lead_to_the_optimum_of_a_cone_program(loss, penalty, intercept):
+    X, y = text(80, 400, seed=3)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, 80)
+    it = Problem(Rows(X), y, losses.get(loss), penalty, 20.0, weight, fit_intercept=intercept)
+    result = ProximalNewton(tol=1e-7).solve(it)
+    best = oracles.written_out(it).conic_optimum().value
+    assert result.converged
+    assert result.proof.dual <= best * (1 + 1e-6)
+    assert result.proof.primal == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_steps_that_go_too_far_make_the_next_model_cautious_instead_of_the_step_short(C, monkeypatch):
+    # Far-off examples bend the objective by next to nothing where they are, and by much on the way to where they go.
+    points = 0
+    along = proximal_newton._Run._along
+
+    def counted(*told):
+        nonlocal points
+        points += 1
+        return along(*told)
+
+    monkeypatch.setattr(proximal_newton._Run, "_along", counted)
+    X, y = text(n=400, d=2000, seed=1)
+    result = ProximalNewton(tol=1e-6).solve(Problem(Rows(X), y, losses.get("logistic"), L1(), C))
+    assert result.converged
+    assert points <= 100, f"{points} points were looked at along {result.n_iter} steps"
+
+
 @functools.cache
 def without_working_set(C, r):
     """The answer for `text()` with all features at once."""

@@ -5,6 +5,7 @@ plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep call
 """
 
 from . import reference
+from .columns import Columns, ColumnSums
 from .formats import is_sparse, length, native
 from .loading import compiled_name, kernels_in_use, warn_if_slow
 from .reading import labels, libsvm_text, probabilities, scores
@@ -26,6 +27,8 @@ from .workers import WORTH_A_THREAD, in_threads, one_thread, threads
 __all__ = [
     "PACK",
     "WORTH_A_THREAD",
+    "ColumnSums",
+    "Columns",
     "Ending",
     "Rows",
     "SoftmaxSums",

@@ -55,14 +55,25 @@ void bind_objective(nb::module_ &m) {
             nb::gil_scoped_release release;
             return gram_descent(H.data(), size, l1, accuracy, passes, q.data(), w.data());
         });
-    def_loop(m, "column_descent",
-             {"A", "c", "bend", "q", "w", "l1", "l2", "accuracy", "passes", "delta", "t", "along"},
-             [](const auto &A, In c, In bend, In q, In w, double l1, double l2, double accuracy, std::size_t passes,
-                Out delta, Out t, Out along) {
-                 require(fits(A.n, c, bend, q, w, delta) && fits(A.d, t) && fits(1, along), mismatch);
+    def_loop(m, "column_sums", {"A", "which", "u", "h", "y", "out", "threads"},
+             [](const auto &A, Vector<const std::int64_t> which, In u, In h, Optional y, Table<double> out,
+                std::size_t threads) {
+                 const Some some{A, which.data(), which.shape(0)};
+                 require(fits(A.d, u, h) && fits(A.d, y) && fits(4, out) && out.shape(1) == some.n, mismatch);
+                 require_rows(some.which, some.n, A.n);
                  nb::gil_scoped_release release;
-                 return column_descent(A, c.data(), bend.data(), q.data(), w.data(), l1, l2, accuracy, passes,
-                                       delta.data(), t.data(), along.data());
+                 column_sums(some, u.data(), h.data(), pointer(y), out.data(), threads);
+             });
+    def_loop(m, "column_descent",
+             {"A", "which", "h", "c", "bend", "q", "w", "l1", "l2", "accuracy", "passes", "delta", "t", "along"},
+             [](const auto &A, Vector<const std::int64_t> which, In h, In c, In bend, In q, In w, double l1, double l2,
+                double accuracy, std::size_t passes, Out delta, Out t, Out along) {
+                 const Some some{A, which.data(), which.shape(0)};
+                 require(fits(some.n, c, bend, q, w, delta) && fits(A.d, h, t) && fits(1, along), mismatch);
+                 require_rows(some.which, some.n, A.n);
+                 nb::gil_scoped_release release;
+                 return column_descent(some, h.data(), c.data(), bend.data(), q.data(), w.data(), l1, l2, accuracy,
+                                       passes, delta.data(), t.data(), along.data());
              });
 }
 

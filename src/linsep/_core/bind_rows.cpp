@@ -58,6 +58,17 @@ void bind_compress(nb::module_ &m) {
         });
 }
 
+template <class T, class I>
+void bind_turn(nb::module_ &m) {
+    def(m, "turn", {"X", "start", "data", "indices", "threads"},
+        [](const Handle &X, Vector<I> start, Vector<T> data, Vector<I> indices, std::size_t threads) {
+            const auto *rows = std::get_if<Csr<T, I>>(&X.matrix);
+            require(rows && fits(rows->d + 1, start) && fits(rows->stored(), data, indices), mismatch);
+            nb::gil_scoped_release release;
+            turn(*rows, start.data(), data.data(), indices.data(), threads);
+        });
+}
+
 template <class T>
 void bind_compression(nb::module_ &m) {
     def(m, "count_entries", {"X", "start", "threads"},
@@ -68,6 +79,8 @@ void bind_compression(nb::module_ &m) {
         });
     bind_compress<T, std::int32_t>(m);
     bind_compress<T, std::int64_t>(m);
+    bind_turn<T, std::int32_t>(m);
+    bind_turn<T, std::int64_t>(m);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A dense matrix that is mostly zeros, as a sparse one.
+// A dense matrix that is mostly zeros, as a sparse one; and a sparse one by its columns.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -39,6 +39,32 @@ void compress(const Dense<T> &X, const I *start, T *data, I *indices, std::size_
             std::copy(value.begin(), value.begin() + k, data + start[i]);
             std::copy(column.begin(), column.begin() + k, indices + start[i]);
         }
+    });
+}
+
+// The columns of X as rows: those of column j begin at start[j], in the order of X's rows. Blocks of rows are counted
+// and written side by side, each to places of its own.
+template <class T, class I>
+void turn(const Csr<T, I> &X, I *start, T *data, I *indices, std::size_t threads) {
+    const std::size_t blocks = std::min<std::size_t>(threads, 1 + X.stored() / worth_a_thread);
+    std::vector<I> next(blocks * X.d, 0);
+    const auto each_entry = [&](std::size_t block, auto f) {
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i)
+            for (I k = X.start[i]; k < X.start[i + 1]; ++k) f(static_cast<I>(i), k, next[block * X.d + X.j[k]]);
+    };
+    parallel_for(blocks, threads, [&](std::size_t block) { each_entry(block, [](I, I, I &count) { ++count; }); });
+    I sum = 0;
+    for (std::size_t j = 0; j < X.d; ++j) {
+        start[j] = sum;
+        for (std::size_t block = 0; block < blocks; ++block) {
+            const I count = next[block * X.d + j];
+            next[block * X.d + j] = sum;
+            sum += count;
+        }
+    }
+    start[X.d] = sum;
+    parallel_for(blocks, threads, [&](std::size_t block) {
+        each_entry(block, [&](I i, I k, I &at) { data[at] = X.x[k], indices[at] = i, ++at; });
     });
 }
 

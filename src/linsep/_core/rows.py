@@ -7,7 +7,8 @@ of its plain twin in `reference`, which says what they mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from . import reference
 from .loading import compiled, compiled_name, kernels, kernels_for
 from .softmax import SoftmaxRows
 from .workers import IN_ONE_PIECE, threads, threads_for
+
+if TYPE_CHECKING:
+    from .columns import Columns
 
 #: How many planes the kernels step at a time.
 PACK: int = kernels.PACK
@@ -115,9 +119,12 @@ class Rows(SoftmaxRows):
             reference.gram(self.X, h, which, out)
         return out
 
-    def column_descent(self, c: FloatArray, bend: FloatArray, q: FloatArray, w: FloatArray, **how: Any) -> float:
-        """Descend along one coordinate a row, where rows stand for the columns of the data; see its twin."""
-        return float(kernels.column_descent(self._handle, c, bend, q, w, **how))
+    @cached_property
+    def turned(self) -> Columns:
+        """The same examples by their columns, made once."""
+        from .columns import Columns
+
+        return Columns.of(self)
 
     def stochastic_steps(
         self, y: FloatArray, weight: FloatArray | None, order: IntArray, eta: FloatArray, loss: Any, **state: Any

@@ -8,7 +8,15 @@ and arguments. Here the rows are a NumPy array or a SciPy CSR array as the user 
 from .dual import dual_halves, dual_pass
 from .libsvm import LibsvmText
 from .multipliers import sprung, sprung_duals, sprung_line_search
-from .objective import column_descent, conjugate_sum, evaluate, gram, gram_descent, hessian_product
+from .objective import (
+    column_descent,
+    column_sums,
+    conjugate_sum,
+    evaluate,
+    gram,
+    gram_descent,
+    hessian_product,
+)
 from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
 from .softmax import softmax_evaluate, softmax_product
@@ -24,6 +32,7 @@ __all__ = [
     "WORTH_A_THREAD",
     "LibsvmText",
     "column_descent",
+    "column_sums",
     "conjugate_sum",
     "csr",
     "dense",

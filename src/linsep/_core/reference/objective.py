@@ -114,8 +114,32 @@ def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: Floa
     return largest
 
 
+def column_sums(
+    A: Any,
+    which: IntArray,
+    u: FloatArray,
+    h: FloatArray,
+    y: FloatArray | None,
+    out: FloatArray,
+    threads: int = 1,
+) -> None:
+    """Of some columns, the rows `which` of A: Σ u x of the positive and the negative class, Σ h x and Σ h x².
+
+    Without labels all examples count as positive.
+    """
+    A, positive = A[which], np.ones(len(u), dtype=bool) if y is None else y > 0
+    for row, vector in enumerate((np.where(positive, u, 0.0), np.where(positive, 0.0, u), h)):
+        product = np.empty((A.shape[0], 1))
+        matvec(A, vector[None, :], product)
+        out[row] = product[:, 0]
+    squares = A.multiply(A).tocsr() if is_sparse(A) else A.astype(np.float64) ** 2
+    out[3] = squares @ h
+
+
 def column_descent(
     A: Any,
+    which: IntArray,
+    h: FloatArray,
     c: FloatArray,
     bend: FloatArray,
     q: FloatArray,
@@ -128,16 +152,19 @@ def column_descent(
     t: FloatArray,
     along: FloatArray,
 ) -> float:
-    """Do the same for H = A Aᵀ − c cᵀ + l2·I with the diagonal `bend`: only δ, t = Aᵀδ and `along` = c·δ change."""
+    """Descend as `gram_descent` does, for H = A diag(h) Aᵀ − c cᵀ + l2·I with the diagonal `bend`; A: its rows `which`.
+
+    Only δ, t = h ∘ Aᵀδ and `along` = c·δ change.
+    """
     largest = 0.0
     for _ in range(passes):
         largest = 0.0
         for j in np.flatnonzero(bend > 0).tolist():
-            a = dense_row(A, j)
+            a = dense_row(A, int(which[j]))
             now = w[j] + delta[j]
             change = soft_step(now, q[j] + a @ t - c[j] * along[0] + l2 * delta[j], bend[j], l1) - now
             delta[j] += change
-            t += change * a
+            t += change * h * a
             along += c[j] * change
             largest = max(largest, abs(change) * bend[j])
         if largest <= accuracy:

@@ -54,8 +54,10 @@ def _rounding(problem: Objective, w: FloatArray, b: Any, found: Bound) -> float:
     # P − D ≥ l2/2 ‖w − v/l2‖²: v cannot be far from w.
     length_v = l2 * length_w + np.sqrt(2.0 * l2 * max(found.gap, 0.0))
     sizes = abs(found.primal) + 4.0 * A * (length_w + length_v / (l2 or 1.0)) + 4.0 * a * (1.0 + largest_b)
-    # What it costs at the most to go from α all the way to 0, or from p to the labels.
-    way = A * length_w + a * (1.0 + largest_b) if problem.head.planes is None else 2.0 * abs(found.primal)
+    # What it costs at the most to go from α all the way to 0, or from p to the labels. D is concave: a share of that
+    # way costs no more than the same share of what lies between D(α) ≤ P and D(0) = −C Σ sᵢ ℓ*(0).
+    at_zero = 0.0 if problem.head.planes is not None else abs(float(problem.loss.conjugate(np.zeros(1))[0])) * C * N
+    way = 2.0 * (abs(found.primal) + at_zero)
     if l2 == 0 and l1 > 0:  # α was scaled until v fitted into its box, by a rounded factor
         sizes += 4.0 * A / l1 * way
     off = gamma(problem.n + problem.d + 40)

@@ -32,7 +32,7 @@ from ..sampling import sample_objective
 from ..workspace import Workspace
 from .newton import conjugate_gradients, dot
 from .preconditioner import FACTORED, diagonal_in_blocks
-from .proximal_models import models_at, summed
+from .proximal_models import by_columns, models_at, summed
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,12 @@ class Tuning:
     #: With this many features or fewer all of them are worked on; else the first working set has so many.
     few: int = 256
     first: int = 128
-    #: Where the steepest slope at w = 0 is `leap` times the penalty's, the run comes by way of a C that is less, by
-    #: `stronger`: slopes far from the optimum say little of which features count.
-    leap: float = 60.0
-    stronger: float = 10.0
+    #: Where the steepest slope at w = 0 is `leap` times the penalty's, the run comes by way of values of C that are
+    #: less, each by `stronger`: slopes far from the optimum say little of which features count.
+    leap: float = 12.0
+    stronger: float = 3.0
+    #: Steps at each C on that way.
+    on_the_way: int = 3
     #: Where it is so many times the penalty's there is as good as none, and the way would have no end.
     no_penalty: float = 1e30
     #: Newton steps on one working set at the most, before all features are looked at again.
@@ -53,6 +55,15 @@ class Tuning:
     #: The slopes of a model are made so exact at first, each time so much more, and at last: passes over the model
     #: against Newton steps.
     accuracy: tuple[float, float, float] = (0.1, 0.3, 1e-3)
+    #: A model left as a product is gone over so often at first. As often again, the next one, if the step did what its
+    #: model said, which is that it lowered P by this share of what its slope promises; else half as often.
+    passes: int = 4
+    most_passes: int = 1000
+    promised: float = 0.4
+    #: Where it did not, curvatures are taken this share of the way to those of a parabola above the loss, and so many
+    #: times that share after the next such step; a step that did makes it less by the same factor squared.
+    caution: float = 0.25
+    more_cautious: float = 2.0
     #: Of the fall that a step's slope promises, it must make this share (Armijo).
     armijo: float = 1e-4
     #: The last steps lower P by less than its rounding error, and the gap still by much.
@@ -118,7 +129,10 @@ class _Run(GapRun):
         self.whole = self.resident or problem.d <= self.most
         self.accuracy = TUNED.accuracy[0]
         self.alive = np.ones(problem.d, dtype=bool)
-        self.reach: FloatArray | None = None  # how far each slope can move, for a gap of one
+        # Whether the last step did what its model said; how cautious the next model is, and how exact.
+        self.trusted, self.caution, self.model_passes = True, 0.0, TUNED.passes
+        self.squares: FloatArray | None = None  # Σ s x² of each feature
+        self.rough = False  # whether only where the run has come to counts
 
     def result(self, start: Start | None) -> Result:
         """Solve on one working set after the other until the gap of the whole problem is proven small."""
@@ -134,6 +148,8 @@ class _Run(GapRun):
                 self.end_if_proven(proof)
                 self.end_if_exhausted(self.k)
                 point = self._improve(point, proof)
+        if self.rough and self.resident:
+            return self.outcome(self.w, self.b, self.k, None, converged=False)
         if best is None and not self.resident:
             return self.outcome(self.w, self.b, self.k, None)
         point, proof = self._last(best)
@@ -171,17 +187,32 @@ class _Run(GapRun):
             self.w, self.b = start.w.astype(np.float64), start.b if problem.fit_intercept else problem.zeros()[1]
         elif self.resident:
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
-            gradient = np.abs(self._evaluate().smooth_gradient[: problem.d])
-            if TUNED.leap < float(gradient.max(initial=0.0)) / problem.penalty.l1 < TUNED.no_penalty:
-                self._come_from(replace(problem, C=problem.C / TUNED.stronger), tol=0.1, max_iter=50)
+            for C in self._weaker():
+                self._come_from(replace(problem, C=C), Start(self.w, self.b), tol=0.1, max_iter=TUNED.on_the_way)
         else:
             part = sample_objective(problem, self.seed)
             if part is not None:
-                self._come_from(part, tol=1e-3, max_iter=30)
+                self._come_from(part, None, tol=1e-3, max_iter=30)
 
-    def _come_from(self, other: Objective, tol: float, max_iter: int) -> None:
-        found = ProximalNewton(tol, max_iter).solve(other)
-        self.w, self.b = found.w, found.b
+    def _weaker(self) -> list[float]:
+        """Return the values of C that the run comes by, ascending."""
+        problem = self.problem
+        gradient = np.abs(self._evaluate().smooth_gradient[: problem.d])
+        steep, way = float(gradient.max(initial=0.0)) / problem.penalty.l1, list[float]()
+        if steep >= TUNED.no_penalty:
+            return []
+        while steep > TUNED.leap:
+            steep /= TUNED.stronger
+            way.append(problem.C / TUNED.stronger ** (len(way) + 1))
+        return way[::-1]
+
+    def _come_from(self, other: Objective, start: Start | None, tol: float, max_iter: int) -> None:
+        """Go to where a few steps on another objective lead."""
+        run = _Run(ProximalNewton(tol, max_iter), other, self.seed, None, None)
+        run.squares, run.rough = self.squares, True
+        found = run.result(start)
+        self.w, self.b = (run.w, run.b) if self.resident else (found.w, found.b)
+        self.caution, self.model_passes, self.squares = run.caution, run.model_passes, run.squares
 
     # -- working sets ------------------------------------------------------------------------------------------------
 
@@ -192,7 +223,7 @@ class _Run(GapRun):
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.d
-        part = self.problem if whole else self.problem.columns(chosen)
+        part = self._part(chosen)
         # A set that leaves features out need not be solved further than these may be wrong.
         goal = self.method.tol if whole else max(0.5 * self.method.tol, 0.2 * proof.relative_gap)
         steps = self._steps(part, self.w[chosen], self.b, goal, point if whole and not self.resident else None)
@@ -277,6 +308,14 @@ class _Run(GapRun):
             t *= 0.5
         return None
 
+    def _part(self, chosen: IntArray) -> Objective:
+        """Return the problem on these features alone: by columns, if its models are."""
+        problem, whole = self.problem, len(chosen) == self.problem.d
+        if self.resident and problem.head.planes is None and problem.rows.is_sparse and by_columns(problem.rows):
+            columns = problem.rows.turned
+            return problem.with_rows(columns if whole else columns.columns(chosen))  # type: ignore[arg-type]
+        return problem if whole else problem.columns(chosen)
+
     def _screen(self, point: Any, proof: Bound) -> None:
         """Drop the features that are zero at the optimum for certain.
 
@@ -286,10 +325,11 @@ class _Run(GapRun):
         problem, L = self.problem, self.problem.head.max_curvature
         if not np.isfinite(L) or problem.d <= TUNED.few or not self.resident:
             return
-        if self.reach is None:
-            self.reach = np.sqrt(2.0 * L * problem.weight_of_loss * problem.rows.square_rmatvec(problem.s))
-        slopes = _largest(np.abs(point.dual[0]))
-        self.alive &= slopes + np.sqrt(max(proof.gap, 0.0)) * self.reach * (1 + 1e-9) >= problem.penalty.l1
+        if self.squares is None:
+            rows = problem.rows
+            self.squares = rows.turned.moments(problem.s)[1] if rows.is_sparse else rows.square_rmatvec(problem.s)
+        reach = np.sqrt(2.0 * L * problem.weight_of_loss * max(proof.gap, 0.0) * self.squares) * (1 + 1e-9)
+        self.alive &= _largest(np.abs(point.dual[0])) + reach >= problem.penalty.l1
 
     def _working_set(self, point: Any) -> IntArray:
         """Return the features that are not zero, and as many that press hardest against the box, ascending."""
@@ -315,14 +355,26 @@ class _Run(GapRun):
             without = 0 if proof.gap < least or proof.primal < lowest * (1 - TUNED.noise) else without + 1
             least, lowest = min(least, proof.gap), min(lowest, proof.primal)
             new = None
-            for minimise, shortest in models_at(point):
-                new = self._line_search(point, minimise(accuracy), shortest)
+            for minimise, shortest in models_at(point, self.caution):
+                new = self._line_search(point, minimise(accuracy, self.model_passes), shortest)
                 if new is not None:
                     break
+                self.caution = 1.0
+            self._adapt()
             if new is None or without > TUNED.without:
                 raise no_step_lowers("gap")
             point, accuracy = new, max(TUNED.accuracy[2], TUNED.accuracy[1] * accuracy)
             yield point
+
+    def _adapt(self) -> None:
+        """Make the next model as exact, and as cautious, as the last one has earned."""
+        if not self.trusted:
+            self.caution = min(1.0, max(TUNED.caution, TUNED.more_cautious * self.caution))
+            self.model_passes = max(TUNED.passes, self.model_passes // 2)
+            return
+        self.caution /= TUNED.more_cautious**2
+        if self.caution < TUNED.caution / TUNED.more_cautious:
+            self.caution, self.model_passes = 0.0, min(TUNED.most_passes, 2 * self.model_passes)
 
     def _line_search(self, point: Any, step: FloatArray, shortest: float) -> Any:
         """Return the first point along a model's step, halving it, that lowers P enough; None if none does."""
@@ -335,6 +387,7 @@ class _Run(GapRun):
         while t > shortest:
             new = self._along(point, step, t)
             if new.objective <= point.objective + TUNED.armijo * t * slope + noise:
+                self.trusted = t == 1.0 and point.objective - new.objective >= -TUNED.promised * slope
                 return new
             t *= 0.5
         return None

@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import blas
 
-from ..._core import Rows, gram_descent
+from ..._core import Columns, ColumnSums, Rows, gram_descent
 from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...objective.points import MarginPoint, SoftmaxPoint
@@ -48,36 +47,55 @@ class Tuning:
 TUNED = Tuning()
 
 
-#: Gives the step, with slopes off by a share of what they are off by now.
-Minimise = Callable[[float], FloatArray]
+#: Gives the step, with slopes off by a share of what they are off by now, or after so many passes.
+Minimise = Callable[[float, int], FloatArray]
 
 
-def models_at(point: Any) -> list[tuple[Minimise, float]]:
+def models_at(point: Any, caution: float = 0.0) -> list[tuple[Minimise, float]]:
     """Return what to try at a point, one after the other: how a model is minimised, and the shortest step to take then.
 
-    Where the curvature at the point says little of what comes, that of the steepest parabola above the losses does.
+    Where the curvature at the point says little of what comes, a parabola above the loss does: one that touches it
+    at z and, for a loss that is even but for its slope, at −z; at last the steepest of all. `caution` says which share
+    of the way to the former is gone at once.
     """
     problem, steepest = point.problem, point.problem.head.max_curvature
     if problem.examples.resident is None:
         return [(partial(summed, problem, point.gram, point.w, point.smooth_gradient), 1e-8)]
     if problem.head.planes is not None:
         return [(partial(_classes, point, p), 1e-8) for p in (point.p, None)]
-    h = problem.weight_of_loss * point.sums.h
+    h, known = problem.weight_of_loss * point.sums.h, None
+    if isinstance(point.sums, ColumnSums):
+        known = problem.weight_of_loss * point.sums.moments
     if not np.isfinite(steepest):
-        return [(partial(_plane, point, h), 1e-12)]
-    above = (partial(_plane, point, problem.weight_of_loss * steepest * problem.s), 1e-12)
-    return [(partial(_plane, point, h), 1e-4), above] if h.any() else [above]
+        return [(partial(_plane, point, h, known), 1e-12)]
+    above = (partial(_plane, point, problem.weight_of_loss * steepest * problem.s, None), 1e-12)
+    if not h.any():
+        return [above]
+    wider = partial(_wider, point, h)
+    first = partial(_plane, point, h, known) if caution == 0 else partial(wider, caution)
+    return [(first, 0.2), *([(partial(wider, 1.0), 0.2)] if caution < 1 else []), above]
 
 
-def _plane(point: MarginPoint, h: FloatArray, accuracy: float) -> FloatArray:
+def _wider(point: MarginPoint, h: FloatArray, share: float, accuracy: float, passes: int) -> FloatArray:
+    """Minimise the model whose curvatures lie that share of the way from h to those of a parabola above the loss."""
+    problem = point.problem
+    z = np.abs(problem.agreements(point.w, point.b))
+    rise = problem.loss.slope(z) - problem.loss.slope(-z)
+    across = problem.weight_of_loss * problem.s * rise / np.maximum(2.0 * z, 1e-8)
+    return _plane(point, h + share * np.maximum(np.where(z > 1e-8, across, h) - h, 0.0), None, accuracy, passes)
+
+
+def _plane(point: MarginPoint, h: FloatArray, moments: FloatArray | None, accuracy: float, passes: int) -> FloatArray:
     """Minimise the model of one plane with the rows in memory, from curvatures h."""
     problem, g = point.problem, point.smooth_gradient
     q, q_b = problem.split(g)
-    _, step, step_b = _Centred(problem, h).minimise(point.w, q, q_b, accuracy)
+    _, step, step_b = _Centred(problem, h, moments).minimise(point.w, q, q_b, accuracy, passes)
     return problem.join(step, step_b)
 
 
-def summed(problem: Objective, gram: FloatArray, w: FloatArray, g: FloatArray, accuracy: float) -> FloatArray:
+def summed(
+    problem: Objective, gram: FloatArray, w: FloatArray, g: FloatArray, accuracy: float, passes: int = 1000
+) -> FloatArray:
     """Minimise the model of examples elsewhere, of one plane or several, whose Hessian a pass has added up.
 
     The intercepts are eliminated, then it is coordinate descent on the weights.
@@ -92,43 +110,54 @@ def summed(problem: Objective, gram: FloatArray, w: FloatArray, g: FloatArray, a
         inner = inner - H[:size, size:] @ across[:, :size]
         q -= H[:size, size:] @ across[:, size]
     model = _ByGram(np.ascontiguousarray(inner), 1e-14 * np.diag(H)[:size], problem.penalty)
-    step = model.minimise(w.reshape(-1), q, accuracy)
+    step = model.minimise(w.reshape(-1), q, accuracy, passes)
     if across is not None:
         step = np.append(step, -across[:, size] - across[:, :size] @ step)
     return step.reshape(g.shape)
 
 
-def _classes(point: SoftmaxPoint, p: FloatArray | None, accuracy: float) -> FloatArray:
+def _classes(point: SoftmaxPoint, p: FloatArray | None, accuracy: float, passes: int) -> FloatArray:
     return _Classes(point, p).minimise(accuracy)
 
 
 class _Centred:
-    """The model of one plane, or of one of several, with the rows in memory: its intercept is eliminated."""
+    """The model of one plane, or of one of several, with the rows in memory: its intercept is eliminated.
 
-    def __init__(self, problem: Objective, h: FloatArray) -> None:
-        self.total, self.l1 = float(h.sum()), problem.penalty.l1
+    `moments`: Σ h x and Σ h x² of the columns, where they are known.
+    """
+
+    def __init__(self, problem: Objective, h: FloatArray, moments: FloatArray | None = None) -> None:
+        rows, penalty = problem.rows, problem.penalty
+        self.total, self.l1 = float(h.sum()), penalty.l1
         self.centred = problem.fit_intercept and self.total > 0
-        self.centre = problem.rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.d)
-        self.quadratic = quadratic_model(problem.rows, problem.penalty, h, self.centre)
+        self.quadratic: _ByGram | _ByColumns
+        if by_columns(rows):
+            columns = rows if isinstance(rows, Columns) else rows.turned
+            first, second = columns.moments(h) if moments is None else moments
+            self.centre = first / self.total if self.centred else np.zeros(problem.d)
+            self.quadratic = _ByColumns(columns, penalty, h, self.centre, second)
+        else:
+            self.centre = rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.d)
+            H, nudge = _centred_gram(rows, h, self.centre)
+            # A nudge where nothing bends, as large as the rounding that may have made it so.
+            self.quadratic = _ByGram(H, nudge * (np.einsum("jj->j", H) + self.total * self.centre**2), penalty)
 
-    def minimise(self, w: FloatArray, q: FloatArray, q_b: float, accuracy: float) -> tuple[float, FloatArray, float]:
+    def minimise(
+        self, w: FloatArray, q: FloatArray, q_b: float, accuracy: float, passes: int = 1000
+    ) -> tuple[float, FloatArray, float]:
         """Return by how much the slopes are off at w, and the step from there."""
         slope_b = q_b / self.total if self.centred else 0.0
         q = q - slope_b * self.total * self.centre
         off = max(violation(q, w, self.quadratic.bend, self.l1), abs(q_b) * self.centred)
         if off == 0:
             return 0.0, np.zeros_like(w), 0.0
-        step = self.quadratic.minimise(w, q, accuracy)
+        step = self.quadratic.minimise(w, q, accuracy, passes)
         return off, step, -slope_b - float(self.centre @ step)
 
 
-def quadratic_model(rows: Rows, penalty: Penalty, h: FloatArray, centre: FloatArray) -> _ByGram | _ByColumns:
-    """Return q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ with H = l2·I + Σ hᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ, to be minimised for any w and q."""
-    if rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram):
-        return _ByColumns(rows, penalty, h, centre)
-    H, nudge = _centred_gram(rows, h, centre)
-    # A nudge where nothing bends, as large as the rounding that may have made it so.
-    return _ByGram(H, nudge * (np.einsum("jj->j", H) + h.sum() * centre**2), penalty)
+def by_columns(rows: Any) -> bool:
+    """Whether the model on these rows is left a product: where H would be more work than it saves."""
+    return isinstance(rows, Columns) or rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram)
 
 
 def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
@@ -146,7 +175,7 @@ class _ByGram:
         self.bend += nudge + np.finfo(float).tiny
         self.bend += penalty.l2
 
-    def minimise(self, start: FloatArray, q: FloatArray, accuracy: float) -> FloatArray:
+    def minimise(self, start: FloatArray, q: FloatArray, accuracy: float, passes: int) -> FloatArray:
         """Return δ. Where coordinate descent is slow, the support's own minimum is tried between its passes."""
         w, q = start.copy(), q.copy()
         accuracy *= violation(q, w, self.bend, self.l1)
@@ -195,35 +224,25 @@ def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatA
 
 
 class _ByColumns:
-    """The model with H = A Aᵀ − c cᵀ + l2·I left as a product: A holds the features times √h, one a row."""
+    """The model with H = A diag(h) Aᵀ − c cᵀ + l2·I left as a product: A holds the features, one a row."""
 
-    def __init__(self, rows: Rows, penalty: Penalty, h: FloatArray, centre: FloatArray) -> None:
-        self.penalty = penalty
-        self.A = _scaled_columns(rows, np.sqrt(h))
+    def __init__(
+        self, columns: Columns, penalty: Penalty, h: FloatArray, centre: FloatArray, lengths: FloatArray
+    ) -> None:
+        self.columns, self.penalty, self.h = columns, penalty, h
         self.c = np.sqrt(h.sum()) * centre
-        lengths = self.A.squared_norms()
         self.bend = np.maximum(lengths - self.c**2, 0.0) + 1e-14 * lengths + np.finfo(float).tiny + self.penalty.l2
 
-    def minimise(self, w: FloatArray, q: FloatArray, accuracy: float) -> FloatArray:
+    def minimise(self, w: FloatArray, q: FloatArray, accuracy: float, passes: int) -> FloatArray:
         l1, l2 = self.penalty.l1, self.penalty.l2
         accuracy *= violation(q, w, self.bend, l1)
         delta = np.zeros_like(w)
-        changing = dict(delta=delta, t=np.zeros(self.A.d), along=np.zeros(1))
-        for _ in range(50):  # in between Python hears of Ctrl-C
-            how = dict(l1=l1, l2=l2, accuracy=accuracy, passes=20)
-            if self.A.column_descent(self.c, self.bend, q, w, **how, **changing) <= accuracy:
+        changing = dict(delta=delta, t=np.zeros(self.columns.n), along=np.zeros(1))
+        for some in range(0, passes, 20):  # in between Python hears of Ctrl-C
+            how = dict(l1=l1, l2=l2, accuracy=accuracy, passes=min(20, passes - some))
+            if self.columns.descent(self.h, self.c, self.bend, q, w, **how, **changing) <= accuracy:
                 break
         return delta
-
-
-def _scaled_columns(rows: Rows, root: FloatArray) -> Rows:
-    """Return the features as rows, each example's entry times its root."""
-    if not rows.is_sparse:
-        return Rows(np.ascontiguousarray(rows.X.T) * root.astype(rows.X.dtype))
-    columns = rows.X.tocsc()
-    data = columns.data * root[columns.indices].astype(columns.dtype)
-    turned = (data, columns.indices, columns.indptr)
-    return Rows(sparse.csr_array(turned, shape=(rows.d, rows.n)), tidy=True)
 
 
 # -- several classes --------------------------------------------------------------------------------------------------
