@@ -143,22 +143,21 @@ def test_sparse_columns_worked_on_by_themselves_lead_to_the_optimum_of_a_cone_pr
     assert result.proof.primal == pytest.approx(best, rel=1e-6)
 
 
-@pytest.mark.parametrize("C", [100.0, 1e4])
-def test_steps_that_go_too_far_make_the_next_model_cautious_instead_of_the_step_short(C, monkeypatch):
+@every_loss
+@pytest.mark.parametrize("size", [0.1, 10.0, 1000.0])
+def test_from_anywhere_the_cautious_model_needs_no_shorter_step(loss, size):
     # Far-off examples bend the objective by next to nothing where they are, and by much on the way to where they go.
-    points = 0
-    along = proximal_newton._Run._along
-
-    def counted(*told):
-        nonlocal points
-        points += 1
-        return along(*told)
-
-    monkeypatch.setattr(proximal_newton._Run, "_along", counted)
-    X, y = text(n=400, d=2000, seed=1)
-    result = ProximalNewton(tol=1e-6).solve(Problem(Rows(X), y, losses.get("logistic"), L1(), C))
-    assert result.converged
-    assert points <= 100, f"{points} points were looked at along {result.n_iter} steps"
+    X, y = text(n=100, d=400, seed=1)
+    it = Problem(Rows(X).turned, y, losses.get(loss), L1(), 30.0)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        point = it.evaluate(size * rng.standard_normal(400), size, split=True, curvature=True)
+        cautious = proximal_models.models_at(point, caution=1.0)[0][0]
+        w, b = it.split(cautious(1e-6, 1000))
+        gain = point.objective - it.evaluate(point.w + w, point.b + b, gradient=False).objective
+        grown = np.abs(point.w + w).sum() - np.abs(point.w).sum()
+        promised = -(point.smooth_gradient @ np.append(w, b) + grown)
+        assert gain >= 0.499 * promised > 0
 
 
 @functools.cache
