@@ -210,9 +210,10 @@ class _Run(GapRun):
         """Go to where a few steps on another objective lead."""
         run = _Run(ProximalNewton(tol, max_iter), other, self.seed, None, None)
         run.squares, run.rough = self.squares, True
-        found = run.result(start)
-        self.w, self.b = (run.w, run.b) if self.resident else (found.w, found.b)
-        self.caution, self.model_passes, self.squares = run.caution, run.model_passes, run.squares
+        run.result(start)
+        self.w, self.b = run.w, run.b
+        if self.resident:  # the same examples
+            self.caution, self.model_passes, self.squares = run.caution, run.model_passes, run.squares
 
     # -- working sets ------------------------------------------------------------------------------------------------
 
