@@ -194,6 +194,19 @@ def test_columns_by_other_names_are_refused():
 # --- what is said besides
 
 
+@pytest.mark.parametrize(
+    ("model", "listed"),
+    [(SGDClassifier("logistic", random_state=0), True), (Perceptron(), True), (LogisticRegression(), False)],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_tol_that_is_no_gap_is_said_not_to_be_checked(model, listed, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    save(model.fit(X, X[:, 0] > 0), tmp_path / "model.json")
+    outcome = verify(tmp_path / "model.json", X, X[:, 0] > 0)
+    assert outcome
+    assert ("tol" in outcome.unchecked) == listed == ("tol" not in outcome.covered)
+
+
 REPORTED = {
     "n_iter_": 7,
     "mistakes_": 1,

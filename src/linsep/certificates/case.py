@@ -90,7 +90,9 @@ class Case:
     @property
     def covered(self) -> tuple[str, ...]:
         """The attributes and parameters that any sentence is about."""
-        stated = [name for name in STATED if hasattr(self.model, name)]
+        # A model with a rule of its own has no `tol` that a gap could be compared with.
+        own = ("tol",) if self.model._own_rule else ()
+        stated = [name for name in STATED if hasattr(self.model, name) and name not in own]
         has_names = self.examples.names is not None and hasattr(self.model, "feature_names_in_")
         return (*GIVEN, *stated, *(["feature_names_in_"] if has_names else []))
 

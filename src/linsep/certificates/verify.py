@@ -120,8 +120,8 @@ def unchecked_of(model: Any, covered: tuple[str, ...] | None = None) -> tuple[st
     """
     if covered is None:  # what proofs of these kinds can cover
         kinds = [PROOFS[kind] for kind in model._kinds_of_proof()]
-        confirmed = {name for kind in kinds for name in kind.confirms} - ({"converged_"} if model._own_rule else set())
-        covered = (*GIVEN, *STATED, *confirmed)
+        own = {"converged_", "tol"} if model._own_rule else set()
+        covered = (*GIVEN, *({*STATED, *(name for kind in kinds for name in kind.confirms)} - own))
     public = [name for name in vars(model) if not name.startswith("_")]
     held = [proof.attribute for proof in model._proofs if proof.attribute]
     attributes = sorted(name for name in [*public, *held] if name.endswith("_"))
