@@ -91,10 +91,10 @@ def progress(*words: object) -> None:
 
 
 def objective(case: Case, X: Any, y: np.ndarray, w: np.ndarray, b: float) -> float:
-    """½‖w‖² + Σ ℓ(z) in float64, the same for every solver."""
+    """½‖w‖² (or ‖w‖₁) + Σ ℓ(z) in float64, the same for every solver."""
     z = y * (X @ w + b)
-    losses = np.logaddexp(0.0, -z) if case.loss == "logistic" else np.maximum(0.0, 1.0 - z)
-    return float(0.5 * w @ w + losses.sum())
+    losses = np.maximum(0.0, 1.0 - z) if case.loss == "hinge" else np.logaddexp(0.0, -z)
+    return float((np.abs(w).sum() if case.loss == "l1" else 0.5 * w @ w) + losses.sum())
 
 
 def few_rows(X: Any, y: np.ndarray, each: int = 100) -> tuple[Any, np.ndarray]:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from contest import Limits, contest, progress
 from peers import Case, solvers
 
-PACKAGES = ("linsep", "scikit-learn", "liblinear-official", "snapml", "glum", "skglm", "numpy", "scipy")
+PACKAGES = ("linsep", "scikit-learn", "liblinear-official", "snapml", "glum", "skglm", "celer", "numpy", "scipy")
 SMALL = "breast-cancer"  # as small as this, memory is what libraries take, and only scikit-learn is a match
 
 
@@ -46,7 +46,7 @@ def race_problem(
     X, y = getattr(datasets, loader)(args.data)
     path = folder / "data"
     joblib.dump((X, np.where(y == y.max(), 1.0, -1.0)), path)
-    cases = [Case(name, loss, intercept and loss == "logistic", *X.shape, sp.issparse(X)) for loss in args.losses]
+    cases = [Case(name, loss, intercept and loss != "hinge", *X.shape, sp.issparse(X)) for loss in args.losses]
     del X, y
     for case in cases:
         optimum, scores = contest(case, entrants(case, args.peers), path, limits)

@@ -1,4 +1,4 @@
-"""The solvers of the race: one adapter each, all minimising ½‖w‖² + Σ ℓ(y(w·x + b)), which is C = 1.
+"""The solvers of the race: one adapter each, all minimising ½‖w‖² + Σ ℓ(y(w·x + b)), or ‖w‖₁ in its place: C = 1.
 
 A solver that minimises the mean of the losses gets its penalty divided by the number of rows.
 Packages are imported when a solver is built, so that one that is not installed is only missing.
@@ -65,6 +65,8 @@ def plane(estimator: Any) -> tuple[np.ndarray, float]:
 def linsep(case: Case, tol: float) -> Any:
     import linsep
 
+    if case.loss == "l1":
+        return linsep.LogisticRegression(penalty="l1", C=1.0, tol=tol, fit_intercept=case.intercept)
     if case.loss == "logistic":
         return linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=case.intercept)
     return linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept)
@@ -223,6 +225,59 @@ def skglm_hinge(case: Case, tol: float) -> Any:
     return LinearSVC(C=1.0, tol=tol, max_iter=10_000, fit_intercept=False)
 
 
+# L1
+
+
+def sklearn_l1(solver: str) -> Callable[[Case, float], Any]:
+    def build(case: Case, tol: float) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        common = dict(C=1.0, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
+        return LogisticRegression(l1_ratio=1, **common)
+
+    return build
+
+
+class SkglmL1:
+    """skglm's proximal Newton with working sets, compiled before it is timed."""
+
+    def __init__(self, alpha: float, tol: float, intercept: bool) -> None:
+        self.alpha, self.tol, self.intercept = alpha, tol, intercept
+
+    def fit(self, X: Any, y: np.ndarray) -> SkglmL1:
+        """Minimise the mean of the losses and α‖w‖₁."""
+        from skglm.datafits import Logistic
+        from skglm.penalties import L1
+        from skglm.solvers import ProxNewton
+
+        solver = ProxNewton(tol=self.tol, max_iter=1_000, fit_intercept=self.intercept)
+        w = solver.solve(X, y, Logistic(), L1(self.alpha))[0]
+        self.coef_, self.intercept_ = w[: X.shape[1]], w[X.shape[1] :]
+        return self
+
+
+def skglm_l1(case: Case, tol: float) -> Any:
+    return SkglmL1(1.0 / case.rows, tol, case.intercept)
+
+
+def by_columns(X: Any, y: np.ndarray) -> tuple[Any, ...]:
+    """Copy the data into the order that solvers by coordinates need: timed apart, and reported apart."""
+    return X.tocsc() if hasattr(X, "tocsc") else np.asfortranarray(X), y
+
+
+def celer_l1(case: Case, tol: float) -> Any:
+    from celer import LogisticRegression
+
+    return LogisticRegression(C=1.0, tol=tol, max_iter=1_000)
+
+
+def glum_l1(case: Case, tol: float) -> Any:
+    from glum import GeneralizedLinearRegressor
+
+    options = dict(solver="irls-cd", gradient_tol=tol, fit_intercept=case.intercept, max_iter=FOREVER)
+    return GeneralizedLinearRegressor(family="binomial", alpha=1.0 / case.rows, l1_ratio=1, **options)
+
+
 # who runs where
 
 
@@ -241,6 +296,18 @@ def logistic_plain(case: Case) -> bool:
 
 def hinge_plain(case: Case) -> bool:
     return case.loss == "hinge" and not case.intercept
+
+
+def l1(case: Case) -> bool:
+    return case.loss == "l1"
+
+
+def l1_plain(case: Case) -> bool:
+    return l1(case) and not case.intercept
+
+
+def l1_narrow(case: Case) -> bool:
+    return l1(case) and case.columns <= FACTORISABLE
 
 
 LINSEP = Peer("linsep", lambda case: True, linsep)
@@ -265,6 +332,12 @@ PEERS = [
     Peer("skglm lbfgs", logistic_plain, skglm_lbfgs),
     Peer("skglm newton", logistic, skglm_newton),
     Peer("skglm LinearSVC", hinge_plain, skglm_hinge),
+    Peer("liblinear -s 6", l1, liblinear(6), liblinear_problem),
+    Peer("sklearn liblinear l1", l1_plain, sklearn_l1("liblinear")),
+    Peer("sklearn saga l1", l1, sklearn_l1("saga")),
+    Peer("skglm l1", l1, skglm_l1, by_columns),
+    Peer("celer l1", l1_plain, celer_l1, by_columns),
+    Peer("glum l1", l1_narrow, glum_l1, zero_one),
 ]
 
 

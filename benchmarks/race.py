@@ -1,6 +1,6 @@
 """The race: linsep and its peers side by side, as ratios. One command does it all.
 
-    python benchmarks/race.py --data FOLDER [--problems a9a ijcnn1] [--losses logistic hinge] [--quick]
+    python benchmarks/race.py --data FOLDER [--problems a9a ijcnn1] [--losses logistic hinge l1] [--quick]
 
 It makes an environment of its own, installs linsep and the peers there, runs everything, prints the ratios and
 writes race.txt, race.json and race.png to benchmarks/out. Progress goes to standard error.
@@ -27,6 +27,11 @@ PROBLEMS = {
     "mnist37": ("mnist_3_vs_7", True),
     "parity": ("mnist_parity", True),
     "breast-cancer": ("breast_cancer", True),
+    "reviews": ("made_reviews", False),
+    "sms": ("sms", False),
+    "w8a": ("w8a", False),
+    "madelon": ("madelon", True),
+    "spambase": ("spambase", True),
 }
 QUICK = ["a9a", "ijcnn1", "20news", "breast-cancer"]
 
@@ -35,7 +40,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the data sets")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, help="default: all; with --quick the small ones")
-    parser.add_argument("--losses", nargs="+", choices=["logistic", "hinge"], default=["logistic", "hinge"])
+    parser.add_argument("--losses", nargs="+", choices=["logistic", "hinge", "l1"], default=["logistic", "hinge", "l1"])
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
     parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from linsep import LinearClassifier, LinearSVC
 from linsep._core import Rows
@@ -146,3 +146,12 @@ def test_from_the_disk_where_there_is_room_for_vectors_and_else_refused_by_name(
     blocks.holds = 3.0
     with pytest.raises(ValueError, match="'interior_point' needs room in memory for some 32 numbers of every row, not"):
         minimise(Objective(blocks, Margin(Hinge()), L1(), 1.0), Automatic())
+
+
+def test_fewer_rows_than_columns_end_at_the_optimum_that_highs_finds():
+    X, y = make_classification(120, 700, n_informative=10, flip_y=0.05, random_state=3)
+    model = LinearSVC(penalty="l1", loss="hinge", C=1.0, tol=1e-6).fit(X, y)
+    best, used = by_highs(X, np.where(y > 0, 1.0, -1.0), 1.0)
+    assert model.converged_
+    assert model.certificate_.primal == pytest.approx(best, rel=2e-6)
+    assert np.count_nonzero(model.coef_) == used
