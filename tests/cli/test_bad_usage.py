@@ -24,7 +24,10 @@ from customers import customers
         (["fit", "train.csv", "--target", "bought", "--C", "-1"], "--C -1 is not possible"),
         (["fit", "train.csv", "--target", "bought", "--text", "nope"], "no column 'nope'"),
         (["fit", "train.csv", "--target", "bought", "--ignore", "bought"], "is the target"),
-        (["fit", "one.csv", "--target", "y"], "only 1 in 3 rows; a classifier needs examples of at least two classes"),
+        (
+            ["fit", "one.csv", "--target", "y"],
+            "all of its 3 rows are 1; a classifier needs examples of at least two classes",
+        ),
         (["predict", "model.json", "one.csv"], "no column 'age', which the model needs; it has x, y"),
         (["predict", "train.csv", "train.csv"], "train.csv"),
         (["fit", "train.csv", "--target"], "--target"),

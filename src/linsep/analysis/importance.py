@@ -29,13 +29,16 @@ class Importance:
     columns: dict[str, FloatArray]  # of each column of the file with several features, the importance in each plane
 
     def of_features(self, coef: FloatArray) -> FloatArray:
-        """Return the importance of each feature in each plane."""
-        return np.asarray(np.abs(coef) * self.spread)
+        """Return the importance of each feature in each plane; infinite where a coefficient is."""
+        return np.asarray(np.abs(coef) * np.where(np.isinf(coef), 1.0, self.spread))
 
     def of_columns(self, coef: FloatArray, origins: Sequence[str]) -> dict[str, FloatArray]:
         """Return the importance of each column in each plane; the features of a column have its name as origin."""
         single = self.of_features(coef)
-        return {name: self.columns.get(name, single[:, j]) for j, name in reversed(list(enumerate(origins)))}
+        found = {name: self.columns.get(name, single[:, j]) for j, name in reversed(list(enumerate(origins)))}
+        for j in np.flatnonzero(np.isinf(single).any(axis=0)).tolist():  # what a column adds with it is infinite, too
+            found[origins[j]] = np.where(np.isinf(single[:, j]), np.inf, found[origins[j]])
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON, in few digits."""

@@ -137,7 +137,7 @@ def _explain(error: Exception) -> str:
             f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
         )
     if isinstance(error, OSError | ValueError):
-        return _in_options(str(error))
+        return _in_options(for_commands(error))
     if type(error).__module__.startswith("cyclopts"):
         said = " ".join(str(error).split())
         if "--data requires an argument" in said:  # a list such as --category a b takes all words to the next option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import READING, Json, Labels, Model, Output, Reading, Source, ready
+from .options import READING, Json, Labels, Model, Output, Reading, Several, Source, ready
 from .speech import Waiting, note, print_json, show
 
 
@@ -15,7 +15,7 @@ def predict(
     *,
     output: Output | None = None,
     proba: bool = False,
-    keep: tuple[str, ...] = (),
+    keep: Several = (),
     reading: Reading = READING,
     json: bool = False,
 ) -> int:
@@ -30,7 +30,7 @@ def predict(
     proba
         Add one column probability_<class> for each class.
     keep
-        Columns of the file to carry through beside the predictions, such as id,name; by name or number.
+        Columns of the file to carry through beside the predictions, one or several: --keep id name; by name or number.
     json
         Print how many rows were written where for a program; this takes -o.
     """
@@ -74,7 +74,7 @@ def evaluate(
     from ..workflows.evaluating import evaluation_record, evaluation_text, weights_of
     from ..workflows.gaps import Gaps
     from ..workflows.holding_out import unseen_rows, weighing_of
-    from ..workflows.labels import check_labels
+    from ..workflows.labels import check_known, check_labels
     from ..workflows.preparation import encoded
 
     found = _read(model)
@@ -82,6 +82,7 @@ def evaluate(
         asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
         examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+        check_known(examples, found.model.classes_)
         examples, known = unseen_rows(found, examples)
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)

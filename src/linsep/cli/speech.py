@@ -26,6 +26,7 @@ PHRASES = (
     (r"\b(?:use|give) a finite C\b", "give a finite --C"),
     (r"\bpenalty='l2'", "--l1-ratio 0"),
     (r"\bnot tol=", "not the --tol "),
+    (r"\bsample_weight \(times class_weight\) is zero for all examples", "every row has the weight 0"),
 )
 
 

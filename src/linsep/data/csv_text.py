@@ -171,7 +171,9 @@ def _is_quoted(text: str, delimiter: str) -> bool:
 
 
 def _all_spaced(rows: list[list[str]]) -> bool:
-    cells = [cell for row in rows[:100] for cell in row[1:] if cell]
+    """Whether a space follows each delimiter; a first line that names the columns may have been added without any."""
+    tight = len(rows) > 1 and not any(cell.startswith(" ") for cell in rows[0])
+    cells = [cell for row in rows[tight:100] for cell in row[1:] if cell]
     return bool(cells) and all(cell.startswith(" ") for cell in cells)
 
 

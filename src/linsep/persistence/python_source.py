@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from ..data.encoding import moment_pattern, number_pattern
+from ..data.encoding import MONTHS, moment_pattern, number_pattern
 from .terms import Model, model_terms
 
 HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
@@ -56,9 +56,15 @@ def _moment(name, value, form):
     if not form or not isinstance(value, str):
         return datetime.fromisoformat(str(value))
     parts = _parts(name, value, form)
-    year, month, day, hour, minute, second = (int(parts.get(key) or 0) for key in "ymdHMS")
+    year, month, day, hour, minute, second = (
+        int(parts[key]) if parts.get(key, "").isdecimal() else 0 for key in "ymdHMS"
+    )
     if parts.get("s"):
         year = int(parts["s"]) + (2000 if int(parts["s"]) < 69 else 1900)
+    if form == "named":
+        named = (parts["m"] or parts["n"]).lower()
+        month = 1 + next(k for k, one in enumerate(MODEL["months"]) if re.match(one, named))
+        day = int(parts["d"] or parts["e"])
     if parts["P"]:
         hour = hour % 12 + 12 * (parts["P"][0] in "pP")
     zone = parts["Z"].replace(":", "").replace("Z", "") or "+0000"
@@ -176,7 +182,8 @@ def to_python(found: Any) -> str:
     found : ModelFile
     """
     terms = model_terms(found)
-    model = json.dumps(asdict(terms) | {"patterns": _patterns(terms)}, ensure_ascii=True, allow_nan=False, indent=1)
+    forms = {"patterns": _patterns(terms)} | ({"months": MONTHS} if "named" in terms.dates.values() else {})
+    model = json.dumps(asdict(terms) | forms, ensure_ascii=True, allow_nan=False, indent=1)
     # Inside r'''…''' a quote of Python must not end the text; JSON may escape any character.
     return HEAD + model.replace("'", "\\u0027") + "\n" + TAIL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..data.encoding import EXAMPLES, group_marks
+from ..data.encoding import EXAMPLES, MONTHS, WORD, group_marks
 from ..data.sources import DataError
 from .terms import Category, Model, Number, Text, model_terms
 
@@ -63,19 +63,34 @@ def _value(model: Model, name: str) -> str:
     return f"CAST({day} + 3 - 7 * FLOOR(({day} + 3) / 7e0) AS INTEGER)" if part == "weekday" else _days(text, day)
 
 
-#: How DuckDB reads dates whose day or month comes first, dots between them; and times of day.
-STRPTIME = {"dmy": ("%d.%m.%Y", "%d.%m.%y"), "mdy": ("%m.%d.%Y", "%m.%d.%y")}
+#: How DuckDB reads dates whose day or month comes first, dots between them; and times of day. It takes 21 for a year of
+#: four digits, too, so those of two come first.
+STRPTIME = {"dmy": ("%d.%m.%y", "%d.%m.%Y"), "mdy": ("%m.%d.%y", "%m.%d.%Y")}
+STRPTIME["named"] = STRPTIME["dmy"]  # once the name is a number
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%g", " %I:%M %p", " %I:%M:%S %p")
 
 
 def _by_duckdb(column: str, order: str, part: str) -> str:
     """Return the part of a date that is a date or text in that order."""
     text = f"NULLIF(CAST({column} AS VARCHAR), '')"
+    text = _numbered(text) if order == "named" else text
     dots = f"TRANSLATE(TRIM(REGEXP_REPLACE({text}, '[T ,]+', ' ', 'g')), '/-', '..')"
     forms = ", ".join(_literal(day + time) for day in STRPTIME[order] for time in TIMES)
     moment = f"CASE WHEN {_is_text(column)} THEN STRPTIME({dots}, [{forms}]) ELSE CAST({column} AS TIMESTAMP) END"
     parts = {"days": "EPOCH_MS({}) / 86400e3", "month": "MONTH({})", "weekday": "(ISODOW({}) - 1)"}
     return parts[part].format(moment)
+
+
+def _numbered(text: str) -> str:
+    """Return a date with the name of its month, Jan 31st, 2021, as one in numbers: 31.01.2021."""
+    steps = [
+        (rf"^\s*(?:{WORD}[.,]*\s+)?({WORD})[.]?\s*([0-9]{{1,2}})(?:st|nd|rd|th)?[\s,-]+", r"\2.\1."),
+        (rf"^\s*(?:{WORD}[.,]*\s+)?([0-9]{{1,2}})(?:[.]|st|nd|rd|th)?[\s-]*({WORD})[\s.,-]+", r"\1.\2."),
+        *((rf"[.](?:{name})[.]", f".{k + 1:02}.") for k, name in enumerate(MONTHS)),
+    ]
+    for pattern, instead in steps:
+        text = f"REGEXP_REPLACE({text}, {_literal(pattern)}, {_literal(instead)}, 'i')"
+    return text
 
 
 def _is_text(column: str) -> str:

@@ -73,6 +73,8 @@ class About:
     known: Importance | None = None
     #: Weights and intercepts per unit of the file's columns, where X has them rescaled.
     per_unit: tuple[FloatArray, FloatArray] | None = None
+    #: The weights relative to reference levels, of the features as they are in X.
+    relative: FloatArray | None = None
     #: From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
     cells: Cells | None = None
     #: The number in the file, from 0, of each row of X and of the training rows, where these are some of them.
@@ -141,7 +143,7 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
         evaluation=evaluate(model, X, labels, threshold=about.threshold),
         curve=thresholds.curve(model, X, codes, about.threshold),
         calibration=quality.calibration(model, X, codes),
-        weights=learned.planes(model, names, origins, known, about.per_unit),
+        weights=learned.planes(model, names, origins, known, about.per_unit, about.relative),
         margins=quality.histogram(distance, codes, model.classes_),
         mistakes=mistakes.worst(model, codes, said, distance, reasons, about.numbers),
         n_mistakes=int((said != codes).sum()),

@@ -49,12 +49,16 @@ def planes(
     origins: Sequence[str],
     known: Importance,
     per_unit: tuple[FloatArray, FloatArray] | None,
+    relative: FloatArray | None = None,
 ) -> list[Weights]:
-    """Return the most important weights of each plane: |w_j|·sd(x_j) is the importance, the sign the direction."""
-    two = len(model.coef_) == 1
-    important, by_column = known.of_features(model.coef_), known.of_columns(model.coef_, origins)
+    """Return the most important weights of each plane: |w_j|·sd(x_j) is the importance, the sign the direction.
+
+    Weights relative to reference levels stand for the model's own where they are given.
+    """
+    two, weights = len(model.coef_) == 1, model.coef_ if relative is None else relative
+    important, by_column = known.of_features(weights), known.of_columns(weights, origins)
     found = []
-    for k, (w, b) in enumerate(zip(model.coef_[:PLANES], np.ravel(model.intercept_), strict=False)):
+    for k, (w, b) in enumerate(zip(weights[:PLANES], np.ravel(model.intercept_), strict=False)):
         order = np.argsort(-important[k], kind="stable")[:WEIGHTS]
         unit, at_zero = (None, None) if per_unit is None else (per_unit[0][k, order], float(per_unit[1][k]))
         columns = sorted(((name, float(one[k])) for name, one in by_column.items()), key=lambda pair: -pair[1])
@@ -99,7 +103,8 @@ def _weights_table(plane: Weights) -> str:
     if plane.per_unit is not None and plane.intercept_at_zero is not None:
         unit, intercept = plane.per_unit, plane.intercept_at_zero
     heads = ["feature", "importance", "weight per unit"]
-    columns = [[f"{value:.3g}" for value in plane.importance], [f"{value:+.4g}".replace("inf", "∞") for value in unit]]
+    columns = [[f"{value:.3g}".replace("inf", "∞") for value in plane.importance]]
+    columns += [[f"{value:+.4g}".replace("inf", "∞") for value in unit]]
     if plane.odds_ratios is not None:
         heads.append("odds ratio")
         columns.append([written(value) for value in plane.odds_ratios])

@@ -6,6 +6,7 @@ width, what is drawn as a path is stretched, its pen is not. Room for what stand
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,19 +141,20 @@ def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, ti
 
 def bars(names: Sequence[str], values: Sequence[float], *, title: str, signed: bool = True, row: float = 18.0) -> str:
     """Return one bar a name, the longest filling its side: to either side of a line; from the left if not `signed`."""
-    largest = max((abs(value) for value in values), default=1.0) or 1.0
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=1.0) or 1.0
     middle, room = (50.0, 49.5) if signed else (0.0, 99.5)
     height = len(names) * 2 * row
     line = f'<line class="axis" x1="{middle}%" x2="{middle}%" y1="0" y2="{height:.1f}"/>'
     parts = [line] if signed else []  # below long names
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
-        length, top = room * abs(value) / largest, k * 2 * row
+        length, top = room * min(abs(value) / largest, 1.0), k * 2 * row
         side, x = ("positive", middle) if value >= 0 else ("negative", middle - length)
         above, size = f"{top + 0.72 * row:.1f}", f'width="{length:.2f}%" height="{0.6 * row:.1f}"'
+        shown = f"{value:{'+' * signed}.3g}".replace("inf", "∞")
         parts += [
             f'<text class="name" x="0" y="{above}">{text(cut(name))}</text>',
             f'<rect class="{side}" x="{x:.2f}%" y="{top + row:.1f}" {size}/>',
-            f'<text class="value" x="100%" y="{above}" text-anchor="end">{value:{"+" * signed}.3g}</text>',
+            f'<text class="value" x="100%" y="{above}" text-anchor="end">{shown}</text>',
         ]
     return _chart(parts, title, height, kind="bars")
 

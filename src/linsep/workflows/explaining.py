@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .._words import listed
+from .._words import listed, phrase
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
@@ -22,6 +22,11 @@ from .training import is_proven
 BAR = 24
 #: What is said where a file keeps nothing of its rows.
 BY_WEIGHT = "importance: the size of the weight that was trained; this file does not say how much the features vary"
+#: What is said where nobody knows which coefficients are infinite.
+UNDECIDED = (
+    "without a penalty some estimates are infinite, and which ones was not found in time: numbers below may be where "
+    "the fit stopped on the way there; `linsep separable --estimates --time-limit 600` takes longer, --C 100 is finite"
+)
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,9 @@ class Explained:
         coef, known = found.model.coef_, importance_in(found)
         if known is None:
             return cls(_scaled(found), np.abs(coef), {}, BY_WEIGHT)
-        columns = known.of_columns(coef, from_dict(found.encoding).origins)
-        return cls(_scaled(found), known.of_features(coef), columns, MEANING)
+        encoding = from_dict(found.encoding)
+        weights = Reference.of_model(found.encoding).weights(found.model, encoding)
+        return cls(_scaled(found), known.of_features(weights), known.of_columns(weights, encoding.origins), MEANING)
 
     def ranked(self, k: int) -> list[int]:
         """Return the features of a plane, the most important first."""
@@ -130,9 +136,17 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
 
 
 def _reference_lines(found: Any) -> list[str]:
-    levels = Reference.of_model(found.encoding).levels
-    named = [f"{name} = {level}" for name, level in levels.items()]
-    return [f"reference   {', '.join(named)}: coefficients of other levels are relative to these"] if named else []
+    reference = Reference.of_model(found.encoding)
+    named = [f"{name} = {level}" for name, level in reference.levels.items()]
+    lines = [f"reference   {', '.join(named)}: coefficients of other levels are relative to these"] if named else []
+    unknown = [name for name, kind in reference.estimates.items() if kind == "not determined"]
+    if not reference.decided:
+        lines.append(f"watch out   {UNDECIDED}")
+    elif unknown:
+        lines.append(
+            f"watch out   the estimates of {phrase(unknown)} are not determined: other numbers predict the same"
+        )
+    return lines
 
 
 def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
@@ -141,16 +155,16 @@ def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
     if not 1 < len(ranked) < len(explained.scaled.names):
         return []
     shown = ranked[:top]
-    width, longest = max(len(name) for name, _ in shown), shown[0][1] or 1.0
+    width, longest = max(len(name) for name, _ in shown), _longest([value for _, value in ranked])
     heading = f"{'column':{width}} {'importance':>12}"
-    lines = [f"{name:{width}} {value:12.4g} {_bar(value, longest)}".rstrip() for name, value in shown]
+    lines = [f"{name:{width}} {_size(value)} {_bar(value, longest)}".rstrip() for name, value in shown]
     return [heading, *lines, *_more(len(ranked) - len(shown)), ""]
 
 
 def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int | None) -> list[str]:
     scaled, order, odds = explained.scaled, explained.ranked(k)[:top], has_odds(model)
     width = max([len(scaled.names[j]) for j in order] + [len("intercept")])
-    longest = float(explained.features[k].max()) or 1.0
+    longest = _longest(explained.features[k])
     rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"
     lines = [
         f"per unit of the column; + speaks for {label}, − for {rest}"
@@ -160,13 +174,22 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
     for j in order:
         ratio = f" {written(odds_ratio(scaled.coef[k, j])):>12}" if odds else ""
         value = explained.features[k, j]
-        shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {value:12.4g} {_bar(value, longest)}"
+        shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {_size(value)} {_bar(value, longest)}"
         lines.append(shown.rstrip())
     return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {_signed(scaled.intercept[k])}"]
 
 
+def _longest(sizes: Any) -> float:
+    """Return the largest of some sizes that are finite, for the others' bars to be as long."""
+    return float(max((size for size in sizes if np.isfinite(size)), default=0.0)) or 1.0
+
+
+def _size(value: float) -> str:
+    return f"{value:12.4g}".replace("inf", "  ∞")
+
+
 def _bar(value: float, longest: float) -> str:
-    return "█" * max(1, round(BAR * value / longest)) if value else ""
+    return "█" * max(1, round(BAR * min(value / longest, 1.0))) if value else ""
 
 
 def _more(left: int) -> list[str]:

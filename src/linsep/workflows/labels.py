@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .._labels import positions
 from .._words import listed
 from ..data.encoding import MatrixEncoding, spellings
 from ..data.readers import Matrix, Table
@@ -83,7 +84,7 @@ def several_classes(y: NDArray[Any], file: str, column: str | None = None) -> ND
     where = file if column is None else f"{file}, column {column!r}"
     classes = np.unique(y)
     if len(classes) < 2:
-        found = f"only {classes[0]!s} in {len(y):,} rows" if len(classes) else "no row has a label"
+        found = f"all of its {len(y):,} rows are {classes[0]!s}" if len(classes) else "no row has a label"
         raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if len(classes) > CLASSES:
         raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
@@ -124,6 +125,22 @@ def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> No
                 f"the model's file takes the label {word.strip()!r} for a missing value, and so leaves out rows of a "
                 "class that it predicts: nothing that is found on the others is true of the file; fit the model again"
             )
+
+
+def check_known(examples: Any, classes: NDArray[Any]) -> None:
+    """Raise where a row has a label that a model does not know."""
+    labels = examples.y.astype(str) if classes.dtype.kind in "OU" and examples.y.dtype.kind not in "OU" else examples.y
+    strange = positions(labels, classes.tolist()) < 0
+    if strange.any():
+        row = int(np.argmax(strange))
+        number = row if examples.numbers is None else int(examples.numbers[row])
+        target = getattr(examples.encoding, "target", None)
+        where = examples.name if target is None else f"{examples.name}, column {target!r}"
+        others = f" ({strange.sum():,} rows have such a label)" if strange.sum() > 1 else ""
+        raise DataError(
+            f"{where}: row {number + 1:,} has the label {str(labels[row])!r}{others}, which the model does not know; "
+            f"it knows {listed(classes, 10)}: correct such labels, or leave these rows out"
+        )
 
 
 def some_labels(y: NDArray[Any], where: str) -> NDArray[Any]:

@@ -122,7 +122,7 @@ class Preparation:
 
 def _check_classes(count: int, rows: int, where: str, least: int = 0) -> None:
     if count < least:
-        found = f"only one class in {rows:,} rows" if count else "no row has a label"
+        found = f"all of its {rows:,} rows are of one class" if count else "no row has a label"
         raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
     if count > CLASSES:
         raise DataError(f"{where}: {count:,} different values are no classes; is this the right --target?")

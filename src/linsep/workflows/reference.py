@@ -8,12 +8,12 @@ exported depends on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from .._types import IntArray
+from .._types import FloatArray, IntArray
 from .._words import listed
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled
 from ..data.sources import DataError
@@ -34,10 +34,13 @@ class Reference:
         Of each column.
     estimates : dict
         "+inf", "-inf" or "not determined", of features by name and of the intercept.
+    decided : bool
+        Whether it is known which these are; else a fit has no optimum, and some that are told may be infinite.
     """
 
     levels: dict[str, str] = field(default_factory=dict)
     estimates: dict[str, str] = field(default_factory=dict)
+    decided: bool = True
 
     @classmethod
     def chosen(cls, words: Sequence[str], encoding: Encoding, *, penalised: bool) -> Self:
@@ -62,11 +65,12 @@ class Reference:
         parts = said.get("levels", {}), said.get("estimates", {})
         if not all(isinstance(one, dict) and all(isinstance(text, str) for text in one.values()) for one in parts):
             raise DataError("what the model's file says of reference levels is damaged; fit the model again")
-        return cls(*parts)
+        return cls(*parts, said.get("decided", True) is not False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a model's file says."""
-        return {"reference": vars(self)} if self.levels or self.estimates else {}
+        kept = {"levels": self.levels, "estimates": self.estimates} | ({} if self.decided else {"decided": False})
+        return {"reference": kept} if self != type(self)() else {}
 
     def places(self, encoding: Encoding) -> dict[int, range]:
         """Return the feature of each reference level, and those of all levels of its column."""
@@ -93,6 +97,10 @@ class Reference:
         intercept[:] = signs.get(self.estimates.get("intercept", ""), intercept)
         return Scaled(scaled.names, coef, intercept)
 
+    def weights(self, model: Any, encoding: Encoding) -> FloatArray:
+        """Return the weights as `told` tells them, but of the features as they were trained."""
+        return self.told(Scaled(encoding.names, model.coef_, np.ravel(model.intercept_)), encoding).coef
+
     def with_estimates(self, examples: Examples, model: Any) -> Self:
         """Return the same with what runs to infinity in a fit without an optimum, as far as it is decided in time."""
         from ..exact import ProofTimeoutError
@@ -106,9 +114,9 @@ class Reference:
         try:
             found = estimates(examples.X[:, kept], examples.y, examples.weight, time_limit=SECONDS)
         except ProofTimeoutError:
-            return self
+            return replace(self, decided=False)
         said = {name: kind for name, kind in zip(names, found.verdicts, strict=True) if kind != "finite"}
-        return type(self)(self.levels, said)
+        return replace(self, estimates=said)
 
     def others(self, encoding: Encoding) -> IntArray:
         """Return the features but those of the reference levels."""

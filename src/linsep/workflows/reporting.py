@@ -15,7 +15,7 @@ from ..persistence.model_file import ModelFile
 from ..report import Content, compute
 from .explaining import importance_in
 from .holding_out import rows_of_fit, some, split_of, weighing_of
-from .labels import check_labels
+from .labels import check_known, check_labels
 from .preparation import Examples, encoded
 from .reference import Reference
 from .summaries import finite
@@ -54,6 +54,7 @@ def report_model(
     asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
     rows = encoded(data, encoding, target, hints, **asked).written_out()
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
+    check_known(rows, found.model.classes_)
     asked |= dict(weighing=Weighing.of_model(found.encoding))
     fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, **asked))
     split, said = split_of(found), ""
@@ -62,7 +63,8 @@ def report_model(
         said = split.sentence(Path(rows.name).name)
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
-    scaled = Reference.of_model(found.encoding).told(scaled, encoding)
+    reference = Reference.of_model(found.encoding)
+    scaled = reference.told(scaled, encoding)
     return compute(
         found.model,
         rows.X,
@@ -74,6 +76,7 @@ def report_model(
         origins=encoding.origins,
         known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
+        relative=reference.weights(found.model, encoding) if is_table else None,
         cells=_cells(rows) if is_table else None,
         numbers=rows.numbers,
         training_numbers=None if fitted is None else fitted.numbers,

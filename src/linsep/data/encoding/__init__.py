@@ -7,7 +7,7 @@ from ..sources import DataError
 from .column_types import Column
 from .fitting import MISSING, OTHER, spellings
 from .matrix import MatrixEncoding, Scaled
-from .notation import group_marks, moment_pattern, number_pattern
+from .notation import MONTHS, WORD, group_marks, moment_pattern, number_pattern
 from .statistics import TableStatistics
 from .table import TableEncoding
 from .tallies import Circumstances, infer
@@ -16,7 +16,9 @@ from .values import EXAMPLES, is_number
 __all__ = [
     "EXAMPLES",
     "MISSING",
+    "MONTHS",
     "OTHER",
+    "WORD",
     "Circumstances",
     "Column",
     "MatrixEncoding",

@@ -1,4 +1,4 @@
-"""Numbers and dates as people write them: 1.234,56 €, 12 %, 31.01.2021, 01/31/2021 5:30 PM."""
+"""Numbers and dates as people write them: 1.234,56 €, 12 %, 31.01.2021, 01/31/2021 5:30 PM, 31 Jan 2021."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 #: What sets decimals apart.
 DECIMALS = (".", ",")
-#: In which order day, month and year are written; a year that comes first leaves no doubt.
-ORDERS = ("ymd", "dmy", "mdy")
+#: In which order day, month and year are written; a year that comes first leaves no doubt, nor does a month by name.
+ORDERS = ("ymd", "dmy", "mdy", "named")
+#: The names of months, in English and in German, in small letters.
+MONTHS = (
+    *("jan(?:uary?)?|jän(?:ner)?", "feb(?:ruary?)?", "mar(?:ch)?|märz?|mrz", "apr(?:il)?", "may|mai", "jun[ei]?"),
+    *("jul[yi]?", "aug(?:ust)?", "sept?(?:ember)?", "o[ck]t(?:ober)?", "nov(?:ember)?", "de[cz](?:ember)?"),
+)
+#: A word in these languages; RE2 and Python do not share one for letters.
+WORD = "[A-Za-zÄÖÜäöüß]{2,10}"
 UNIT = r"(?:\p{Sc}|EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|BRL|Fr\.|kr\.?|zł|%)"
 SPACES = " '’\u00a0\u202f"
 MINUS = "−-"
@@ -20,11 +27,17 @@ TIME = (
     r"(?:[T ,]+(?P<H>[0-9]{1,2}):(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2})(?:[.,](?P<F>[0-9]{1,9}))?)?"
     r"\s*(?P<P>[AaPp]\.?[Mm]\.?)?(?:Uhr)?\s*(?P<Z>Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+NAME = rf"(?i:{'|'.join(MONTHS)})"
 DATE = {
     "ymd": r"(?P<y>[0-9]{4})[./-](?P<m>[0-9]{1,2})[./-](?P<d>[0-9]{1,2})",
     "dmy": r"(?P<d>[0-9]{1,2})[./-](?P<m>[0-9]{1,2})(?:[./-](?P<y>[0-9]{4})|[./](?P<s>[0-9]{2}))",
     # whoever writes dots writes the day first
     "mdy": r"(?P<m>[0-9]{1,2})[/-](?P<d>[0-9]{1,2})(?:[/-](?P<y>[0-9]{4})|/(?P<s>[0-9]{2}))",
+    # Fri, 31 Jan 2021; 31. Januar 2021; 31-Jan-21; January 31st, 2021
+    "named": (
+        rf"(?:{WORD}\.?,?\s+)?(?:(?P<d>[0-9]{{1,2}})(?:\.|st|nd|rd|th)?[\s-]*(?P<m>{NAME})"
+        rf"|(?P<n>{NAME})\.?\s*(?P<e>[0-9]{{1,2}})(?:st|nd|rd|th)?)[\s.,-]+(?:(?P<y>[0-9]{{4}})|(?P<s>[0-9]{{2}}))"
+    ),
 }
 #: A year of two digits below this is of this century.
 CENTURY = 69
@@ -75,7 +88,7 @@ def as_moments(values: pa.ChunkedArray, order: str) -> pa.ChunkedArray:
     ['2021-01-31 00:00:00', '2021-02-01 17:30:00']
     """
     parts = pc.extract_regex(values, f"^{moment_pattern(order)}$")
-    year, month, day = _year(parts), _whole(parts, "m"), _whole(parts, "d")
+    year, (month, day) = _year(parts), _month_and_day(parts)
     # a day beyond the month's last lies in the next one
     months = (year - 1970).astype("M8[Y]").astype("M8[M]") + (month - 1)
     days = months.astype("M8[D]") + (day - 1)
@@ -104,6 +117,16 @@ def _whole(parts: Any, name: str) -> NDArray[np.int64]:
     """Return a part as whole numbers, 0 where it is absent."""
     text = pc.fill_null(_part(parts, name), "")
     return np.asarray(pc.if_else(pc.equal(text, ""), "0", text).cast(pa.int64()), dtype=np.int64)
+
+
+def _month_and_day(parts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if "n" not in [field.name for field in parts.type]:
+        return _whole(parts, "m"), _whole(parts, "d")
+    name = pc.utf8_lower(pc.binary_join_element_wise(_part(parts, "m"), _part(parts, "n"), ""))
+    month = np.zeros(len(name), dtype=np.int64)
+    for k, beginning in enumerate(MONTHS):
+        month[np.asarray(pc.fill_null(pc.match_substring_regex(name, f"^(?:{beginning})"), False))] = k + 1
+    return month, _whole(parts, "d") + _whole(parts, "e")
 
 
 def _year(parts: Any) -> NDArray[np.int64]:

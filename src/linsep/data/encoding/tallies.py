@@ -420,7 +420,11 @@ class TextTally:
         pronoun, more = "it" if len(one.odd) == 1 else "them", " …" if len(one.odd) > ODD else ""
         shares = f", but {one.count:,} of {self.given:,} values are" if self.said is None else ""
         others = f" (nor {'is' if len(words) == 2 else 'are'} {', '.join(words[1:])}{more})" if len(words) > 1 else ""
-        forms = "; dates are 2024-01-31, 31.01.2024 or 01/31/2024, with or without a time" if one.kind == "date" else ""
+        forms = (
+            "; dates are 2024-01-31, 31.01.2024, 01/31/2024 or 31 Jan 2024, with or without a time"
+            if one.kind == "date"
+            else ""
+        )
         advice = (
             f"is not a {one.kind}{shares}{others}{forms}; correct {pronoun}, say --missing {' '.join(words)} for what "
             f"means a missing value, or --category {self.name!r}"

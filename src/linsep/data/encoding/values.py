@@ -16,7 +16,7 @@ from .column_types import is_text
 from .notation import as_moments, as_numbers
 
 #: A date as it is written in each order.
-EXAMPLES = {"": "2024-01-31", "ymd": "2024-01-31", "dmy": "31.01.2024", "mdy": "01/31/2024"}
+EXAMPLES = {"": "2024-01-31", "ymd": "2024-01-31", "dmy": "31.01.2024", "mdy": "01/31/2024", "named": "31 Jan 2024"}
 
 
 def column_of(table: pa.Table, name: str, file: str) -> pa.ChunkedArray:

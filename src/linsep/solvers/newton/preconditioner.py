@@ -35,8 +35,8 @@ class Metric(ABC):
         return products <= self.cost
 
 
-def metric_at(point: Any, rng: np.random.Generator, *, exact: bool = True) -> Metric:
-    """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian."""
+def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True) -> Metric:
+    """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian; see `factored`."""
     problem = point.problem
     if problem.head.planes is not None:
         metric = _of_classes(point, rng)

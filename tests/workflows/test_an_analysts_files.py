@@ -1,0 +1,183 @@
+"""Files as analysts have them, and what the commands say of them: each line here surprised somebody who tried."""
+
+import importlib.util
+import io
+import re
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import call, run, run_json
+
+GERMAN = [
+    "Januar",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+]
+
+
+def visits(n=200, seed=0):
+    """Return days with times, a number, and an answer that depends on both."""
+    rng = np.random.default_rng(seed)
+    day = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")
+    x = rng.normal(size=n).round(3)
+    return pd.DataFrame(
+        {"day": day, "x": x, "y": np.where(x + (day.month > 6) + rng.normal(0, 1, n) > 0.5, "yes", "no")}
+    )
+
+
+FORMS = {
+    "31 Jan 2021": lambda day: day.strftime("%d %b %Y"),
+    "Jan 31, 2021": lambda day: day.strftime("%b %d, %Y"),
+    "31-Jan-21": lambda day: day.strftime("%d-%b-%y"),
+    "January 31st, 2021 05:30 PM": lambda day: day.strftime("%B %dth, %Y 05:30 PM"),
+    "Sun, 31 Jan 2021 17:30:00 +0100": lambda day: day.strftime("%a, %d %b %Y 17:30:00 +0100"),
+    "31. Januar 2021": lambda day: f"{day.day}. {GERMAN[day.month - 1]} {day.year}",
+    "31. Jän. 2021": lambda day: f"{day.day}. {GERMAN[day.month - 1][:3].replace('Jan', 'Jän')}. {day.year}",
+}
+HOURS = {"January 31st, 2021 05:30 PM": 17.5, "Sun, 31 Jan 2021 17:30:00 +0100": 16.5}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_months_may_be_written_as_words(tmp_path, form):
+    frame = visits()
+    written = frame.assign(day=[FORMS[form](day) for day in frame["day"]])
+    written.to_csv(tmp_path / "words.csv", index=False)
+    moved = frame.assign(day=frame["day"] + pd.Timedelta(hours=HOURS.get(form, 0.0)))
+    moved.to_csv(tmp_path / "plain.csv", index=False)
+    asked = "-t", "y"
+    words, plain = (run_json("fit", tmp_path / f"{name}.csv", *asked) for name in ("words", "plain"))
+    assert words["certificate"]["primal"] == pytest.approx(plain["certificate"]["primal"], rel=1e-12)
+    parts = run_json("fit", tmp_path / "words.csv", *asked, "--max-memory", "1GB")
+    assert parts["certificate"]["primal"] == pytest.approx(plain["certificate"]["primal"], rel=1e-4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_exports_read_months_as_words(tmp_path, form):
+    frame = visits()
+    written = frame.assign(day=[FORMS[form](day) for day in frame["day"]])
+    written.loc[3, "day"] = ""
+    file, model = tmp_path / "words.csv", tmp_path / "m.json"
+    written.to_csv(file, index=False)
+    run("fit", file, "-t", "y", "-o", model)
+    expected = pd.read_csv(io.StringIO(run("predict", model, file, "--proba")))
+    run("export", model, "--to", "python", "-o", tmp_path / "m.py")
+    spec = importlib.util.spec_from_file_location("exported", tmp_path / "m.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rows = written.to_dict("records")
+    assert [module.predict(row) for row in rows] == expected["prediction"].tolist()
+    np.testing.assert_allclose(
+        [module.probabilities(row)["yes"] for row in rows], expected["probability_yes"], rtol=1e-9
+    )
+    if "+0100" not in form:  # STRPTIME takes zones for another type
+        query = run("export", model, "--to", "sql", "--dialect", "duckdb")
+        found = duckdb.sql(f"SELECT {query} FROM written").df()
+        np.testing.assert_allclose(found["probability_yes"], expected["probability_yes"], rtol=1e-9)
+    assert "31 Jan 2024" in run("export", model, "--to", "sql", "--dialect", "sqlite", code=2)
+
+
+def test_words_that_are_no_months_stay_words(tmp_path):
+    frame = visits().assign(day=[f"{k % 7} marbles 20" for k in range(200)])
+    frame.to_csv(tmp_path / "words.csv", index=False)
+    assert "dates" not in run("fit", tmp_path / "words.csv", "-t", "y")
+
+
+def test_spaces_after_commas_below_a_header_without_any(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{rng.integers(20, 60)}, {rng.choice(['a', 'b', '?'])}, {rng.choice(['<=50K', '>50K'])}" for _ in range(80)
+    ]
+    (tmp_path / "tight.csv").write_text("\n".join(["age,work,income", *lines]))
+    (tmp_path / "spaced.csv").write_text("\n".join(["age, work, income", *lines]))
+    tight, spaced = (run("fit", tmp_path / f"{name}.csv", "-t", "income") for name in ("tight", "spaced"))
+    assert tight == spaced.replace("spaced", "tight")
+    assert "<=50K" in tight
+    (tmp_path / "text.csv").write_text("x,y\n1, a\n2,b\n3,b\n4, a\n")
+    assert "classes      a 2, b 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
+
+
+def test_one_class_is_named_as_such(tmp_path):
+    (tmp_path / "one.csv").write_text("x,y\n" + "\n".join(f"{k},1" for k in range(100)))
+    assert "all of its 100 rows are 1; a classifier needs" in run("fit", tmp_path / "one.csv", "-t", "y", code=2)
+    parts = run("fit", tmp_path / "one.csv", "-t", "y", "--max-memory", "1GB", code=2)
+    assert "all of its 100 rows are of one class" in parts
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_a_label_that_the_model_does_not_know_is_named_with_its_row(tmp_path, command):
+    frame = visits()
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json")
+    frame.loc[5:6, "y"] = "yes."
+    frame.to_csv(tmp_path / "b.csv", index=False)
+    done = run(
+        command, tmp_path / "m.json", tmp_path / "b.csv", *["-o", tmp_path / "r.html"] * (command == "report"), code=2
+    )
+    assert "b.csv, column 'y': row 6 has the label 'yes.' (2 rows have such a label), which the model does not" in done
+    assert "it knows no, yes" in done
+
+
+def test_no_row_that_counts_is_said_in_words_of_the_command(tmp_path):
+    visits().to_csv(tmp_path / "a.csv", index=False)
+    done = run("fit", tmp_path / "a.csv", "-t", "y", "--class-weight", "yes=0", "no=0", code=2)
+    assert "every row has the weight 0" in done
+    assert "sample_weight" not in done
+
+
+def test_columns_to_keep_are_listed_as_others_are(tmp_path):
+    visits().to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json")
+    assert run("predict", tmp_path / "m.json", tmp_path / "a.csv", "--keep", "day", "x").startswith(
+        "day,x,prediction\n"
+    )
+
+
+def grouped(n=400):
+    """Return rows of four groups, all of one answer in the last."""
+    rng = np.random.default_rng(1)
+    group, dose = rng.choice(list("ABCD"), n, p=[0.4, 0.3, 0.2, 0.1]), rng.normal(size=n).round(3)
+    y = rng.random(n) < 1 / (1 + np.exp(-dose - (group == "B")))
+    return pd.DataFrame({"group": group, "dose": dose, "y": np.where((group == "D") | y, "yes", "no")})
+
+
+def test_importance_is_that_of_the_coefficients_that_are_told(tmp_path):
+    frame = grouped()
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "--reference", "group=B", "-o", tmp_path / "m.json")
+    told = {row["feature"]: row for row in run_json("explain", tmp_path / "m.json")["planes"][0]["coefficients"]}
+    assert told["group = B"]["importance"] == 0.0
+    for level in "ACD":
+        row, spread = told[f"group = {level}"], np.std(frame["group"] == level)
+        assert row["importance"] == pytest.approx(abs(row["coefficient"]) * spread, rel=1e-3)
+
+
+def test_an_infinite_coefficient_is_infinitely_important(tmp_path):
+    grouped().to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf", "-o", tmp_path / "m.json")
+    said = run("explain", tmp_path / "m.json")
+    assert re.search(r"group = D +\+∞ +∞ +∞ █+\n", said)
+    assert re.search(r"group +∞ █+\n", said)
+    run("report", tmp_path / "m.json", tmp_path / "a.csv", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "+∞" in page
+    assert not re.search(r"\b(?:inf|nan)\b", page.split("<body>")[-1])
+
+
+def test_explain_says_where_infinite_estimates_were_not_found_in_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("linsep.workflows.reference.SECONDS", 0.0)
+    grouped().to_csv(tmp_path / "a.csv", index=False)
+    done = call("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf", "-o", tmp_path / "m.json")
+    assert done.code == 0
+    assert "which ones was not found in time" in run("explain", tmp_path / "m.json")
