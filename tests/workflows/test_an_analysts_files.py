@@ -181,3 +181,16 @@ def test_explain_says_where_infinite_estimates_were_not_found_in_time(tmp_path, 
     done = call("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf", "-o", tmp_path / "m.json")
     assert done.code == 0
     assert "which ones was not found in time" in run("explain", tmp_path / "m.json")
+
+
+def test_a_report_of_grouped_data_knows_the_rows_of_the_fit(tmp_path):
+    rng = np.random.default_rng(2)
+    n = rng.integers(5, 30, 40)
+    frame = pd.DataFrame({"dose": rng.normal(size=40).round(2), "group": np.repeat(list("ABCD"), 10), "n": n})
+    frame["died"] = np.where(frame["group"] == "D", n, rng.binomial(n, 0.4))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "--successes", "died", "--trials", "n", "--C", "inf", "-o", tmp_path / "m.json")
+    run("report", tmp_path / "m.json", tmp_path / "a.csv", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "The model was fitted on these very rows" in page
+    assert "not converged" not in page  # beside "proven", which it is: there is an infimum and no optimum

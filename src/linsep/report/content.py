@@ -211,7 +211,10 @@ def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     facts += [("solver", solver) for solver in solvers[:3]]
     count = int(np.max(model.n_iter_))
     iterations = f"after {count:,} iteration{'s' * (count != 1)}"
-    return [*facts, ("ended", iterations if model.converged_ else f"{iterations}, not converged")]
+    return [
+        *facts,
+        ("ended", iterations if model.converged_ or proofs.is_proven(model) else f"{iterations}, not converged"),
+    ]
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

@@ -52,7 +52,8 @@ def report_model(
     """
     encoding = from_dict(found.encoding)
     asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
-    rows = encoded(data, encoding, target, hints, **asked).written_out()
+    given = encoded(data, encoding, target, hints, **asked)
+    rows = given.written_out()
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
     check_known(rows, found.model.classes_)
     asked |= dict(weighing=Weighing.of_model(found.encoding))
@@ -70,7 +71,7 @@ def report_model(
         rows.X,
         rows.y,
         training=None if fitted is None else (fitted.X, fitted.y),
-        unseen=None if found.data is None else bool(differs(found.data, data_hash(rows.X, rows.y))),
+        unseen=None if found.data is None else _are_others(found.data, given if split is None else rows),
         names=encoding.names,
         sources=encoding.sources,
         origins=encoding.origins,
@@ -88,6 +89,11 @@ def report_model(
         notes=rows.notes,
         time_limit=time_limit,
     )
+
+
+def _are_others(data: Mapping[str, Any], rows: Examples) -> bool:
+    """Whether rows are others than those of a fit, however often each was counted."""
+    return bool(differs(dict(data) | {"sample_weight": None}, data_hash(rows.X, rows.y)))
 
 
 def _fitted_on(found: ModelFile, examples: Examples) -> Examples:

@@ -39,6 +39,7 @@ def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True
     """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian; see `factored`."""
     problem = point.problem
     if problem.head.planes is not None:
+        assert rng is not None, "of several classes no step has to be from all rows"
         metric = _of_classes(point, rng)
         metric.exact = metric.exact and exact
         return metric
