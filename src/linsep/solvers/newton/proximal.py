@@ -39,8 +39,9 @@ from .proximal_models import by_columns, models_at, summed
 class Tuning:
     """The constants of the method, with what each trades; the L1 problems of `benchmarks/race.py` show the cost."""
 
-    #: With this many features or fewer all of them are worked on; else the first working set has so many.
-    few: int = 256
+    #: With this many features or fewer all of them are worked on, as many as a Hessian of sparse rows is written down
+    #: for; else the first working set has so many.
+    few: int = 300
     first: int = 128
     #: Where the steepest slope at w = 0 is `leap` times the penalty's, the run comes by way of values of C that are
     #: less, each by `stronger`: slopes far from the optimum say little of which features count.
