@@ -73,12 +73,17 @@ MODULES = {"convexity", "display", "exact", "geometry", "losses", "penalties", "
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, and no more: neither solvers nor scikit-learn for a module that needs none."""
+    """Import what is asked for, and no more: neither solvers nor scikit-learn for a module that needs none.
+
+    Who asks for an estimator will fit it: the solvers come with it, so that the first fit has not to wait for them.
+    """
     if name in MODULES:
         return import_module(f".{name}", __name__)
     if name not in __all__:
         raise AttributeError(f"module 'linsep' has no attribute {name!r}")
     room = next((room for room, names in ROOMS.items() if name in names), "estimators")
+    if room == "estimators":
+        import_module(".solvers", __name__)
     return getattr(import_module(f".{room}", __name__), name)
 
 

@@ -22,10 +22,11 @@ from .rows import (
     whole_packs,
 )
 from .softmax import SoftmaxSums
-from .workers import WORTH_A_THREAD, in_threads, one_thread, threads
+from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, in_threads, one_thread, threads
 
 __all__ = [
     "PACK",
+    "VISIT_IN_NUMBERS",
     "WORTH_A_THREAD",
     "ColumnSums",
     "Columns",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -55,7 +56,7 @@ struct Dual {
         for (const double *of : {y, c, q, static_cast<const double *>(alpha)}) __builtin_prefetch(of + i);
     }
     // Moves αᵢ to its own optimum; returns by how much.
-    LINSEP_APART double step(std::size_t i, double z) const {
+    LINSEP_WITHIN double step(std::size_t i, double z) const {
         const double a = c[i] > 0 ? Loss::dual_step(alpha[i], z, bend(i), c[i]) : alpha[i];
         const double change = a - alpha[i];
         if (change != 0) {
@@ -76,10 +77,16 @@ inline void shuffle(std::int32_t *order, std::size_t count, Random &random) {
 constexpr double mostly = 0.8;
 constexpr std::size_t few = 4;
 
+inline int exponent(double positive) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &positive, sizeof bits);
+    return static_cast<int>(bits >> 52);
+}
+
 inline std::vector<std::int32_t> restless(const std::int32_t *order, const std::vector<double> &moves, double total) {
     constexpr int range = 64;
     double sums[range] = {};
-    const auto place = [top = std::ilogb(total)](double move) { return std::min(top - std::ilogb(move), range - 1); };
+    const auto place = [top = exponent(total)](double move) { return std::min(top - exponent(move), range - 1); };
     for (const double move : moves)
         if (move > 0) sums[place(move)] += move;
     int last = 0;
@@ -108,6 +115,17 @@ void settle(const Problem &dual, std::vector<std::int32_t> &which, std::size_t v
     }
 }
 
+// c ℓ(z) + c ℓ*(−α/c) + α z, an example's share of the duality gap when it was met, before α became a.
+template <class Loss>
+double gap_met(const Loss &, double alpha, double, double z, double, double c) {
+    return c * (Loss::value(z) + Loss::conjugate(-alpha / c)) + alpha * z;
+}
+// To second order, from the step it took: two logarithms an example would take as long as the rest.
+inline double gap_met(const Logistic &, double alpha, double a, double, double q, double c) {
+    const double h = a * (1.0 - a / c), way = (1.0 + q * h) * (a - alpha);
+    return h > 0 ? 0.5 * way * way / h : 0.0;
+}
+
 // One pass over the first `active` entries of `order`, in random order, then further ones over those that moved most
 // of all. Examples that have settled are moved behind the active ones; returns how many are still active. `slopes` holds
 // the lowest and highest slope of the last pass (what counts as settled) and is replaced by those of this one; its third
@@ -129,8 +147,9 @@ std::size_t dual_pass(const Dual<Loss, Rows> &dual, std::int32_t *order, std::si
             std::swap(order[k], order[--active]);
             continue;
         }
-        if (c[i] > 0) gap += c[i] * (Loss::value(z) + Loss::conjugate(-alpha[i] / c[i])) + alpha[i] * z;
-        const double change = dual.step(i, z), slope = dual.bend(i) * change;  // the projected slope, up to sign
+        const double before = alpha[i], change = dual.step(i, z);
+        const double slope = dual.bend(i) * change;  // the projected slope, up to sign
+        if (c[i] > 0) gap += gap_met(Loss{}, before, alpha[i], z, dual.bend(i), c[i]);
         lowest = std::min(lowest, -slope), highest = std::max(highest, -slope);
         total += moves[k] = slope * change;
         ++k;
@@ -150,17 +169,6 @@ std::size_t dual_pass(const Dual<Loss, Rows> &dual, std::int32_t *order, std::si
 // ones: then their sum cannot overshoot, D rises at every pass (Ma et al., "Adding vs. averaging in distributed
 // primal-dual optimization", 2015, with σ' = 2). The halves are drawn anew for every pass. There are always two of them,
 // so the result is the same for any number of threads.
-
-// c ℓ(z) + c ℓ*(−α/c) + α z, an example's share of the duality gap when it was met, before α became a.
-template <class Loss>
-double gap_met(const Loss &, double alpha, double, double z, double, double c) {
-    return c * (Loss::value(z) + Loss::conjugate(-alpha / c)) + alpha * z;
-}
-// To second order, from the step it took: two logarithms an example would take as long as the rest.
-inline double gap_met(const Logistic &, double alpha, double a, double, double q, double c) {
-    const double h = a * (1.0 - a / c), way = (1.0 + q * h) * (a - alpha);
-    return h > 0 ? 0.5 * way * way / h : 0.0;
-}
 
 struct Half {
     double b, gap;
@@ -186,6 +194,9 @@ Half dual_half(const Rows &X, const double *y, const double *c, const Loss &loss
     return {b, gap};
 }
 
+// A visit waits for its own step, which takes as long as so many stored numbers in a pass that steps nowhere.
+constexpr std::size_t visit_in_numbers = 30;
+
 // One pass over all entries of `order`, which it shuffles; `other` is room for another copy of the weights. Returns an
 // estimate of the duality gap: the sum of the examples' shares as they were met.
 template <class Loss, class Rows>
@@ -197,7 +208,7 @@ double dual_halves(const Rows &X, const double *y, const double *c, const Loss &
     std::copy_n(w, X.d, other);
     double *own[2] = {w, other};
     Half half[2];
-    threads = useful_threads(X.stored(), threads);
+    threads = useful_threads(X.stored() + visit_in_numbers * count, threads);
     parallel_for(2, threads, [&](std::size_t k) {
         const std::size_t first = count * k / 2, end = count * (k + 1) / 2;
         half[k] = dual_half(X, y, c, loss, q, constant, *b, order + first, end - first, alpha, own[k]);

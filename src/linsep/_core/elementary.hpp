@@ -42,4 +42,36 @@ inline double log_of_one_and(double e) {
     return 2.0 * (s * t * p + s);
 }
 
+// -- as close as the first guess of an iteration needs to be, and sooner: short chains of products -----------------------
+
+// e^x to eight digits for |x| ≤ 700, beyond which it stays what it is there: Taylor's series to r⁷, its halves side by side.
+inline double rough_exp(double x) {
+    constexpr double shift = 0x1.8p52;
+    const double limited = x < -700.0 ? -700.0 : x > 700.0 ? 700.0 : x;
+    const double sum = limited * 0x1.71547652b82fep+0 + shift, r = limited - (sum - shift) * 0x1.62e42fefa39efp-1;
+    const double r2 = r * r, low = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6.0));
+    const double high = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
+    double p = low + (r2 * r2) * high;
+    std::uint64_t bits, exponent;
+    std::memcpy(&exponent, &sum, sizeof bits);
+    std::memcpy(&bits, &p, sizeof bits);
+    bits += exponent << 52;
+    std::memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+// log x to within .0001 for x > 0: the exponent and, of what is left, m between √½ and √2, four powers of m − 1.
+inline double rough_log(double x) {
+    constexpr std::uint64_t half_root = 0x3FE6A09E667F3BCD;  // the bits of √½
+    std::uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    const auto exponent = static_cast<std::int64_t>(bits - half_root) >> 52;
+    bits -= static_cast<std::uint64_t>(exponent) << 52;
+    double f;
+    std::memcpy(&f, &bits, sizeof f);
+    f -= 1.0;
+    const double p = (0.99927381 - 0.50249902 * f) + (f * f) * (0.35948028 - 0.22879209 * f);
+    return static_cast<double>(exponent) * 0x1.62e42fefa39efp-1 + f * p;
+}
+
 }  // namespace linsep

@@ -1,5 +1,6 @@
 // The Python module: the topics, one bind_*.cpp each, and what both sides of the compiler know.
 #include "bindings.hpp"
+#include "dual.hpp"
 #include "hessian.hpp"
 #include "losses.hpp"
 #include "parallel.hpp"
@@ -31,6 +32,7 @@ void bind_constants(nb::module_ &m) {
     m.attr("NARROW") = narrow_columns;
     m.attr("WORTH_A_THREAD") = worth_a_thread;
     m.attr("IN_ONE_PIECE") = in_one_piece;
+    m.attr("VISIT_IN_NUMBERS") = visit_in_numbers;
     m.attr("ENDS") = nb::make_tuple(ends[proven], ends[tired], ends[stuck], ends[full]);
     m.attr("LOSSES") = names(Needs::nothing, Losses{});
     m.attr("DUAL_LOSSES") = names(Needs::dual_step, Losses{});

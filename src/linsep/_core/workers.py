@@ -14,6 +14,8 @@ from .loading import kernels
 WORTH_A_THREAD: int = kernels.WORTH_A_THREAD
 #: Below this many examples a sum of one number each is taken in one piece.
 IN_ONE_PIECE: int = kernels.IN_ONE_PIECE
+#: A visit of dual descent waits for its own step, which takes as long as so many stored numbers in other passes.
+VISIT_IN_NUMBERS: int = kernels.VISIT_IN_NUMBERS
 
 
 class _Alone(threading.local):

@@ -20,6 +20,10 @@ from ..objective.examples import Examples
 from ..objective.statement import balanced
 from ._specification import Specification
 
+# The first array that scikit-learn checks makes it look for all packages with tables that are installed: some milliseconds,
+# which belong to loading and not to whoever fits first.
+check_array(np.zeros((1, 1)))
+
 
 def _labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the different labels in their order; two are found sooner than by sorting all of y."""

@@ -23,12 +23,13 @@ from .softmax import softmax_evaluate, softmax_product
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
-PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE = 4, 64, 400_000, 20_000
+PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE, VISIT_IN_NUMBERS = 4, 64, 400_000, 20_000, 30
 
 __all__ = [
     "IN_ONE_PIECE",
     "NARROW",
     "PACK",
+    "VISIT_IN_NUMBERS",
     "WORTH_A_THREAD",
     "LibsvmText",
     "column_descent",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import WORTH_A_THREAD
+from ..._core import VISIT_IN_NUMBERS, WORTH_A_THREAD
 from ..._types import FloatArray
 from ...history import Record
 from ...losses import Loss
@@ -36,12 +36,13 @@ Plane = tuple[float, FloatArray, float, float, float, FloatArray | None]
 class Tuned:
     """What was tuned, with what it trades; set by `benchmarks/race.py`, what concerns blocks by `files.py`."""
 
-    #: Two halves at once pay for as long as a pass leaves no more than this share of the gap; then one at a time.
+    #: Two halves at once pay if a second thread does, for as long as a pass leaves no more than this share of the gap; then
+    #: one at a time.
+    many_smooth: int = WORTH_A_THREAD
     brisk: float = 0.4
-    #: For a loss with corners they pay in the first passes only, which move everything …
-    blunt: int = 2
-    #: … and if a second thread does.
+    #: For a loss with corners they pay in the first passes only, which move everything, and if these take longer.
     many: int = 2 * WORTH_A_THREAD
+    blunt: int = 2
     #: The spring holds b as a column of constants would whose square is this share of an average row's: all examples
     #: have that column in common, so that a longer one makes each step undo what others did.
     spring: float = 0.05
@@ -231,7 +232,8 @@ class _InMemory:
         self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(objective, self.c)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
         self.other = np.empty(objective.d)
-        self.by_halves = run.smooth or objective.rows.stored >= TUNED.many
+        work = objective.rows.stored + VISIT_IN_NUMBERS * len(self.order)
+        self.by_halves = work >= (TUNED.many_smooth if run.smooth else TUNED.many)
         self.constant = TUNED.spring * objective.weighted_squares / objective.total_weight * objective.fit_intercept
         self.measured = (TUNED.first_smooth if run.smooth else TUNED.first) // 2
 
