@@ -41,3 +41,17 @@ def test_what_is_deferred_is_loaded_when_it_is_used():
 def test_what_is_left_out_seems_not_to_be_installed():
     body = "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    assert error.name == 'pandas'"
     assert loaded_after(body) == "[]"
+
+
+def test_the_first_fit_loads_nothing_and_looks_for_no_packages():
+    code = """
+import importlib.metadata, sys
+from linsep import LinearSVC, LogisticRegression
+importlib.metadata.entry_points = None
+before = set(sys.modules)
+for model in (LogisticRegression(), LinearSVC(loss="hinge")):
+    model.fit([[0.0], [1.0], [3.0]], [0, 1, 1])
+print(sorted(name for name in set(sys.modules) - before if name.partition(".")[0] == "linsep"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

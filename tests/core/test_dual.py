@@ -34,7 +34,7 @@ def test_a_pass_by_halves_does_what_the_plain_one_does(kernels, name, n, d, seed
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     loss = losses.get(name)
     expected = reference.dual_halves(X, y, c, loss, q, constant, plain_b, order, None, plain_alpha, plain_w)
-    np.testing.assert_allclose(alpha, plain_alpha, atol=2e-6)  # the logistic step's last correction is to first order
+    np.testing.assert_allclose(alpha, plain_alpha, atol=2e-6)  # the logistic step's last correction is to second order
     np.testing.assert_allclose(w, plain_w, atol=2e-5)
     np.testing.assert_allclose(b, plain_b, atol=2e-5)
     if name != "logistic":  # whose gap is one to second order
@@ -139,3 +139,26 @@ def test_examples_that_are_much_alike_are_settled_within_a_pass(kernels):
     for k in range(8):
         kernels.dual_pass(kernels.dense(X), y, c, "hinge", q, 0.0, np.zeros(1), order, n, k, alpha, w, slopes)
     assert slopes[2] < 1e-6  # the gap that the last pass saw
+
+
+@every_kernel
+@pytest.mark.parametrize(
+    ("share", "z", "q", "c"),
+    [
+        (3.0605166e-9, -11.29016, 1.2073459, 12.470555),  # Newton's steps are as long as the bracket, to and fro
+        (3.8885588e-4, -7.689626, 1.6946459, 7.2673145),
+        (1.4647e-6, -9.74154, 0.976569, 18.3345),
+        (1.80858e-9, -8.25354, 3.93285, 4.55083),
+        (0.0, 0.04, 7.6, 0.005),
+        (1.0, 30.0, 100.0, 3.0),
+        (0.5, -2000.0, 1e-6, 1.0),
+        (0.9, 0.02, 0.05, 1.9),
+    ],
+)
+def test_a_logistic_step_arrives_wherever_it_begins(kernels, share, z, q, c):
+    alpha, w = np.array([share * c]), np.array([z / np.sqrt(q)])
+    expected = losses.Logistic().dual_step(alpha[0], z, q, c)
+    given = kernels.dense(np.array([[np.sqrt(q)]])), np.ones(1), np.array([c]), "logistic", np.array([q]), 0.0
+    order, slopes = np.zeros(1, dtype=np.int32), np.array([-np.inf, np.inf, 0.0])
+    kernels.dual_pass(*given, np.zeros(1), order, 1, 0, alpha, w, slopes)
+    assert alpha[0] == pytest.approx(expected, abs=1e-6 * c)

@@ -20,8 +20,8 @@ from ..objective.examples import Examples
 from ..objective.statement import balanced
 from ._specification import Specification
 
-# The first array that scikit-learn checks makes it look for all packages with tables that are installed: some milliseconds,
-# which belong to loading and not to whoever fits first.
+# At the first array that it checks scikit-learn looks for all packages with tables that are installed: milliseconds
+# that belong to loading, not to the first fit.
 check_array(np.zeros((1, 1)))
 
 

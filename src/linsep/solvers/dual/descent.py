@@ -36,12 +36,11 @@ Plane = tuple[float, FloatArray, float, float, float, FloatArray | None]
 class Tuned:
     """What was tuned, with what it trades; set by `benchmarks/race.py`, what concerns blocks by `files.py`."""
 
-    #: Two halves at once pay if a second thread does, for as long as a pass leaves no more than this share of the gap; then
-    #: one at a time.
-    many_smooth: int = WORTH_A_THREAD
+    #: Two halves at once pay if a second thread does …
+    many: int = WORTH_A_THREAD
+    #: … for as long as a pass leaves no more than this share of the gap; then one at a time.
     brisk: float = 0.4
-    #: For a loss with corners they pay in the first passes only, which move everything, and if these take longer.
-    many: int = 2 * WORTH_A_THREAD
+    #: For a loss with corners they pay in the first passes only, which move everything.
     blunt: int = 2
     #: The spring holds b as a column of constants would whose square is this share of an average row's: all examples
     #: have that column in common, so that a longer one makes each step undo what others did.
@@ -115,6 +114,9 @@ class _Run(GapRun):
         self.averages: list[tuple[FloatArray, float]] = []  # one, in a long run
         self.best: Plane = (np.inf, self.w, float(self.b[0]), np.nan, np.nan, None)
         self.highest: tuple[float, Any] = (-np.inf, None)
+        # The optimum is no more than with w = 0, and no less than D was when it was last asked for.
+        self.most = objective.weight_of_loss * objective.total_weight * float(objective.loss.value(np.zeros(1))[0])
+        self.least, self.highest_possible = 0.0, np.inf
         self.in_blocks = objective.examples.resident is None
         self.duals = _InBlocks(self, workspace or InProcess()) if self.in_blocks else _InMemory(self)
 
@@ -158,7 +160,7 @@ class _Run(GapRun):
 
     def _is_expected(self, proof: Bound) -> bool:
         """Whether the gap should be small enough now; telling so takes no pass over the data."""
-        objective, tol, gap = self.objective, self.method.tol, self.estimate
+        tol, gap = self.method.tol, self.estimate
         if self.smooth:
             # The last pass saw it under way, and it goes on falling.
             gap *= min(1.0, max(0.1, self.estimate / self.earlier)) if self.earlier > 0 else 1.0
@@ -168,9 +170,13 @@ class _Run(GapRun):
                 return gap <= tol * proof.primal
         if self.averages:
             gap *= TUNED.calmer
-        # The optimum is no more than with w = 0, and no less than D.
-        most = objective.weight_of_loss * objective.total_weight * float(objective.loss.value(np.zeros(1))[0])
-        return gap <= tol * most and gap <= tol * self.duals.dual_value()
+        if gap > tol * self.most:
+            return False
+        # D rises, by no more than the gap there was: it is asked for again where that leaves open whether it is enough.
+        if tol * self.least < gap <= tol * self.highest_possible:
+            self.least = self.duals.dual_value()
+            self.highest_possible = self.least + self.estimate
+        return gap <= tol * self.least
 
     def _measure(self) -> Bound:
         """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
@@ -232,8 +238,7 @@ class _InMemory:
         self.order, self.near = np.flatnonzero(self.c).astype(np.int32), Gathered(objective, self.c)
         self.active, self.slopes = len(self.order), np.array([-np.inf, np.inf, np.inf])
         self.other = np.empty(objective.d)
-        work = objective.rows.stored + VISIT_IN_NUMBERS * len(self.order)
-        self.by_halves = work >= (TUNED.many_smooth if run.smooth else TUNED.many)
+        self.by_halves = objective.rows.stored + VISIT_IN_NUMBERS * len(self.order) >= TUNED.many
         self.constant = TUNED.spring * objective.weighted_squares / objective.total_weight * objective.fit_intercept
         self.measured = (TUNED.first_smooth if run.smooth else TUNED.first) // 2
 
