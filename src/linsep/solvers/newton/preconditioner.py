@@ -14,9 +14,6 @@ from ..sampling import draw
 
 #: Up to this many features the Hessian is factored.
 FACTORED = 3000
-#: Sparse rows of up to so many entries are all in the Hessian: it costs a quarter as many products with a vector, which
-#: conjugate gradients would take in one or two steps.
-WHOLE = 16
 #: What is added to a diagonal of ones, for directions in which nothing bends.
 NUDGE = 1e-10
 #: The same in single precision.
@@ -138,8 +135,7 @@ def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.rando
     stored = max(1, problem.rows.stored)
     # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
     size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
-    few = problem.rows.is_sparse and stored <= WHOLE * n  # so that xxᵀ of a row is as soon had as some products with it
-    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow or few
+    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
     if rng is not None and not exact:
         # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
         bends, lengths = h[rows], problem.rows.squared_norms()[rows]
