@@ -1,0 +1,275 @@
+"""How few mistakes on held-out rows the optima of a fold can make, for every C of an interval.
+
+At a point θ with a duality gap G at C, the optimum θ* is not far. With l2·½‖w‖² in the penalty, ‖w* − w‖² ≤ 2G/l2, and
+the intercept is where the slopes balance for some w of that ball. Where the curvature H of P_C at θ changes slowly,
+|ℓ'''| ≤ M ℓ'', the ellipsoid is smaller: with δ = θ* − θ, q = δᵀHδ and r = M max |xᵢ·δ| over the rows of the fit,
+
+    G ≥ P_C(θ) − P_C(θ*) ≥ q ∫₀¹ s e^(−rs) ds = q (1 − e^(−r)(1 + r))/r²,        r ≤ M √q max ‖xᵢ‖ in H⁻¹.
+
+A held-out row whose score keeps its sign all over the ball is predicted alike by every optimum in it.
+
+Between two stops, at which the fold was solved, points and dual points are interpolated: their gaps are of fourth order
+and cost no fit. Between two such points the optimum lies above the chord of their bounds (see `path`).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import brentq
+
+from .._core import Rows
+from .._types import FloatArray
+from ..objective.duality import balanced, weights
+from ..objective.objective import Objective
+
+#: Sums of floats are trusted to within this share of the objective, and radii to within that share of themselves.
+TRUSTED, WIDER = 1e-13, 1e-6
+#: Up to so many columns the curvature is factored.
+FACTORED = 600
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """A solved point of a fold: (w, b) at C, its dual shares u = α/(C s), and what follows from them."""
+
+    C: float
+    w: FloatArray
+    b: float
+    u: FloatArray
+    z: FloatArray  # agreements of the rows of the fit
+    g: FloatArray  # scores of the held-out rows
+    v: FloatArray  # Σ s u y x
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point between two stops: its penalty and loss, and a lower bound at its own C."""
+
+    C: float
+    penalty: float
+    loss: float
+    dual: float
+    before: int  # the stop to the left
+    share: float  # how far it is towards the next one
+
+    def objective(self, C: float) -> float:
+        """P_C of the point."""
+        return self.penalty + C * self.loss
+
+    @property
+    def gap(self) -> float:
+        """How far it is from the optimum at its own C."""
+        return self.objective(self.C) - self.dual
+
+
+@dataclass(frozen=True)
+class Count:
+    """Mistakes that are certain all over an interval of C, and rows of which nothing is."""
+
+    mistakes: float
+    open: float
+
+
+class Fold:
+    """One fold: what it is fitted on, what is held out, and the stops so far.
+
+    Parameters
+    ----------
+    objective : Objective
+        Of one plane, at any C, on rows in memory.
+    held_out : Rows
+    signs : array of ±1
+        The labels of the held-out rows.
+    weight : array
+        What a mistake on each of them costs.
+    """
+
+    def __init__(self, objective: Objective, held_out: Rows, signs: FloatArray, weight: FloatArray) -> None:
+        self.objective, self.held_out, self.signs, self.weight = objective, held_out, signs, weight
+        self.stops: list[Stop] = []
+        self._metrics: dict[float, Any] = {}
+        self._points: dict[float, Point] = {}
+        self.curved = math.isfinite(objective.loss.self_concordance) and objective.d <= FACTORED
+
+    # -- stops and points ---------------------------------------------------------------------------------------------
+
+    def add(self, C: float, w: FloatArray, b: float, alpha: FloatArray | None = None) -> None:
+        """Take up a solved point; a dual point follows from it where the loss is smooth."""
+        problem = self.objective
+        z = problem.agreements(w, b)
+        c = weights(problem) / problem.weight_of_loss * C
+        alpha = balanced(problem, -c * problem.loss.slope(z) if alpha is None else alpha)
+        u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+        v = problem.rows.rmatvec(alpha * problem.y) / C
+        stop = Stop(C, w, float(b), u, z, self.held_out.matvec(w) + b, v)
+        at = bisect_left([one.C for one in self.stops], C)
+        self._points.clear()  # which knew other stops
+        if at < len(self.stops) and self.stops[at].C == C:
+            self.stops[at] = stop
+            self._metrics.pop(C, None)
+        else:
+            self.stops.insert(at, stop)
+
+    def mixed(self, point: Point, name: str) -> FloatArray:
+        """Return an array of the stops, interpolated."""
+        one = getattr(self.stops[point.before], name)
+        if point.share == 0.0:
+            return np.asarray(one)
+        two, t = getattr(self.stops[point.before + 1], name), point.share
+        return np.asarray((1.0 - t) * one + t * two)
+
+    def point(self, C: float) -> Point:
+        """Return the point at C, between the stops on both sides."""
+        if C not in self._points:
+            self._points[C] = self._point(C)
+        return self._points[C]
+
+    def _point(self, C: float) -> Point:
+        at = bisect_left([one.C for one in self.stops], C)
+        if self.stops[at].C == C:
+            where = Point(C, 0.0, 0.0, 0.0, at, 0.0)
+        else:
+            a, b = self.stops[at - 1].C, self.stops[at].C
+            where = Point(C, 0.0, 0.0, 0.0, at - 1, math.log(C / a) / math.log(b / a))
+        problem = self.objective
+        s, loss = problem.s, problem.loss
+        value = float(s @ loss.value(self.mixed(where, "z")))
+        conjugates = float(s @ loss.conjugate(-self.mixed(where, "u")))
+        dual = -problem.penalty.conjugate(C * self.mixed(where, "v")) - C * conjugates
+        penalty = problem.penalty.value(self.mixed(where, "w"))
+        slack = TRUSTED * (abs(penalty) + C * abs(value))
+        return Point(C, penalty, value, dual - slack, where.before, where.share)
+
+    def mistakes(self, C: float) -> float:
+        """Return the cost of the mistakes of the point at C."""
+        return float(self.weight[self._wrong(self.mixed(self.point(C), "g"))].sum())
+
+    def _wrong(self, g: FloatArray, low: FloatArray | None = None) -> Any:
+        """Return which rows are predicted wrongly with scores up to g, or for the other class from `low` on."""
+        return np.where(self.signs > 0, g <= 0, (g if low is None else low) > 0)
+
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    def count(self, a: Point, b: Point) -> tuple[Count, float]:
+        """Return the mistakes that every optimum between two points makes, and the part of the gap that is their own."""
+        border = _crossing(a, b)
+        bound = a.dual + (b.dual - a.dual) * (border - a.C) / (b.C - a.C)
+        bound -= TRUSTED * (abs(a.dual) + abs(b.dual))
+        halves = [
+            self._certain(one, max(one.objective(border) - bound, one.gap), max(min(one.C, border), a.C))
+            for one in (a, b)
+        ]
+        own = max(one.gap / max(one.objective(border) - bound, one.gap, 1e-300) for one in (a, b))
+        fewest = min(halves, key=lambda half: half.mistakes)
+        return Count(fewest.mistakes, max(half.open for half in halves)), own
+
+    def _certain(self, point: Point, gap: float, C_low: float) -> Count:
+        g, gap = self.mixed(point, "g"), max(gap, 0.0)
+        below, above = self._reach(point, gap, C_low)
+        mistaken = self._wrong(g + above, g - below)
+        right = np.where(self.signs > 0, g - below > 0, g + above <= 0)
+        return Count(float(self.weight[mistaken].sum()), float(self.weight[~(mistaken | right)].sum()))
+
+    def _reach(self, point: Point, gap: float, C_low: float) -> tuple[FloatArray, FloatArray]:
+        """Return how far below and above its score at the point each held-out row's may be at an optimum."""
+        if self.curved:
+            found = self._ellipsoid(point, gap, C_low)
+            if found is not None:
+                return found, found
+        radius = math.sqrt(2.0 * gap / self.objective.penalty.l2) * (1.0 + WIDER)
+        if not self.objective.fit_intercept:
+            return radius * self._lengths[1], radius * self._lengths[1]
+        low, high = self._intercepts(self.mixed(point, "z"), radius)
+        return radius * self._lengths[1] - low, radius * self._lengths[1] + high
+
+    def _ellipsoid(self, point: Point, gap: float, C_low: float) -> FloatArray | None:
+        stop = self.stops[point.before + (point.share > 0.5)]
+        norms, longest = self._metric(stop)
+        M = self.objective.loss.self_concordance
+        moved = M * float(np.abs(self.mixed(point, "z") - stop.z).max(initial=0.0))
+        weaker = math.exp(0.5 * moved) / math.sqrt(min(1.0, C_low / stop.C)) * (1.0 + WIDER)
+        target = gap * (M * longest * weaker) ** 2
+        if M == 0.0:
+            return math.sqrt(2.0 * gap) * weaker * norms
+        if not target < 0.9:
+            return None
+        r = (
+            brentq(lambda r: 1.0 - math.exp(-r) * (1.0 + r) - target, 0.0, 10.0)
+            if target > 1e-8
+            else math.sqrt(2.0 * target) * 1.001
+        )
+        return float(r) / (M * longest) * (1.0 + WIDER) * norms
+
+    def _metric(self, stop: Stop) -> tuple[FloatArray, float]:
+        """Return the lengths of the held-out rows in H⁻¹ at a stop, and the largest one of the rows of the fit."""
+        if stop.C not in self._metrics:
+            problem = self.objective
+            h = stop.C * problem.s * problem.loss.curvature(stop.z)
+            lower = problem.rows.gram(h, np.arange(problem.n))
+            H = np.tril(lower) + np.tril(lower, -1).T
+            H[np.arange(problem.d), np.arange(problem.d)] += problem.penalty.l2
+            d = problem.d + problem.fit_intercept
+            inverse = linalg.inv(H[:d, :d]) if d else np.zeros((0, 0))
+            lengths = [_lengths(rows, inverse, problem.fit_intercept) for rows in (self.held_out, problem.rows)]
+            self._metrics[stop.C] = lengths[0], float(lengths[1].max(initial=0.0))
+        found: tuple[FloatArray, float] = self._metrics[stop.C]
+        return found
+
+    @cached_property
+    def _lengths(self) -> tuple[FloatArray, FloatArray]:
+        """The distances of the rows of the fit, and of those held out, from the middle of the former."""
+        rows, s = self.objective.rows, self.objective.s
+        middle = rows.rmatvec(s / s.sum()) if self.objective.fit_intercept else np.zeros(rows.d)
+        square = float(middle @ middle)
+        return tuple(  # type: ignore[return-value]
+            np.sqrt(np.maximum(one.squared_norms() - 2.0 * one.matvec(middle) + square, 0.0)) * (1.0 + WIDER)
+            for one in (rows, self.held_out)
+        )
+
+    def _intercepts(self, z: FloatArray, radius: float) -> tuple[float, float]:
+        """Return by how much the intercept of an optimum may differ, measured in the middle of the rows.
+
+        Slopes grow with the scores, and every score moves by no more than the radius times its row's length.
+        """
+        problem, reach = self.objective, radius * self._lengths[0]
+        s, y, slope = problem.s, problem.y, problem.loss.slope
+        bend = s * problem.loss.curvature(z) if problem.loss.smooth else s
+        step = 1.05 * float(bend @ reach) / max(float(bend.sum()), 1e-300) + 1e-12
+        found = []
+        for side in (-1.0, 1.0):
+            shift = side * step
+            for _ in range(60):
+                total = float(s @ (y * slope(z + y * (shift - side * reach))))
+                if side * total > 0:
+                    break
+                shift *= 1.5
+            else:
+                shift = side * math.inf
+            found.append(shift)
+        return found[0], found[1]
+
+
+def _crossing(a: Point, b: Point) -> float:
+    lost, gained = a.loss - b.loss, b.penalty - a.penalty
+    return min(max(gained / lost, a.C), b.C) if lost > 0 and gained > 0 else math.sqrt(a.C * b.C)
+
+
+def _lengths(rows: Rows, inverse: FloatArray, with_one: bool) -> FloatArray:
+    """√([x, 1]ᵀ H⁻¹ [x, 1]) of each row."""
+    X, d = rows.X, rows.d
+    products = X @ inverse[:d, :d]
+    squares = (
+        np.asarray(X.multiply(products).sum(axis=1)).ravel()
+        if sparse.issparse(X)
+        else np.einsum("ij,ij->i", X, products)
+    )
+    if with_one:
+        squares = squares + 2.0 * (X @ inverse[:d, d]) + inverse[d, d]
+    return np.sqrt(np.maximum(squares, 0.0))

@@ -1,0 +1,155 @@
+"""A choice of C with proof: no C of an interval makes fewer cross-validated mistakes than a bound says.
+
+Branch and bound over the logarithm of C: a cell is bounded by `certificates.held_out`, fold by fold; the cell with the
+lowest bound is halved, until no cell can make fewer mistakes than the best C found, up to a slack.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from ..certificates.held_out import Count, Fold
+from ..objective.objective import Objective
+from ..solvers import Automatic, Start, minimise
+
+#: A point between stops is solved for, where more than this share of a cell's gap is its own.
+TOO_FAR = 0.3
+#: The relative gap of the first stops, and how much closer than needed a later one is solved.
+FIRST, CLOSER = 1e-6, 0.02
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What is proven of a choice.
+
+    Attributes
+    ----------
+    C : float
+        The choice: the smallest of those with the fewest mistakes.
+    mistakes : float
+        What it costs on all held-out rows, over all folds.
+    bound : float
+        No C between `C_min` and `C_max` costs less.
+    C_min, C_max : float
+    cells, fits : int
+        How many intervals were looked at, and how many models were fitted.
+    """
+
+    C: float
+    mistakes: float
+    bound: float
+    C_min: float
+    C_max: float
+    cells: int
+    fits: int
+
+    def __str__(self) -> str:
+        return (
+            f"C={self.C:g} makes {self.mistakes:g} mistakes on held-out rows; no C between {self.C_min:g} and "
+            f"{self.C_max:g} makes fewer than {self.bound:g}"
+        )
+
+
+class Search:
+    """Branch and bound over C, for folds that share it."""
+
+    def __init__(self, folds: list[Fold], *, seed: int = 0) -> None:
+        self.folds, self.seed, self.fits, self.cells = folds, seed, 0, 0
+
+    def solve(self, fold: Fold, C: float, tol: float) -> None:
+        """Solve a fold at C, from the nearest stop."""
+        objective = replace(fold.objective, C=C)
+        start = None
+        if fold.stops:
+            near = min(fold.stops, key=lambda stop: abs(math.log(stop.C / C)))
+            start = Start(near.w, near.b, alpha=None if objective.loss.smooth else near.u * _c(objective))
+        found = minimise(objective, Automatic(tol=tol), start=start, seed=self.seed, tol=tol, polish=False)
+        fold.add(C, found.w, float(found.b), None if objective.loss.smooth else found.alpha)
+        self.fits += 1
+
+    def run(
+        self,
+        Cs: Any,
+        slack: float,
+        *,
+        most_cells: int = 100_000,
+        time_limit: float | None = None,
+        progress: Callable[[float, float], None] | None = None,
+    ) -> Proven:
+        """Return the best C of an interval, whose ends and first stops are `Cs`, and a bound on all others."""
+        Cs = np.unique(np.asarray(Cs, dtype=np.float64))
+        for fold in self.folds:
+            for C in Cs:
+                self.solve(fold, float(C), FIRST)
+        counts = [self._mistakes(float(C)) for C in Cs]
+        best, at = min(counts), float(Cs[int(np.argmin(counts))])
+        heap: list[tuple[float, int, float, float, Any]] = []
+        for low, high in zip(Cs[:-1], Cs[1:], strict=True):
+            self._push(heap, float(low), float(high), best - slack)
+        end = math.inf if time_limit is None else time.monotonic() + time_limit
+        while heap and heap[0][0] < best - slack and self.cells < most_cells and time.monotonic() < end:
+            _, _, low, high, alike = heappop(heap)
+            middle = math.sqrt(low * high)
+            if not low < middle < high:
+                heappush(heap, (-math.inf, 0, low, high, None))
+                break
+            self._closer(low, middle, high, best - slack)
+            found = self._mistakes(middle)
+            if found < best or (found == best and middle < at):
+                best, at = self._confirmed(middle, best, at)
+            self._push(heap, low, middle, best - slack, alike)
+            self._push(heap, middle, high, best - slack, alike)
+            if progress is not None and self.cells % 50 < 2:
+                progress(best, heap[0][0])
+        bound = min(best, heap[0][0]) if heap else best
+        return Proven(at, best, max(bound, 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
+
+    def _mistakes(self, C: float) -> float:
+        return sum(fold.mistakes(C) for fold in self.folds)
+
+    def _confirmed(self, C: float, best: float, at: float) -> tuple[float, float]:
+        """Return the better choice after solving all folds at C: what an interpolated point predicts is no fit."""
+        for fold in self.folds:
+            if not any(stop.C == C for stop in fold.stops):
+                self.solve(fold, C, FIRST)
+        found = self._mistakes(C)
+        return (found, C) if (found, C) < (best, at) else (best, at)
+
+    def _push(self, heap: Any, low: float, high: float, enough: float, alike: Any = None) -> None:
+        """Bound a cell, fold by fold; what no row of a fold leaves open is the same in all of it."""
+        counts: list[Count] = []
+        for k, fold in enumerate(self.folds):
+            known = None if alike is None else alike[k]
+            if known is None or known.open:
+                known = fold.count(fold.point(low), fold.point(high))[0]
+            counts.append(known)
+        self.cells += 1
+        heappush(heap, (sum(count.mistakes for count in counts), self.cells, low, high, counts))
+
+    def _closer(self, low: float, middle: float, high: float, enough: float) -> None:
+        """Solve at the middle in the folds where an interpolated point is too far from the optimum."""
+        for fold in self.folds:
+            ends = [fold.point(C) for C in (low, high)]
+            point = fold.point(middle)
+            # What the halves of the cell will leave open by their width alone is a quarter of what it does now.
+            width = max(max(one.objective(middle) for one in ends) - max(end.dual for end in ends), 0.0)
+            lines = min(one.objective(middle) for one in ends)
+            share = (middle - low) / (high - low)
+            chord = (1.0 - share) * ends[0].dual + share * ends[1].dual
+            width = max(lines - chord, 0.0) / 4.0
+            if point.gap > TOO_FAR * max(width, 1e-300):
+                self.solve(fold, middle, max(CLOSER * width / max(point.objective(middle), 1e-300), 1e-13))
+            for end in ends:
+                if end.share == 0.0 and end.gap > TOO_FAR * width:
+                    self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), 1e-13))
+
+
+def _c(objective: Objective) -> Any:
+    return objective.weight_of_loss * objective.s
