@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from .persistence.model_file import load, save
     from .persistence.verification import verify
+    from .selection.cross_validation import LinearSVCCV, LogisticRegressionCV
     from .selection.path import regularization_path
     from .separation.recession import Estimates, estimates
     from .separation.verdict import NotSeparableError, Separability, separability
@@ -35,7 +36,9 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearClassifier",
     "LinearSVC",
+    "LinearSVCCV",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "NotSeparableError",
     "Perceptron",
     "SGDClassifier",
@@ -65,6 +68,7 @@ ROOMS = {
     "analysis.comparison": ["compare"],
     "persistence.model_file": ["load", "save"],
     "persistence.verification": ["verify"],
+    "selection.cross_validation": ["LinearSVCCV", "LogisticRegressionCV"],
     "selection.path": ["regularization_path"],
     "separation.recession": ["Estimates", "estimates"],
     "separation.verdict": ["NotSeparableError", "Separability", "separability"],

@@ -1,0 +1,488 @@
+"""`LogisticRegressionCV` and `LinearSVCCV`: C (and the share of L1) by cross-validation, each fold warm-started along C."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from .._checks import check_choice
+from .._core import Rows
+from .._types import FloatArray
+from .._words import shown
+from ..certificates.held_out import Fold
+from ..estimators import LinearSVC, LogisticRegression
+from ..estimators._fitting import posed
+from ..estimators._specification import penalty_of
+from ..penalties import Penalty
+from .proven import Proven, Search
+from .tracks import Track
+
+#: Where C is looked for, if nobody says.
+RANGE = (1e-4, 1e4)
+#: Fits on folds may stop at a gap so much larger than the last one's: they are scored, not kept.
+LOOSER = 10.0
+
+
+def grid_of(Cs: Any) -> FloatArray:
+    """Return the values of C, ascending: those given, or so many from 1e-4 to 1e4, as in scikit-learn.
+
+    Examples
+    --------
+    >>> grid_of(3), grid_of([1, 0.1])
+    (array([1.e-04, 1.e+00, 1.e+04]), array([0.1, 1. ]))
+    """
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs={shown(Cs)} must be at least 1: how many values of C to try, or these values")
+        return np.logspace(*np.log10(RANGE), int(Cs))
+    grid = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    if not len(grid) or not (grid > 0).all():
+        raise ValueError(f"Cs={shown(Cs)} must be positive numbers: the values of C to try")
+    return grid
+
+
+class CrossValidated:
+    """What both estimators share: the folds, their scores, the choice, and the fit with it."""
+
+    Cs: Any
+    cv: Any
+    scoring: Any
+    refit: bool
+    rule: str
+    prove: bool
+    warm_start = False
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Choose C by cross-validation, and learn from all examples with it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `LogisticRegression`.
+        **params
+            For the splitter and the scorer: by metadata routing where that is enabled, else ``groups`` goes to the
+            splitter.
+
+        Returns
+        -------
+        self
+        """
+        self._check_choice()
+        ratios, grid = self._ratios(), grid_of(self.Cs)
+        plain, examples, classes = posed(self._plain(ratios[0], 1.0), X, y, sample_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(plain, name):
+                setattr(self, name, getattr(plain, name))
+        labels, split, score = np.asarray(y), *self._routed(sample_weight, params)
+        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split))
+        self._check_folds(folds, examples.codes, classes)
+        scored = _Scored(self, examples, classes, labels, score, grid, ratios)
+        tables = [scored.fold(number, len(folds), *fold) for number, fold in enumerate(folds)]
+        coefs, scores, counts = (np.array(part) for part in zip(*tables, strict=True))
+        self.Cs_, self.l1_ratios_ = grid, np.array(ratios)
+        self.coefs_paths_, self.scores_, self.n_iter_of_folds_ = coefs, scores, counts
+        best = self._best(scores, counts)
+        self.C_, self.l1_ratio_ = float(grid[best[1]]), float(ratios[best[0]])
+        if self.prove:
+            self._prove(plain, examples, classes, folds)
+        if self.refit:
+            self._column_names = None
+            self._learn(examples, classes)
+        else:
+            self._average(classes, coefs, scores)
+        self._as_scikit_learn(classes)
+        return self
+
+    # -- what is asked for --------------------------------------------------------------------------------------------
+
+    def _check_choice(self) -> None:
+        check_choice("rule", self.rule, ("best", "1se"))
+        for name in ("refit", "prove"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name}={shown(getattr(self, name))} must be True or False")
+        grid_of(self.Cs)
+        self._scorer()
+        if self.prove and self.scoring not in (None, "accuracy", "balanced_accuracy"):
+            raise ValueError(f"prove=True counts mistakes; with scoring={shown(self.scoring)} there is no bound")
+
+    def _scorer(self) -> Any:
+        scorer = get_scorer(self.scoring or "accuracy")
+        asks = getattr(scorer, "_response_method", "predict")
+        if asks == "predict_proba" and not hasattr(self, "predict_proba"):
+            raise ValueError(
+                f"scoring={shown(self.scoring)} needs probabilities, which {type(self).__name__} has not; use one of the "
+                "scores or predictions, or LogisticRegressionCV"
+            )
+        return scorer
+
+    def _routed(self, sample_weight: Any, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what goes to the splitter, and what to the scorer."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return dict(routed.splitter.split), dict(routed.scorer.score)
+        unknown = sorted(set(params) - {"groups"})
+        if unknown:
+            raise ValueError(f"{unknown} are not passed on: enable metadata routing, or leave them out")
+        groups = params.get("groups")
+        if groups is not None and not hasattr(self.cv, "get_n_splits"):
+            raise ValueError("groups need a splitter that knows groups, e.g. cv=GroupKFold(5)")
+        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        return {} if groups is None else {"groups": groups}, weights
+
+    def get_metadata_routing(self) -> Any:
+        """Return who takes which metadata: the splitter at `fit`, the scorer at `fit` and `score`."""
+        fit_split = MethodMapping().add(caller="fit", callee="split")
+        scores = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=self.cv, method_mapping=fit_split).add(scorer=self._scorer(), method_mapping=scores)
+
+    def _check_folds(self, folds: list[Any], codes: NDArray[Any], classes: NDArray[Any]) -> None:
+        if not folds:
+            raise ValueError("cv gives no folds at all")
+        for number, (train, _) in enumerate(folds, start=1):
+            missing = np.setdiff1d(np.arange(len(classes)), codes[train])
+            if len(missing):
+                raise ValueError(
+                    f"fold {number} of {len(folds)} has no example of class {shown(classes[missing[0]])} to learn from; use "
+                    "fewer folds, or a stratified splitter"
+                )
+
+    # -- the choice ---------------------------------------------------------------------------------------------------
+
+    def _best(self, scores: FloatArray, counts: Any) -> tuple[int, int]:
+        """Return the numbers of the share of L1 and of C: the best mean, or the strongest penalty within one error."""
+        mean = scores.mean(axis=0)
+        ratio, at = (int(one) for one in np.unravel_index(int(np.argmax(mean)), mean.shape))
+        if self.rule == "1se" and len(scores) > 1:
+            error = float(scores[:, ratio, at].std(ddof=1)) / np.sqrt(len(scores))
+            at = int(np.argmax(mean[ratio] >= mean[ratio, at] - error))
+        return ratio, at
+
+    def _average(self, classes: NDArray[Any], coefs: FloatArray, scores: FloatArray) -> None:
+        """Keep the mean of the planes that are best in each fold, as scikit-learn does without `refit`."""
+        flat = scores.reshape(len(scores), -1).argmax(axis=1)
+        which = [np.unravel_index(k, scores.shape[1:]) for k in flat]
+        planes = np.mean([coefs[fold, ratio, at] for fold, (ratio, at) in enumerate(which)], axis=0)
+        self.C_ = float(np.mean([self.Cs_[at] for _, at in which]))
+        self.l1_ratio_ = float(np.mean([self.l1_ratios_[ratio] for ratio, _ in which]))
+        self.classes_, self._proofs = classes, []
+        self.coef_ = np.ascontiguousarray(planes[:, : self.n_features_in_])
+        self.intercept_ = planes[:, -1].copy() if self.fit_intercept else np.zeros(len(planes))
+
+    def _prove(self, plain: Any, examples: Any, classes: NDArray[Any], folds: list[Any]) -> None:
+        """Bound the mistakes of every C, and choose the best one found on the way."""
+        if len(classes) != 2 or self.l1_ratio_ == 1.0:
+            raise ValueError("prove=True is for two classes, and for a penalty with a share of L2")
+        plain.set_params(**self._plain_parameters(self.l1_ratio_, 1.0))
+        made = [_fold(plain, examples, classes, *fold, self.scoring) for fold in folds]
+        slack = 1e-3 * sum(float(fold.weight.sum()) for fold in made)
+        self.proof_: Proven = Search(made, seed=_seed(self.random_state)).run(self.Cs_, slack)
+        self.C_ = self.proof_.C
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """Return the scores as a table: one row a C (and share of L1), with mean, spread, and a column a fold."""
+        scores = np.asarray(self._scores_by_fold)
+        ratios, Cs = (one.ravel() for one in np.meshgrid(self.l1_ratios_, self.Cs_, indexing="ij"))
+        table: dict[str, Any] = {"l1_ratio": ratios, "C": Cs, "mean": scores.mean(axis=0).ravel()}
+        table["std"] = scores.std(axis=0).ravel()
+        table |= {f"fold_{k + 1}": one.ravel() for k, one in enumerate(scores)}
+        return nw.from_dict(table, backend=backend).to_native()
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> float:
+        """Return the score by which C was chosen, on these examples."""
+        if get_config()["enable_metadata_routing"]:
+            given = {} if sample_weight is None else {"sample_weight": sample_weight}
+            routed = process_routing(self, "score", **given, **params)
+            return float(self._scorer()(self, X, y, **routed.scorer.score))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._scorer()(self, X, y, **weights, **params))
+
+    # -- attributes ---------------------------------------------------------------------------------------------------
+
+    def _as_scikit_learn(self, classes: NDArray[Any]) -> None:
+        """Name what was found as scikit-learn does: arrays, or with `use_legacy_attributes` dictionaries by class."""
+        self._scores_by_fold, self.n_iter_ = self.scores_, self.n_iter_of_folds_
+        del self.n_iter_of_folds_
+        if not getattr(self, "use_legacy_attributes", False):
+            return
+        positive = classes[1:] if len(classes) == 2 else classes
+        scores, paths = np.moveaxis(self.scores_, 1, 2), np.moveaxis(self.coefs_paths_, (3, 1), (0, 3))
+        iterations = np.moveaxis(self.n_iter_, 1, 2)[None]
+        if self._ratios_left_out():
+            scores, paths, iterations = scores[..., 0], paths[:, :, :, 0], iterations[..., 0]
+        self.scores_ = dict.fromkeys(positive.tolist(), scores)
+        self.coefs_paths_ = dict(zip(positive.tolist(), paths, strict=True))
+        self.n_iter_ = iterations
+        self.C_, self.l1_ratio_ = np.full(len(positive), self.C_), np.full(len(positive), self.l1_ratio_)
+
+    def _C(self) -> float:
+        return float(np.ravel(getattr(self, "C_", 1.0))[0])
+
+
+class _Scored:
+    """The scores of all folds, and what they are computed from."""
+
+    def __init__(
+        self, owner: Any, examples: Any, classes: Any, labels: Any, params: Any, grid: Any, ratios: Any
+    ) -> None:
+        self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
+        self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer()
+
+    def fold(self, number: int, count: int, train: Any, test: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
+        """Return the planes, the scores and the iterations of one fold, by share of L1 and C."""
+        X, weight, owner = self.examples.rows.X, self.examples.weight, self.owner
+        part = self.examples.chosen(train, None if weight is None else weight[train])
+        held, labels = X[test], self.labels[test]
+        params = {name: np.asarray(value)[test] for name, value in self.params.items()}
+        tables: list[list[Any]] = [[], [], []]
+        for ratio in self.ratios:
+            plain = owner._plain(ratio, 1.0)
+            plain.n_features_in_ = self.examples.d
+            track = Track(plain, part, self.classes, LOOSER * owner.tol, _seed(owner.random_state))
+            models = [track.model(float(C)) for C in self.grid]
+            tables[0].append([owner._plane(model) for model in models])
+            tables[1].append([float(self.scorer(model, held, labels, **params)) for model in models])
+            tables[2].append([model.n_iter_ for model in models])
+        if owner.verbose:
+            print(f"fold {number + 1} of {count}: best score {np.max(tables[1]):.4f}", file=sys.stderr)
+        planes, scores, iterations = (np.array(table) for table in tables)
+        return planes, scores, iterations
+
+
+def _fold(plain: Any, examples: Any, classes: Any, train: Any, test: Any, scoring: Any) -> Fold:
+    """Return a fold to bound the mistakes of; with balanced accuracy each class's rows count the same together."""
+    weight = None if examples.weight is None else examples.weight[train]
+    objective = Track(plain, examples.chosen(train, weight), classes, 1.0).objectives[0]
+    codes = examples.codes[test]
+    cost = np.ones(len(test)) if examples.weight is None else examples.weight[test].copy()
+    if scoring == "balanced_accuracy":
+        cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
+    return Fold(objective, Rows(examples.rows.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
+
+
+def _seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class LogisticRegressionCV(CrossValidated, LogisticRegression):
+    """Logistic regression with C, and the share of L1, chosen by cross-validation.
+
+    Parameters
+    ----------
+    Cs : int or array, default=10
+        The values of C to try, or how many from 1e-4 to 1e4.
+    l1_ratios : array or None, default=(0.0,)
+        The shares of L1 to try.
+    fit_intercept, dual, solver, tol, max_iter, class_weight, n_jobs, verbose, intercept_scaling, random_state, multi_class
+        As for `LogisticRegression`.
+    cv : int, splitter or None
+        Folds; by default five, stratified.
+    penalty : {"l2", "l1", "elasticnet"}, optional
+        scikit-learn's older way to say `l1_ratios`.
+    scoring : str, scorer or None
+        By default the accuracy.
+    refit : bool, default=True
+        Whether to learn from all examples with the choice; otherwise the planes of the folds are averaged.
+    rule : {"best", "1se"}, default="best"
+        The best mean score, or the smallest C within one standard error of it.
+    prove : bool, default=False
+        Whether to bound the mistakes of every C from the smallest to the largest of `Cs` (accuracy, balanced accuracy;
+        two classes): ``proof_`` says how many no C makes fewer than, and the choice is the best one found on the way.
+    use_legacy_attributes : bool, default=False
+        Whether ``C_``, ``scores_``, … are by class, as in scikit-learn up to 1.9.
+
+    Attributes
+    ----------
+    C_, l1_ratio_ : float
+        The choice.
+    Cs_, l1_ratios_ : array
+        What was tried.
+    scores_ : array of shape (folds, shares, Cs)
+    coefs_paths_ : array of shape (folds, shares, Cs, planes, d + 1)
+        The planes of every fold; the intercept last, if there is one.
+    n_iter_ : array of shape (folds, shares, Cs)
+    proof_ : Proven
+        With `prove`.
+    coef_, intercept_, certificate_, …
+        As for `LogisticRegression`, at the choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from linsep import LogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegressionCV(Cs=9).fit(scale(X), y)
+    >>> model.C_, model.scores_.shape, model.certificate_.proven
+    (0.1, (5, 1, 9), True)
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: ArrayLike | None = (0.0,),
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str = "deprecated",
+        scoring: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        multi_class: str = "softmax",
+        rule: str = "best",
+        prove: bool = False,
+        use_legacy_attributes: bool = False,
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.rule = rule
+        self.prove = prove
+        self.use_legacy_attributes = use_legacy_attributes
+
+    def _ratios(self) -> list[float]:
+        """Return the shares of L1 to try, as `l1_ratios` or scikit-learn's older `penalty` says."""
+        check_choice("penalty", self.penalty, ("deprecated", "l2", "l1", "elasticnet"))
+        if self.penalty in ("l2", "l1"):
+            return [1.0 if self.penalty == "l1" else 0.0]
+        given = [0.0] if self.l1_ratios is None and self.penalty == "deprecated" else self.l1_ratios
+        ratios = [] if given is None else list(np.ravel(np.asarray(given, dtype=object)))
+        if not ratios or not all(isinstance(one, Real) and 0 <= float(one) <= 1 for one in ratios):
+            raise ValueError(
+                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={self.l1_ratios!r})"
+            )
+        return [float(one) for one in ratios]
+
+    def _ratios_left_out(self) -> bool:
+        return self.l1_ratios is None or self.penalty in ("l2", "l1")
+
+    def _plain_parameters(self, l1_ratio: float, C: float) -> dict[str, Any]:
+        named = ("fit_intercept", "dual", "solver", "tol", "max_iter", "class_weight", "multi_class", "random_state")
+        return {name: getattr(self, name) for name in named} | {"l1_ratio": l1_ratio, "C": C}
+
+    def _plain(self, l1_ratio: float, C: float) -> LogisticRegression:
+        return LogisticRegression(**self._plain_parameters(l1_ratio, C), n_jobs=self.n_jobs)
+
+    def _penalty(self) -> Penalty:
+        return penalty_of("elasticnet", float(np.ravel(getattr(self, "l1_ratio_", self._ratios()[0]))[0]))
+
+    def _warn_of_ignored(self) -> None:
+        """There is no C beside which something could be ignored."""
+
+    def _plane(self, model: Any) -> FloatArray:
+        planes = np.asarray(model.coef_, dtype=np.float64)
+        return np.column_stack([planes, np.ravel(model.intercept_)]) if self.fit_intercept else planes
+
+
+class LinearSVCCV(CrossValidated, LinearSVC):
+    """Linear support vector machine with C chosen by cross-validation.
+
+    Parameters
+    ----------
+    penalty, loss, fit_intercept, class_weight, tol, max_iter, solver, random_state, n_jobs, verbose
+        As for `LinearSVC`.
+    Cs, cv, scoring, refit, rule, prove
+        As for `LogisticRegressionCV`.
+
+    Attributes
+    ----------
+    C_, Cs_, scores_, coefs_paths_, n_iter_, proof_
+        As for `LogisticRegressionCV`; the shares of L1 are one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from linsep import LinearSVCCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVCCV(Cs=[0.01, 0.1, 1.0], rule="1se").fit(scale(X), y)
+    >>> model.C_, model.certificate_.proven
+    (0.01, True)
+    """
+
+    dual = "auto"
+    intercept_scaling = 1.0
+    multi_class = "ovr"
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "hinge",
+        *,
+        Cs: Any = 10,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        scoring: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        solver: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        rule: str = "best",
+        prove: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.Cs = Cs
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.rule = rule
+        self.prove = prove
+
+    def _ratios(self) -> list[float]:
+        return [self._penalty().l1]
+
+    def _plain_parameters(self, l1_ratio: float, C: float) -> dict[str, Any]:
+        named = ("penalty", "loss", "fit_intercept", "class_weight", "tol", "max_iter", "solver", "random_state")
+        return {name: getattr(self, name) for name in named} | {"C": C}
+
+    def _plain(self, l1_ratio: float, C: float) -> LinearSVC:
+        return LinearSVC(**self._plain_parameters(l1_ratio, C), n_jobs=self.n_jobs)
+
+    _plane = LogisticRegressionCV._plane

@@ -1,0 +1,82 @@
+"""Warm-started fits along C: the objectives of one estimator on the same rows, solved for one C after another."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from ..objective.examples import InMemory
+from ..objective.objective import Objective
+from ..solvers import Automatic, Result, Start, minimise_all
+
+#: How many of the last solutions tell where the next one is, by a polynomial in log C.
+REMEMBERED = 3
+
+
+class Track:
+    """An estimator on some rows, on its way along C.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Which says the loss, the penalty and the weights of classes; it knows its classes and columns.
+    examples : InMemory
+    classes : array
+    tol : float
+        The relative gap at which each fit ends.
+    """
+
+    def __init__(self, estimator: Any, examples: InMemory, classes: Any, tol: float, seed: int = 0) -> None:
+        self.template, self.examples, self.tol, self.seed = copy.copy(estimator), examples, tol, seed
+        self.template.classes_ = classes
+        weights = self.template._class_weights(examples, classes)
+        self.objectives: list[Objective] = self.template._objectives(examples, weights)
+        self._known: list[tuple[float, list[Result]]] = []
+
+    def at(self, C: float) -> list[Result]:
+        """Return the solution at C, found from where the last ones lead."""
+        objectives = [replace(objective, C=C) for objective in self.objectives]
+        starts = [self._start(k, objective) for k, objective in enumerate(objectives)] if self._known else None
+        asked: Any = dict(starts=starts, seed=self.seed, tol=self.tol, polish=False)
+        found = minimise_all(objectives, self.template._solver() or Automatic(tol=self.tol), **asked)
+        self._known = [*self._known, (C, found)][-REMEMBERED:]
+        return found
+
+    def model(self, C: float) -> Any:
+        """Return an estimator with the planes of the solution at C, which can predict."""
+        found, model = self.at(C), copy.copy(self.template)
+        if "C" in model.get_params():
+            model.set_params(C=C)
+        model.coef_ = np.concatenate([np.atleast_2d(result.w.T) for result in found])
+        model.intercept_ = np.concatenate([np.atleast_1d(result.b) for result in found])
+        model.n_iter_ = max(result.n_iter for result in found)
+        return model
+
+    def _start(self, k: int, objective: Objective) -> Start:
+        """Return where the solutions so far lead; the duals of a kinked loss grow as C does."""
+        C, last = self._known[-1][0], self._known[-1][1][k]
+        alpha = None
+        if not objective.head.smooth and last.alpha is not None:
+            alpha = np.asarray(last.alpha) * (objective.C / C)
+        if alpha is not None or objective.penalty.l1:  # which know more than a plane does, or have zeros to keep
+            return Start(last.w, last.b, alpha=alpha)
+        shares = _lagrange(np.log([one for one, _ in self._known]), np.log(objective.C))
+        w = sum(share * results[k].w for share, (_, results) in zip(shares, self._known, strict=True))
+        b = sum(share * np.asarray(results[k].b) for share, (_, results) in zip(shares, self._known, strict=True))
+        return Start(np.asarray(w), float(b) if np.ndim(b) == 0 else np.asarray(b))
+
+
+def _lagrange(nodes: FloatArray, at: float) -> list[float]:
+    """Return what each value counts in the polynomial through them, at another place.
+
+    Examples
+    --------
+    >>> _lagrange(np.array([0.0, 1.0, 2.0]), 3.0)
+    [1.0, -3.0, 3.0]
+    """
+    others = [[node for j, node in enumerate(nodes) if j != k] for k in range(len(nodes))]
+    return [float(np.prod([(at - n) / (x - n) for n in rest])) for x, rest in zip(nodes, others, strict=True)]
