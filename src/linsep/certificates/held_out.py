@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.optimize import brentq
 
 from .._core import Rows
@@ -158,7 +158,7 @@ class Fold:
     # -- bounds -------------------------------------------------------------------------------------------------------
 
     def count(self, a: Point, b: Point) -> tuple[Count, float]:
-        """Return the mistakes that every optimum between two points makes, and the part of the gap that is their own."""
+        """Return the mistakes of every optimum between two points, and which part of the gap is their own."""
         border = _crossing(a, b)
         bound = a.dual + (b.dual - a.dual) * (border - a.C) / (b.C - a.C)
         bound -= TRUSTED * (abs(a.dual) + abs(b.dual))
@@ -263,13 +263,10 @@ def _crossing(a: Point, b: Point) -> float:
 
 def _lengths(rows: Rows, inverse: FloatArray, with_one: bool) -> FloatArray:
     """√([x, 1]ᵀ H⁻¹ [x, 1]) of each row."""
-    X, d = rows.X, rows.d
-    products = X @ inverse[:d, :d]
-    squares = (
-        np.asarray(X.multiply(products).sum(axis=1)).ravel()
-        if sparse.issparse(X)
-        else np.einsum("ij,ij->i", X, products)
-    )
+    X: Any = rows.X
+    products = X @ inverse[: rows.d, : rows.d]
+    squares = X.multiply(products).sum(axis=1) if rows.is_sparse else np.einsum("ij,ij->i", X, products)
+    squares = np.asarray(squares, dtype=np.float64).ravel()
     if with_one:
-        squares = squares + 2.0 * (X @ inverse[:d, d]) + inverse[d, d]
-    return np.sqrt(np.maximum(squares, 0.0))
+        squares = squares + 2.0 * (X @ inverse[: rows.d, rows.d]) + inverse[rows.d, rows.d]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

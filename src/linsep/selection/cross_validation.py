@@ -1,11 +1,11 @@
-"""`LogisticRegressionCV` and `LinearSVCCV`: C (and the share of L1) by cross-validation, each fold warm-started along C."""
+"""`LogisticRegressionCV` and `LinearSVCCV`: C, and the share of L1, by cross-validation along warm starts."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,7 @@ from .._types import FloatArray
 from .._words import shown
 from ..certificates.held_out import Fold
 from ..estimators import LinearSVC, LogisticRegression
+from ..estimators._certified import CertifiedEstimator
 from ..estimators._fitting import posed
 from ..estimators._specification import penalty_of
 from ..penalties import Penalty
@@ -45,14 +46,14 @@ def grid_of(Cs: Any) -> FloatArray:
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         if Cs < 1:
             raise ValueError(f"Cs={shown(Cs)} must be at least 1: how many values of C to try, or these values")
-        return np.logspace(*np.log10(RANGE), int(Cs))
+        return np.geomspace(*RANGE, int(Cs))
     grid = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
     if not len(grid) or not (grid > 0).all():
         raise ValueError(f"Cs={shown(Cs)} must be positive numbers: the values of C to try")
     return grid
 
 
-class CrossValidated:
+class CrossValidated(CertifiedEstimator):
     """What both estimators share: the folds, their scores, the choice, and the fit with it."""
 
     Cs: Any
@@ -61,7 +62,30 @@ class CrossValidated:
     refit: bool
     rule: str
     prove: bool
+    random_state: Any
+    n_jobs: int | None
+    Cs_: FloatArray
+    l1_ratios_: FloatArray
+    C_: Any
+    l1_ratio_: Any
+    scores_: Any
+    coefs_paths_: Any
+    proof_: Proven
     warm_start = False
+    #: What the estimator has of the parameters of the one that is fitted for each C.
+    _shared: ClassVar[Sequence[str]] = ()
+
+    def _ratios(self) -> list[float]:
+        """Return the shares of L1 to try."""
+        return [self._penalty().l1]
+
+    def _plain(self, l1_ratio: float) -> Any:
+        """Return the estimator that is fitted for each C."""
+        raise TypeError(f"{type(self).__name__} does not say what it fits")
+
+    def _shown_without_ratios(self) -> bool:
+        """Whether `use_legacy_attributes` leaves the shares of L1 out."""
+        return True
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose C by cross-validation, and learn from all examples with it.
@@ -80,7 +104,7 @@ class CrossValidated:
         """
         self._check_choice()
         ratios, grid = self._ratios(), grid_of(self.Cs)
-        plain, examples, classes = posed(self._plain(ratios[0], 1.0), X, y, sample_weight)
+        plain, examples, classes = posed(self._plain(ratios[0]), X, y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(plain, name):
@@ -96,7 +120,7 @@ class CrossValidated:
         best = self._best(scores, counts)
         self.C_, self.l1_ratio_ = float(grid[best[1]]), float(ratios[best[0]])
         if self.prove:
-            self._prove(plain, examples, classes, folds)
+            self._prove(examples, classes, folds)
         if self.refit:
             self._column_names = None
             self._learn(examples, classes)
@@ -122,8 +146,8 @@ class CrossValidated:
         asks = getattr(scorer, "_response_method", "predict")
         if asks == "predict_proba" and not hasattr(self, "predict_proba"):
             raise ValueError(
-                f"scoring={shown(self.scoring)} needs probabilities, which {type(self).__name__} has not; use one of the "
-                "scores or predictions, or LogisticRegressionCV"
+                f"scoring={shown(self.scoring)} needs probabilities, which {type(self).__name__} has not; use "
+                "a score of predictions, or LogisticRegressionCV"
             )
         return scorer
 
@@ -155,8 +179,8 @@ class CrossValidated:
             missing = np.setdiff1d(np.arange(len(classes)), codes[train])
             if len(missing):
                 raise ValueError(
-                    f"fold {number} of {len(folds)} has no example of class {shown(classes[missing[0]])} to learn from; use "
-                    "fewer folds, or a stratified splitter"
+                    f"fold {number} of {len(folds)} has no example of class {shown(classes[missing[0]])} to learn "
+                    "from; use fewer folds, or a stratified splitter"
                 )
 
     # -- the choice ---------------------------------------------------------------------------------------------------
@@ -181,14 +205,15 @@ class CrossValidated:
         self.coef_ = np.ascontiguousarray(planes[:, : self.n_features_in_])
         self.intercept_ = planes[:, -1].copy() if self.fit_intercept else np.zeros(len(planes))
 
-    def _prove(self, plain: Any, examples: Any, classes: NDArray[Any], folds: list[Any]) -> None:
+    def _prove(self, examples: Any, classes: NDArray[Any], folds: list[Any]) -> None:
         """Bound the mistakes of every C, and choose the best one found on the way."""
         if len(classes) != 2 or self.l1_ratio_ == 1.0:
             raise ValueError("prove=True is for two classes, and for a penalty with a share of L2")
-        plain.set_params(**self._plain_parameters(self.l1_ratio_, 1.0))
-        made = [_fold(plain, examples, classes, *fold, self.scoring) for fold in folds]
+        plain = self._plain(self.l1_ratio_)
+        plain.n_features_in_ = examples.d
+        made = [_fold(plain, examples, classes, self.scoring, *fold) for fold in folds]
         slack = 1e-3 * sum(float(fold.weight.sum()) for fold in made)
-        self.proof_: Proven = Search(made, seed=_seed(self.random_state)).run(self.Cs_, slack)
+        self.proof_ = Search(made, seed=_seed(self.random_state)).run(self.Cs_, slack)
         self.C_ = self.proof_.C
 
     def to_frame(self, backend: Any = "pandas") -> Any:
@@ -220,7 +245,7 @@ class CrossValidated:
         positive = classes[1:] if len(classes) == 2 else classes
         scores, paths = np.moveaxis(self.scores_, 1, 2), np.moveaxis(self.coefs_paths_, (3, 1), (0, 3))
         iterations = np.moveaxis(self.n_iter_, 1, 2)[None]
-        if self._ratios_left_out():
+        if self._shown_without_ratios():
             scores, paths, iterations = scores[..., 0], paths[:, :, :, 0], iterations[..., 0]
         self.scores_ = dict.fromkeys(positive.tolist(), scores)
         self.coefs_paths_ = dict(zip(positive.tolist(), paths, strict=True))
@@ -229,6 +254,10 @@ class CrossValidated:
 
     def _C(self) -> float:
         return float(np.ravel(getattr(self, "C_", 1.0))[0])
+
+    def _plane(self, model: Any) -> FloatArray:
+        planes = np.asarray(model.coef_, dtype=np.float64)
+        return np.column_stack([planes, np.ravel(model.intercept_)]) if self.fit_intercept else planes
 
 
 class _Scored:
@@ -248,7 +277,7 @@ class _Scored:
         params = {name: np.asarray(value)[test] for name, value in self.params.items()}
         tables: list[list[Any]] = [[], [], []]
         for ratio in self.ratios:
-            plain = owner._plain(ratio, 1.0)
+            plain = owner._plain(ratio)
             plain.n_features_in_ = self.examples.d
             track = Track(plain, part, self.classes, LOOSER * owner.tol, _seed(owner.random_state))
             models = [track.model(float(C)) for C in self.grid]
@@ -261,7 +290,7 @@ class _Scored:
         return planes, scores, iterations
 
 
-def _fold(plain: Any, examples: Any, classes: Any, train: Any, test: Any, scoring: Any) -> Fold:
+def _fold(plain: Any, examples: Any, classes: Any, scoring: Any, train: Any, test: Any) -> Fold:
     """Return a fold to bound the mistakes of; with balanced accuracy each class's rows count the same together."""
     weight = None if examples.weight is None else examples.weight[train]
     objective = Track(plain, examples.chosen(train, weight), classes, 1.0).objectives[0]
@@ -285,7 +314,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         The values of C to try, or how many from 1e-4 to 1e4.
     l1_ratios : array or None, default=(0.0,)
         The shares of L1 to try.
-    fit_intercept, dual, solver, tol, max_iter, class_weight, n_jobs, verbose, intercept_scaling, random_state, multi_class
+    fit_intercept, dual, solver, tol, max_iter, class_weight, n_jobs, verbose, intercept_scaling, random_state
         As for `LogisticRegression`.
     cv : int, splitter or None
         Folds; by default five, stratified.
@@ -295,6 +324,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         By default the accuracy.
     refit : bool, default=True
         Whether to learn from all examples with the choice; otherwise the planes of the folds are averaged.
+    multi_class : {"softmax", "ovr"}, default="softmax"
+        As for `LogisticRegression`.
     rule : {"best", "1se"}, default="best"
         The best mean score, or the smallest C within one standard error of it.
     prove : bool, default=False
@@ -328,6 +359,11 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     >>> model.C_, model.scores_.shape, model.certificate_.proven
     (0.1, (5, 1, 9), True)
     """
+
+    _shared = (
+        *("fit_intercept", "dual", "solver", "tol", "max_iter", "class_weight", "multi_class"),
+        *("random_state", "intercept_scaling", "n_jobs"),
+    )
 
     def __init__(
         self,
@@ -387,25 +423,17 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
             )
         return [float(one) for one in ratios]
 
-    def _ratios_left_out(self) -> bool:
+    def _shown_without_ratios(self) -> bool:
         return self.l1_ratios is None or self.penalty in ("l2", "l1")
 
-    def _plain_parameters(self, l1_ratio: float, C: float) -> dict[str, Any]:
-        named = ("fit_intercept", "dual", "solver", "tol", "max_iter", "class_weight", "multi_class", "random_state")
-        return {name: getattr(self, name) for name in named} | {"l1_ratio": l1_ratio, "C": C}
-
-    def _plain(self, l1_ratio: float, C: float) -> LogisticRegression:
-        return LogisticRegression(**self._plain_parameters(l1_ratio, C), n_jobs=self.n_jobs)
+    def _plain(self, l1_ratio: float) -> LogisticRegression:
+        return LogisticRegression(l1_ratio=l1_ratio, **{name: getattr(self, name) for name in self._shared})
 
     def _penalty(self) -> Penalty:
         return penalty_of("elasticnet", float(np.ravel(getattr(self, "l1_ratio_", self._ratios()[0]))[0]))
 
     def _warn_of_ignored(self) -> None:
         """There is no C beside which something could be ignored."""
-
-    def _plane(self, model: Any) -> FloatArray:
-        planes = np.asarray(model.coef_, dtype=np.float64)
-        return np.column_stack([planes, np.ravel(model.intercept_)]) if self.fit_intercept else planes
 
 
 class LinearSVCCV(CrossValidated, LinearSVC):
@@ -437,6 +465,10 @@ class LinearSVCCV(CrossValidated, LinearSVC):
     dual = "auto"
     intercept_scaling = 1.0
     multi_class = "ovr"
+    _shared = (
+        *("penalty", "loss", "fit_intercept", "class_weight", "tol", "max_iter", "solver"),
+        *("random_state", "n_jobs"),
+    )
 
     def __init__(
         self,
@@ -475,14 +507,5 @@ class LinearSVCCV(CrossValidated, LinearSVC):
         self.rule = rule
         self.prove = prove
 
-    def _ratios(self) -> list[float]:
-        return [self._penalty().l1]
-
-    def _plain_parameters(self, l1_ratio: float, C: float) -> dict[str, Any]:
-        named = ("penalty", "loss", "fit_intercept", "class_weight", "tol", "max_iter", "solver", "random_state")
-        return {name: getattr(self, name) for name in named} | {"C": C}
-
-    def _plain(self, l1_ratio: float, C: float) -> LinearSVC:
-        return LinearSVC(**self._plain_parameters(l1_ratio, C), n_jobs=self.n_jobs)
-
-    _plane = LogisticRegressionCV._plane
+    def _plain(self, l1_ratio: float) -> LinearSVC:
+        return LinearSVC(**{name: getattr(self, name) for name in self._shared})

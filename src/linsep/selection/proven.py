@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class Search:
         counts = [self._mistakes(float(C)) for C in Cs]
         best, at = min(counts), float(Cs[int(np.argmin(counts))])
         heap: list[tuple[float, int, float, float, Any]] = []
-        for low, high in zip(Cs[:-1], Cs[1:], strict=True):
+        for low, high in pairwise(Cs):
             self._push(heap, float(low), float(high), best - slack)
         end = math.inf if time_limit is None else time.monotonic() + time_limit
         while heap and heap[0][0] < best - slack and self.cells < most_cells and time.monotonic() < end:

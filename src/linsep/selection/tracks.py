@@ -60,7 +60,7 @@ class Track:
         """Return where the solutions so far lead; the duals of a kinked loss grow as C does."""
         C, last = self._known[-1][0], self._known[-1][1][k]
         alpha = None
-        if not objective.head.smooth and last.alpha is not None:
+        if last.alpha is not None and not objective.loss.smooth:
             alpha = np.asarray(last.alpha) * (objective.C / C)
         if alpha is not None or objective.penalty.l1:  # which know more than a plane does, or have zeros to keep
             return Start(last.w, last.b, alpha=alpha)
