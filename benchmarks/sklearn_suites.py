@@ -3,9 +3,9 @@
     python benchmarks/sklearn_suites.py [logistic svm …] [-n 1] [--show] [--all]
 
 The tests are those that the installed scikit-learn brings along, or where somebody left them out those of its wheel,
-which pip fetches. Each module is copied with `LogisticRegression`, `LinearSVC`, `Perceptron` and `SGDClassifier`
-imported from here, and run; of the suites that are about something else, only the tests that have to do with one of the
-four (`--all` runs the others too; those of sequential selection know none of them). A test that fails must stand in
+which pip fetches. Each module is copied with the classes of `OURS`
+imported from here, and run; of the suites that are about something else, only the tests that have to do with one of
+them (`--all` runs the others too; those of sequential selection know none of them). A test that fails must stand in
 `sklearn_differences/<suite>.toml` with a reason (`"test_name[parameters]" = "intercept: …"`; a name may end in *), and
 one that stands there must fail. A reason begins with one of `REASONS`. `--show` prints how the unexpected ones failed.
 """
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DIFFERENCES = Path(__file__).resolve().parent / "sklearn_differences"
-OURS = ("LogisticRegression", "LinearSVC", "Perceptron", "SGDClassifier")
+OURS = ("LogisticRegression", "LogisticRegressionCV", "LinearSVC", "Perceptron", "SGDClassifier")
 #: Where scikit-learn keeps the tests.
 SUITES = {
     "logistic": "linear_model/tests/test_logistic.py",
@@ -63,7 +63,7 @@ REASONS = {
 
 
 class Exchange(ast.NodeTransformer):
-    """Imports the four classes from here."""
+    """Imports these classes from here."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.ImportFrom]:
         """Split an import in two."""
@@ -80,7 +80,7 @@ class Exchange(ast.NodeTransformer):
 
 
 def concerned(tree: ast.Module) -> set[str]:
-    """Return the module's functions and names that lead to one of the four classes, directly or by way of others."""
+    """Return the module's functions and names that lead to one of these classes, directly or by way of others."""
     uses: dict[str, set[str]] = {}
     for node in tree.body:
         words = {leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name)}
@@ -235,7 +235,7 @@ def main() -> int:
     parser.add_argument("suites", nargs="*", choices=[*SUITES, []], metavar="suite", help=", ".join(SUITES))
     parser.add_argument("-n", type=int, default=0, help="processes of pytest")
     parser.add_argument("-k", help="only the tests that pytest's -k selects")
-    parser.add_argument("--all", action="store_true", help="also tests that have nothing to do with the four classes")
+    parser.add_argument("--all", action="store_true", help="also tests that have nothing to do with these classes")
     parser.add_argument("--show", action="store_true", help="print how the unexpected ones failed")
     asked = parser.parse_args()
     good = True

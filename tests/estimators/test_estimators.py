@@ -9,7 +9,9 @@ from linsep import (
     LeastSquaresClassifier,
     LinearClassifier,
     LinearSVC,
+    LinearSVCCV,
     LogisticRegression,
+    LogisticRegressionCV,
     Perceptron,
     SGDClassifier,
     ZeroOneClassifier,
@@ -46,6 +48,9 @@ def steady(monkeypatch):
         LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
+        LogisticRegressionCV(Cs=3, cv=3),
+        LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, l1_ratios=[0.0, 0.5], rule="1se", use_legacy_attributes=True),
+        LinearSVCCV(Cs=[0.01, 1.0], cv=3, loss="squared_hinge"),
         ZeroOneClassifier(time_limit=1.0),  # of the checks, some have data that take minutes; see `steady`
         HardMarginSVC(on_overlap="soft"),  # most of the checks' data are not separable
     ]

@@ -41,7 +41,9 @@ def save(
     Parameters
     ----------
     model : estimator of linsep
-        Fitted. A loss, solver or rule of your own cannot be written down, and raises `ModelFileError`.
+        Fitted; of `LogisticRegressionCV` and `LinearSVCCV`, the plain model at the choice is written (`at_choice`),
+        with the scores of all C in ``choice_``. A loss, solver or rule of your own cannot be written down, and raises
+        `ModelFileError`.
     path : str or path
     data : tuple (X, y) or (X, y, sample_weight), or the `data_hash` of these, optional
         What the model was fitted on: its hash is stored, so that `linsep.verify` recognises every changed bit. Without
@@ -80,6 +82,8 @@ def _document(
     threshold: float | None,
     encoding: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
+    if hasattr(model, "at_choice"):  # cross-validated: the file has the model that was chosen, and how
+        model = model.at_choice()
     name = type(model).__name__
     if getattr(estimators, name, None) is not type(model):
         raise ValueError(f"{name} is no estimator of linsep; a file can name {', '.join(estimators.__all__)}")

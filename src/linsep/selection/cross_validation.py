@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -14,7 +16,8 @@ from sklearn import get_config
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import check_choice
 from .._core import Rows
@@ -105,6 +108,7 @@ class CrossValidated(CertifiedEstimator):
         self._check_choice()
         ratios, grid = self._ratios(), grid_of(self.Cs)
         plain, examples, classes = posed(self._plain(ratios[0]), X, y, sample_weight)
+        self._check_provable(classes, ratios)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(plain, name):
@@ -113,10 +117,12 @@ class CrossValidated(CertifiedEstimator):
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split))
         self._check_folds(folds, examples.codes, classes)
         scored = _Scored(self, examples, classes, labels, score, grid, ratios)
-        tables = [scored.fold(number, len(folds), *fold) for number, fold in enumerate(folds)]
+        scored.try_scorer(folds[0][1])
+        work = (delayed(scored.fold)(number, len(folds), *fold) for number, fold in enumerate(folds))
+        tables = Parallel(n_jobs=self.n_jobs, prefer="threads")(work)
         coefs, scores, counts = (np.array(part) for part in zip(*tables, strict=True))
         self.Cs_, self.l1_ratios_ = grid, np.array(ratios)
-        self.coefs_paths_, self.scores_, self.n_iter_of_folds_ = coefs, scores, counts
+        self.coefs_paths_, self.scores_, self._n_iter_of_folds = coefs, scores, counts
         best = self._best(scores, counts)
         self.C_, self.l1_ratio_ = float(grid[best[1]]), float(ratios[best[0]])
         if self.prove:
@@ -136,20 +142,17 @@ class CrossValidated(CertifiedEstimator):
         for name in ("refit", "prove"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}={shown(getattr(self, name))} must be True or False")
-        grid_of(self.Cs)
-        self._scorer()
         if self.prove and self.scoring not in (None, "accuracy", "balanced_accuracy"):
             raise ValueError(f"prove=True counts mistakes; with scoring={shown(self.scoring)} there is no bound")
+        if self.prove and self.rule != "best":
+            raise ValueError("prove=True bounds the fewest mistakes, and chooses by them; use rule='best'")
+
+    def _check_provable(self, classes: NDArray[Any], ratios: list[float]) -> None:
+        if self.prove and (len(classes) != 2 or 1.0 in ratios):
+            raise ValueError("prove=True is for two classes, and for a penalty with a share of L2")
 
     def _scorer(self) -> Any:
-        scorer = get_scorer(self.scoring or "accuracy")
-        asks = getattr(scorer, "_response_method", "predict")
-        if asks == "predict_proba" and not hasattr(self, "predict_proba"):
-            raise ValueError(
-                f"scoring={shown(self.scoring)} needs probabilities, which {type(self).__name__} has not; use "
-                "a score of predictions, or LogisticRegressionCV"
-            )
-        return scorer
+        return get_scorer("accuracy" if self.scoring is None else self.scoring)
 
     def _routed(self, sample_weight: Any, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what goes to the splitter, and what to the scorer."""
@@ -158,10 +161,12 @@ class CrossValidated(CertifiedEstimator):
             return dict(routed.splitter.split), dict(routed.scorer.score)
         unknown = sorted(set(params) - {"groups"})
         if unknown:
-            raise ValueError(f"{unknown} are not passed on: enable metadata routing, or leave them out")
+            raise ValueError(f"passing {unknown} on is only supported if enable_metadata_routing=True; leave them out")
         groups = params.get("groups")
-        if groups is not None and not hasattr(self.cv, "get_n_splits"):
-            raise ValueError("groups need a splitter that knows groups, e.g. cv=GroupKFold(5)")
+        if groups is not None and not _knows_groups(self.cv):
+            raise ValueError(
+                f"groups would be ignored by cv={shown(self.cv)}; use one that knows groups: GroupKFold(5)"
+            )
         weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         return {} if groups is None else {"groups": groups}, weights
 
@@ -207,8 +212,6 @@ class CrossValidated(CertifiedEstimator):
 
     def _prove(self, examples: Any, classes: NDArray[Any], folds: list[Any]) -> None:
         """Bound the mistakes of every C, and choose the best one found on the way."""
-        if len(classes) != 2 or self.l1_ratio_ == 1.0:
-            raise ValueError("prove=True is for two classes, and for a penalty with a share of L2")
         plain = self._plain(self.l1_ratio_)
         plain.n_features_in_ = examples.d
         made = [_fold(plain, examples, classes, self.scoring, *fold) for fold in folds]
@@ -225,21 +228,54 @@ class CrossValidated(CertifiedEstimator):
         table |= {f"fold_{k + 1}": one.ravel() for k, one in enumerate(scores)}
         return nw.from_dict(table, backend=backend).to_native()
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> float:
-        """Return the score by which C was chosen, on these examples."""
+    def score(self, X: Any, y: ArrayLike, **params: Any) -> float:
+        """Return the score by which C was chosen, on these examples; `params` are for the scorer."""
         if get_config()["enable_metadata_routing"]:
-            given = {} if sample_weight is None else {"sample_weight": sample_weight}
-            routed = process_routing(self, "score", **given, **params)
-            return float(self._scorer()(self, X, y, **routed.scorer.score))
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self._scorer()(self, X, y, **weights, **params))
+            params = process_routing(self, "score", **params).scorer.score
+        unknown = sorted(set(params) - {"sample_weight"})
+        if unknown and not get_config()["enable_metadata_routing"]:
+            raise ValueError(f"passing {unknown} on is only supported if enable_metadata_routing=True; leave them out")
+        return float(self._scorer()(self, X, y, **params))
+
+    def at_choice(self) -> Any:
+        """Return the plain estimator with the chosen C, fitted as this one is; its ``choice_`` says how C was chosen.
+
+        What `linsep.save` writes.
+
+        Returns
+        -------
+        LogisticRegression or LinearSVC
+            ``choice_`` is a dictionary: the rule, the score, and for each C (and share of L1) the score of every fold.
+        """
+        if not hasattr(self, "scores_"):
+            raise ValueError("it is not fitted: call fit first")
+        if not self.refit:
+            raise ValueError("with refit=False it is a mean of planes, the optimum of nothing; fit with refit=True")
+        plain = self._plain(float(np.ravel(self.l1_ratio_)[0])).set_params(C=self._C())
+        own = {"C_", "Cs_", "l1_ratio_", "l1_ratios_", "scores_", "coefs_paths_", "proof_", "_scores_by_fold"}
+        vars(plain).update(
+            {name: value for name, value in vars(self).items() if name not in own | {*self.get_params()}}
+        )
+        plain.n_iter_ = self._n_iter_of_refit
+        del plain._n_iter_of_refit
+        plain.choice_ = {
+            "rule": self.rule,
+            "score": self.scoring if isinstance(self.scoring, str | None) else shown(self.scoring),
+            "C": self.Cs_.tolist(),
+            "l1_ratio": self.l1_ratios_.tolist(),
+            "folds": self._scores_by_fold.tolist(),
+        }
+        if self.prove:
+            plain.choice_["bound"] = str(self.proof_)
+        return plain
 
     # -- attributes ---------------------------------------------------------------------------------------------------
 
     def _as_scikit_learn(self, classes: NDArray[Any]) -> None:
         """Name what was found as scikit-learn does: arrays, or with `use_legacy_attributes` dictionaries by class."""
-        self._scores_by_fold, self.n_iter_ = self.scores_, self.n_iter_of_folds_
-        del self.n_iter_of_folds_
+        self._n_iter_of_refit = self.n_iter_ if self.refit else None
+        self._scores_by_fold, self.n_iter_ = self.scores_, self._n_iter_of_folds
+        del self._n_iter_of_folds
         if not getattr(self, "use_legacy_attributes", False):
             return
         positive = classes[1:] if len(classes) == 2 else classes
@@ -268,21 +304,48 @@ class _Scored:
     ) -> None:
         self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
         self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer()
+        self.seed = _seed(owner.random_state)
+
+    def try_scorer(self, test: Any) -> None:
+        """Score a plane of zeros, so that a score that such a model cannot have is refused before the work.
+
+        Only a scorer that scikit-learn made: one of the user's own may count how often it is called.
+        """
+        if not isinstance(self.scorer, type(get_scorer("accuracy"))):
+            return
+        model, planes = self._plain(self.ratios[0]), 1 if len(self.classes) == 2 else len(self.classes)
+        model.classes_, model._proofs = self.classes, []
+        model.coef_, model.intercept_ = np.zeros((planes, self.examples.d)), np.zeros(planes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self._score([model], test)
+            except AttributeError as error:
+                raise ValueError(
+                    f"scoring={shown(self.owner.scoring)} cannot be had of {type(self.owner).__name__}: {error}; use a "
+                    "score of predictions, or LogisticRegressionCV for one of probabilities"
+                ) from error
+
+    def _plain(self, ratio: float) -> Any:
+        plain = self.owner._plain(ratio)
+        plain.n_features_in_ = self.examples.d
+        return plain
+
+    def _score(self, models: list[Any], test: Any) -> list[float]:
+        held, labels = self.examples.rows.X[test], self.labels[test]
+        params = {name: np.asarray(value)[test] for name, value in self.params.items()}
+        return [float(self.scorer(model, held, labels, **params)) for model in models]
 
     def fold(self, number: int, count: int, train: Any, test: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
         """Return the planes, the scores and the iterations of one fold, by share of L1 and C."""
-        X, weight, owner = self.examples.rows.X, self.examples.weight, self.owner
+        weight, owner = self.examples.weight, self.owner
         part = self.examples.chosen(train, None if weight is None else weight[train])
-        held, labels = X[test], self.labels[test]
-        params = {name: np.asarray(value)[test] for name, value in self.params.items()}
         tables: list[list[Any]] = [[], [], []]
         for ratio in self.ratios:
-            plain = owner._plain(ratio)
-            plain.n_features_in_ = self.examples.d
-            track = Track(plain, part, self.classes, LOOSER * owner.tol, _seed(owner.random_state))
+            track = Track(self._plain(ratio), part, self.classes, LOOSER * owner.tol, self.seed)
             models = [track.model(float(C)) for C in self.grid]
             tables[0].append([owner._plane(model) for model in models])
-            tables[1].append([float(self.scorer(model, held, labels, **params)) for model in models])
+            tables[1].append(self._score(models, test))
             tables[2].append([model.n_iter_ for model in models])
         if owner.verbose:
             print(f"fold {number + 1} of {count}: best score {np.max(tables[1]):.4f}", file=sys.stderr)
@@ -301,6 +364,13 @@ def _fold(plain: Any, examples: Any, classes: Any, scoring: Any, train: Any, tes
     return Fold(objective, Rows(examples.rows.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
 
 
+def _knows_groups(cv: Any) -> bool:
+    """Whether a splitter asks for groups; one that says nothing of it, by what its `split` takes."""
+    if hasattr(cv, "get_metadata_routing"):
+        return bool(get_routing_for_object(cv).consumes("split", ["groups"]))
+    return hasattr(cv, "split") and "groups" in inspect.signature(cv.split).parameters
+
+
 def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
@@ -312,10 +382,11 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     ----------
     Cs : int or array, default=10
         The values of C to try, or how many from 1e-4 to 1e4.
-    l1_ratios : array or None, default=(0.0,)
-        The shares of L1 to try.
+    l1_ratios : array, optional
+        The shares of L1 to try; by default none.
     fit_intercept, dual, solver, tol, max_iter, class_weight, n_jobs, verbose, intercept_scaling, random_state
-        As for `LogisticRegression`.
+        As for `LogisticRegression`; `n_jobs` folds are fitted at once. Classes are balanced by the rows that a fold
+        learns from.
     cv : int, splitter or None
         Folds; by default five, stratified.
     penalty : {"l2", "l1", "elasticnet"}, optional
@@ -369,7 +440,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         self,
         *,
         Cs: Any = 10,
-        l1_ratios: ArrayLike | None = (0.0,),
+        l1_ratios: ArrayLike | None = None,
         fit_intercept: bool = True,
         cv: Any = None,
         dual: bool = False,
