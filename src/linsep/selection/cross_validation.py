@@ -428,7 +428,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogisticRegressionCV(Cs=9).fit(scale(X), y)
     >>> model.C_, model.scores_.shape, model.certificate_.proven
-    (0.1, (5, 1, 9), True)
+    (1.0, (5, 1, 9), True)
     """
 
     _shared = (
@@ -530,7 +530,7 @@ class LinearSVCCV(CrossValidated, LinearSVC):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LinearSVCCV(Cs=[0.01, 0.1, 1.0], rule="1se").fit(scale(X), y)
     >>> model.C_, model.certificate_.proven
-    (0.01, True)
+    (0.1, True)
     """
 
     dual = "auto"
