@@ -15,6 +15,7 @@ from typing import Any
 import joblib
 import numpy as np
 from peers import Case, Peer, find, plane
+from scipy.special import log_softmax
 
 TARGETS = (1e-4, 1e-6)
 LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
@@ -90,16 +91,19 @@ def progress(*words: object) -> None:
     print(*words, file=sys.stderr, flush=True)
 
 
-def objective(case: Case, X: Any, y: np.ndarray, w: np.ndarray, b: float) -> float:
-    """½‖w‖² (or ‖w‖₁) + Σ ℓ(z) in float64, the same for every solver."""
+def objective(case: Case, X: Any, y: np.ndarray, w: np.ndarray, b: Any) -> float:
+    """½‖w‖² (or ‖w‖₁) + Σ ℓ(z) in float64, the same for every solver; of several classes, with a row of w for each."""
+    if case.loss == "softmax":
+        scores = X @ w.T + b
+        return float(0.5 * (w**2).sum() - log_softmax(scores, axis=1)[np.arange(len(y)), y].sum())
     z = y * (X @ w + b)
     losses = np.maximum(0.0, 1.0 - z) if case.loss == "hinge" else np.logaddexp(0.0, -z)
     return float((np.abs(w).sum() if case.loss == "l1" else 0.5 * w @ w) + losses.sum())
 
 
 def few_rows(X: Any, y: np.ndarray, each: int = 100) -> tuple[Any, np.ndarray]:
-    """Return the first rows of either class: enough to import, compile and start threads with."""
-    rows = np.sort(np.concatenate([np.flatnonzero(y > 0)[:each], np.flatnonzero(y < 0)[:each]]))
+    """Return the first rows of every class: enough to import, compile and start threads with."""
+    rows = np.sort(np.concatenate([np.flatnonzero(y == one)[:each] for one in np.unique(y)]))
     return X[rows], y[rows]
 
 

@@ -45,14 +45,16 @@ def race_problem(
     progress(f"{name}: loading")
     X, y = getattr(datasets, loader)(args.data)
     path = folder / "data"
-    joblib.dump((X, np.where(y == y.max(), 1.0, -1.0)), path)
-    cases = [Case(name, loss, intercept and loss != "hinge", *X.shape, sp.issparse(X)) for loss in args.losses]
+    classes, codes = np.unique(y, return_inverse=True)
+    joblib.dump((X, 2.0 * codes - 1.0 if len(classes) == 2 else codes), path)
+    losses = [loss for loss in args.losses if (loss == "softmax") == (len(classes) > 2)]
+    cases = [Case(name, loss, intercept and loss != "hinge", *X.shape, sp.issparse(X), len(classes)) for loss in losses]
     del X, y
     for case in cases:
         optimum, scores = contest(case, entrants(case, args.peers), path, limits)
         result["race"] += report.verdict(case, optimum, scores)
         result["runs"].append(report.runs(case, optimum, scores))
-        if not args.no_extras and name != SMALL:
+        if not args.no_extras and name != SMALL and case.loss != "softmax":
             result["memory"].append(extras.memory(case, path, limits))
         if not args.no_extras and name == "covtype":
             result["growth"] += extras.growth(case, path, folder, limits)

@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_breast_cancer, load_svmlight_file
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_svmlight_file,
+    load_wine,
+    make_classification,
+)
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from linsep import demo
@@ -46,10 +53,16 @@ def twenty_newsgroups_binary(folder: Path) -> tuple[Any, Any]:
     return X, technical.astype(int)
 
 
-def mnist_parity(folder: Path) -> tuple[Any, Any]:
-    """All 60,000 training images, dense, float64, pixels from 0 to 1: even digits (1) against odd ones (0)."""
+def mnist(folder: Path) -> tuple[Any, Any]:
+    """All 60,000 training images, dense, float64, pixels from 0 to 1, and the digit of each."""
     images, digits = load_mnist(folder)
-    return images.reshape(len(images), -1) / 255.0, (digits % 2 == 0).astype(int)
+    return images.reshape(len(images), -1) / 255.0, digits
+
+
+def mnist_parity(folder: Path) -> tuple[Any, Any]:
+    """The same images: even digits (1) against odd ones (0)."""
+    X, digits = mnist(folder)
+    return X, (digits % 2 == 0).astype(int)
 
 
 def a9a(folder: Path) -> tuple[Any, Any]:
@@ -62,13 +75,19 @@ def ijcnn1(folder: Path) -> tuple[Any, Any]:
     return _libsvm(folder / "ijcnn1.bz2", columns=22)
 
 
-def debian_descriptions(folder: Path) -> tuple[Any, Any]:
-    """TF-IDF of 63,436 package descriptions (CSR, float64): sections for programmers (1) against the rest (0)."""
+def debian_sections(folder: Path) -> tuple[Any, Any]:
+    """TF-IDF of 63,436 package descriptions (CSR, float64), and the section of each, 58 in all."""
     with gzip.open(folder / "debian_packages.tsv.gz", "rt", encoding="utf-8", newline="") as file:
         packages = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     X = TfidfVectorizer().fit_transform(package["description"] for package in packages)
+    return X, np.array([package["section"].rpartition("/")[2] for package in packages])
+
+
+def debian_descriptions(folder: Path) -> tuple[Any, Any]:
+    """The same descriptions: sections for programmers (1) against the rest (0)."""
+    X, sections = debian_sections(folder)
     words = ("lib", "devel", "python", "perl")
-    return X, np.array([int(any(word in package["section"] for word in words)) for package in packages])
+    return X, np.array([int(any(word in section for word in words)) for section in sections])
 
 
 def made_reviews(folder: Path, rows: int = 25_000, words: int = 45_000) -> tuple[Any, Any]:
@@ -120,9 +139,52 @@ def spambase(folder: Path) -> tuple[Any, Any]:
 
 def covtype(folder: Path) -> tuple[Any, Any]:
     """Forest cover, 581,012 rows of 54 standardised columns (dense, float64): class 2 (1) against the rest (0)."""
+    X, cover = _covtype(folder)
+    return _standardised(X), (cover == 2).astype(int)
+
+
+def covtype_classes(folder: Path) -> tuple[Any, Any]:
+    """100,000 rows of the same, drawn at random, and the cover of each, 7 in all."""
+    X, cover = _covtype(folder)
+    chosen = np.random.default_rng(0).permutation(len(X))[:100_000]
+    return _standardised(X[chosen]), cover[chosen]
+
+
+def _covtype(folder: Path) -> tuple[Any, Any]:
     with gzip.open(folder / "covtype.data.gz", "rt") as file:
         values = np.loadtxt(file, delimiter=",")
-    return _standardised(values[:, :-1]), (values[:, -1] == 2).astype(int)
+    return values[:, :-1], values[:, -1].astype(int)
+
+
+def iris(folder: Path) -> tuple[Any, Any]:
+    """scikit-learn's own copy, 150 rows of 4 standardised columns, 3 classes; the folder is not looked at."""
+    X, y = load_iris(return_X_y=True)
+    return _standardised(X), y
+
+
+def wine(folder: Path) -> tuple[Any, Any]:
+    """scikit-learn's own copy, 178 rows of 13 standardised columns, 3 classes."""
+    X, y = load_wine(return_X_y=True)
+    return _standardised(X), y
+
+
+def digits(folder: Path) -> tuple[Any, Any]:
+    """scikit-learn's own copy, 1,797 rows of 64 standardised columns, 10 classes."""
+    X, y = load_digits(return_X_y=True)
+    return _standardised(X), y
+
+
+def five_classes(folder: Path) -> tuple[Any, Any]:
+    """20,000 made rows of 40 standardised columns, half of which inform, 5 classes."""
+    X, y = make_classification(20_000, 40, n_informative=20, n_classes=5, random_state=0)
+    return _standardised(X), y
+
+
+def uneven_classes(folder: Path) -> tuple[Any, Any]:
+    """20,000 made rows of 30 standardised columns, 6 classes with shares of .6 down to .005."""
+    shares = [0.6, 0.25, 0.1, 0.03, 0.015, 0.005]
+    X, y = make_classification(20_000, 30, n_informative=15, n_classes=6, weights=shares, random_state=1)
+    return _standardised(X), y
 
 
 def breast_cancer(folder: Path) -> tuple[Any, Any]:
@@ -139,4 +201,5 @@ def _libsvm(path: Path, columns: int) -> tuple[Any, Any]:
 
 
 def _standardised(X: Any) -> Any:
-    return (X - X.mean(axis=0)) / X.std(axis=0)
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -1,4 +1,4 @@
-"""The solvers of the race: one adapter each, all minimising ½‖w‖² + Σ ℓ(y(w·x + b)), or ‖w‖₁ in its place: C = 1.
+"""The solvers of the race: one adapter each, all with C = 1: ½‖w‖² + Σ ℓ(y(w·x + b)), ‖w‖₁ + …, ½‖W‖² + Σ −log p.
 
 A solver that minimises the mean of the losses gets its penalty divided by the number of rows.
 Packages are imported when a solver is built, so that one that is not installed is only missing.
@@ -26,6 +26,7 @@ class Case:
     rows: int
     columns: int
     sparse: bool
+    classes: int = 2
 
     @property
     def title(self) -> str:
@@ -52,8 +53,10 @@ class Peer:
     rungs: int = 9  # tolerances 1e-1, 1e-2, …, one for each
 
 
-def plane(estimator: Any) -> tuple[np.ndarray, float]:
+def plane(estimator: Any) -> tuple[np.ndarray, Any]:
     """Return the weights and the intercept in float64, whatever shape and type the estimator keeps them in."""
+    if np.ndim(estimator.coef_) == 2 and len(estimator.coef_) > 1:  # of several classes
+        return np.asarray(estimator.coef_, dtype=float), np.asarray(estimator.intercept_, dtype=float)
     w = np.asarray(estimator.coef_, dtype=float).ravel()
     b = np.asarray(getattr(estimator, "intercept_", 0.0), dtype=float).ravel()
     return w, float(b[0]) if b.size else 0.0
@@ -67,7 +70,7 @@ def linsep(case: Case, tol: float) -> Any:
 
     if case.loss == "l1":
         return linsep.LogisticRegression(penalty="l1", C=1.0, tol=tol, fit_intercept=case.intercept)
-    if case.loss == "logistic":
+    if case.loss != "hinge":
         return linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=case.intercept)
     return linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept)
 
@@ -285,6 +288,15 @@ def logistic(case: Case) -> bool:
     return case.loss == "logistic"
 
 
+def softmax_too(case: Case) -> bool:
+    return case.loss in {"logistic", "softmax"}
+
+
+def softmax_too_narrow(case: Case) -> bool:
+    """Say whether a Hessian of all weights is worth forming: of several classes, those of all of them."""
+    return softmax_too(case) and case.columns * (case.classes if case.classes > 2 else 1) <= FACTORISABLE
+
+
 def logistic_narrow(case: Case) -> bool:
     return logistic(case) and case.columns <= FACTORISABLE
 
@@ -313,11 +325,11 @@ def l1_narrow(case: Case) -> bool:
 LINSEP = Peer("linsep", lambda case: True, linsep)
 
 PEERS = [
-    Peer("sklearn lbfgs", logistic, sklearn_logistic("lbfgs")),
-    Peer("sklearn newton-cg", logistic, sklearn_logistic("newton-cg")),
-    Peer("sklearn newton-cholesky", logistic_narrow, sklearn_logistic("newton-cholesky")),
-    Peer("sklearn sag", logistic, sklearn_logistic("sag")),
-    Peer("sklearn saga", logistic, sklearn_logistic("saga")),
+    Peer("sklearn lbfgs", softmax_too, sklearn_logistic("lbfgs")),
+    Peer("sklearn newton-cg", softmax_too, sklearn_logistic("newton-cg")),
+    Peer("sklearn newton-cholesky", softmax_too_narrow, sklearn_logistic("newton-cholesky")),
+    Peer("sklearn sag", softmax_too, sklearn_logistic("sag")),
+    Peer("sklearn saga", softmax_too, sklearn_logistic("saga")),
     Peer("sklearn liblinear", logistic_plain, sklearn_logistic("liblinear")),
     Peer("sklearn liblinear dual", logistic_plain, sklearn_logistic("liblinear", dual=True)),
     Peer("sklearn LinearSVC", hinge_plain, sklearn_hinge),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # name: (loader in datasets.py, whether its logistic problem has an intercept); hinge never has one,
-# since LIBLINEAR and snapML penalise theirs
+# since LIBLINEAR and snapML penalise theirs. Those of more than two classes are for the softmax, with intercepts.
 PROBLEMS = {
     "a9a": ("a9a", False),
     "ijcnn1": ("ijcnn1", False),
@@ -32,7 +32,17 @@ PROBLEMS = {
     "w8a": ("w8a", False),
     "madelon": ("madelon", True),
     "spambase": ("spambase", True),
+    "iris": ("iris", True),
+    "wine": ("wine", True),
+    "digits": ("digits", True),
+    "five": ("five_classes", True),
+    "uneven": ("uneven_classes", True),
+    "covtype7": ("covtype_classes", True),
+    "mnist": ("mnist", True),
+    "20news20": ("twenty_newsgroups", True),
+    "sections": ("debian_sections", True),
 }
+LOSSES = ["logistic", "hinge", "l1", "softmax"]
 QUICK = ["a9a", "ijcnn1", "20news", "breast-cancer"]
 
 
@@ -40,7 +50,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the data sets")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, help="default: all; with --quick the small ones")
-    parser.add_argument("--losses", nargs="+", choices=["logistic", "hinge", "l1"], default=["logistic", "hinge", "l1"])
+    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
     parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "softmax.hpp"
+#include "softmax_dual.hpp"
 
 namespace linsep {
 namespace {
@@ -37,6 +38,18 @@ void bind_softmax(nb::module_ &m) {
                                   sums.data(), out.data(), threads);
              });
     bind_product<float>(m), bind_product<double>(m);
+    def_loop(m, "softmax_dual_pass", {"X", "order", "codes", "c", "squares", "constant", "logs", "W", "moved", "sums"},
+             [](const auto &X, Vector<const std::int64_t> order, Vector<const std::int64_t> codes, In c, In squares,
+                double constant, Table<float> logs, Table<float> W, Out moved, Out sums) {
+                 const std::size_t width = W.shape(1), K = moved.shape(0);
+                 require(fits(X.n, codes, c, squares, logs) && fits(X.d + 1, W) && fits(2, sums) && 0 < K && K <= width &&
+                             logs.shape(1) == width && width % Side<float>::count == 0, mismatch);
+                 require_rows(order.data(), order.shape(0), X.n);
+                 require_rows(codes.data(), X.n, K);
+                 nb::gil_scoped_release release;
+                 softmax_dual_pass(X, order.data(), order.shape(0), codes.data(), c.data(), squares.data(), constant, K,
+                                   width, logs.data(), W.data(), moved.data(), sums.data());
+             });
 }
 
 }  // namespace linsep

@@ -67,6 +67,14 @@ class SoftmaxRows(StoredRows):
 
         return product
 
+    def softmax_dual_pass(
+        self, codes: IntArray, c: FloatArray, order: IntArray, *, constant: float, **state: FloatArray
+    ) -> tuple[float, float]:
+        """One pass of dual ascent in this order, changing `logs`, `W` and `moved`; return gap and losses as met."""
+        sums, codes = np.empty(2), np.ascontiguousarray(codes, dtype=np.int64)
+        kernels.softmax_dual_pass(self._handle, order, codes, c, self.squared_norms(), constant, **state, sums=sums)
+        return float(sums[0]), float(sums[1])
+
     def rough(self, s: FloatArray) -> Any:
         """Return the type of numbers for what shapes a step only: single precision where rows and weights allow it."""
         longest, heaviest = float(self.squared_norms().max(initial=0.0)) or 1.0, float(s.max(initial=1.0))

@@ -19,7 +19,7 @@ from .objective import (
 )
 from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
-from .softmax import softmax_evaluate, softmax_product
+from .softmax import softmax_dual_pass, softmax_evaluate, softmax_product
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
@@ -53,6 +53,7 @@ __all__ = [
     "rmatmat",
     "rmatvec",
     "scores",
+    "softmax_dual_pass",
     "softmax_evaluate",
     "softmax_product",
     "sprung",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
+from scipy.special import entr, log_softmax
 
 from ..._types import FloatArray, IntArray
+from .rows import dense_row
 
 
 def softmax_evaluate(
@@ -51,3 +52,57 @@ def softmax_product(
     u -= P * u.sum(axis=1, keepdims=True)
     u *= s[:, None]
     out[:-1], out[-1] = X.T @ u, u.sum(axis=0)
+
+
+def softmax_dual_pass(
+    X: Any,
+    order: IntArray,
+    codes: IntArray,
+    c: FloatArray,
+    squares: FloatArray,
+    constant: float,
+    logs: FloatArray,
+    W: FloatArray,
+    moved: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """One pass of dual ascent, in this order: each example's probabilities π to where they are best, given the others.
+
+    W, whose last row are the intercepts, is Σ c ([y = k] − π) x, and `logs` is log π of each example; both change, and
+    `moved` takes up Σ of the moves of c ([y = k] − π). The intercepts move as the weights of a column whose square is
+    `constant`. In `sums`: the duality gap and Σ c (−log p_y), each example's share as it was met.
+    """
+    K = len(moved)
+    sums[:] = 0.0
+    for i in order.tolist():
+        x = dense_row(X, i)
+        log_p = log_softmax(np.asarray(x @ W[:-1, :K] + W[-1, :K], dtype=np.float64))
+        before, met = np.exp(logs[i, :K].astype(np.float64)), c[i] * (squares[i] + constant)
+        used = before > 0
+        sums += c[i] * (before[used] @ (logs[i, :K] - log_p)[used]), -c[i] * log_p[codes[i]]
+        log_pi = _settled(log_p, before, met)
+        pi = np.exp(log_pi)
+        height = [
+            share @ (log_p + met * before - np.where(share > 0, log, 0.0) - 0.5 * met * share)
+            for share, log in ((pi, log_pi), (before, logs[i, :K]))
+        ]
+        if height[0] <= height[1]:
+            continue
+        step = c[i] * (before - pi)
+        moved += step
+        logs[i, :K] = log_pi
+        W[:-1, :K] += np.outer(x, step)
+        W[-1, :K] += constant * step
+
+
+def _settled(log_p: FloatArray, before: FloatArray, a: float) -> FloatArray:
+    """Solve u + a eᵘ + ν = log p + a · before, Σ eᵘ = 1, by Newton's method on u and ν."""
+    u, wanted = log_p if a <= 1 else np.log((np.exp(log_p) + a * before) / (1 + a)), log_p + a * before
+    for _ in range(40):
+        pi = np.exp(u)
+        share, left = pi / (1.0 + a * pi), wanted - u - a * pi
+        change = (left - (share @ left - (1.0 - pi.sum())) / share.sum()) / (1.0 + a * pi)
+        u = np.minimum(u + change, 0.0)
+        if pi @ np.abs(change) <= 1e-4:
+            break
+    return np.asarray(u - np.log(np.exp(u).sum()))

@@ -17,6 +17,7 @@ from ..._core import length
 from ..._types import BoolArray, FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
+from ..dual.of_classes import dual_start, suits
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
@@ -110,6 +111,7 @@ class _Run(GapRun):
         super().__init__(method, observer, workspace)
         self.problem, self.seed, self.rng = problem, seed, np.random.default_rng(seed)
         self.resident = problem.examples.resident is not None
+        self.dual = False  # whether it began with dual ascent
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
         self.careful = False  # whether a step is to come from all examples, since one from a sample says it is the last
@@ -133,6 +135,8 @@ class _Run(GapRun):
         with self.until_it_ends():
             k, w, b = self._begin(start)
             point = self._evaluate(w, b)
+            if self.dual and self._gap(point) > goal:  # rare classes are the last to have their weight
+                point = problem.head.balanced(point)
             accuracy, begun, before = TUNED.accuracy[0], k, 0.0
             while True:
                 self.record(k, point, _norm(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
@@ -192,8 +196,11 @@ class _Run(GapRun):
         return 0, *(self._from_part() if self.resident else self._from_sample())
 
     def _from_part(self) -> tuple[FloatArray, Any]:
-        """Return the optimum on a sample of the examples in memory, roughly: a better start than zero."""
+        """Return the optimum on a sample of the examples in memory, roughly; of wide rows and several classes, on all."""
         problem = self.problem
+        if problem.head.planes and problem.d > FACTORED and suits(problem):
+            self.dual = True
+            return dual_start(problem, self.goal, self.rng)
         size = sample_size(problem)
         part = sample(problem, size, self.rng) if problem.n >= 4 * size else None
         if part is None:
