@@ -1,4 +1,4 @@
-"""Dual ascent for several classes: its kernel against the plain twin, its planes against scikit-learn's, and when it ends."""
+"""Dual ascent for several classes: its kernel against the plain twin, its planes against scikit-learn's, its end."""
 
 import numpy as np
 import pytest

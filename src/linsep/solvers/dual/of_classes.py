@@ -26,10 +26,10 @@ class Tuned:
 
     #: The spring holds the intercepts as a column would whose square is this share of an average row's: see `descent`.
     spring: float = 0.05
-    #: A pass that leaves more than this share of the gap is the last: conjugate gradients, of which a product costs about
-    #: as much, then do better.
+    #: A pass that leaves more than this share of the gap is the last: conjugate gradients, of which a product costs
+    #: about as much, then do better.
     brisk: float = 0.85
-    #: The gap at the end of a pass is this part of what it saw at the most; then what the planes' own dual point proves.
+    #: The gap to go for is this part of `tol`: the planes' own dual point proves less than the dual variables do.
     own: float = 0.5
     #: Passes at the most.
     passes: int = 100
@@ -39,7 +39,7 @@ TUNED = Tuned()
 
 
 def suits(problem: Objective) -> bool:
-    """Whether there are dual variables to ascend along, and rows and weights are within the range of single precision."""
+    """Whether there is a dual to ascend, of rows and weights within the range of single precision."""
     return problem.penalty.l2 > 0 and problem.rows.rough(problem.C / problem.penalty.l2 * problem.s) is np.float32
 
 
@@ -77,7 +77,7 @@ def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tupl
         W[-1, :K] += constant * moved  # where the spring is fastened follows the intercepts
         gap, losses = rows.softmax_dual_pass(problem.codes, c, order, constant=constant, logs=logs, W=W, moved=moved)
         primal = losses + 0.5 * float(np.einsum("jk,jk->", W[:-1], W[:-1], dtype=np.float64))
-        # At its end the gap is smaller than what a pass met, and the next one would leave as much of it as this one did.
+        # At the end of a pass the gap is smaller than what the pass has met, by about as much as it was after the last.
         left = gap / before if before > 0 else TUNED.brisk
         if left > TUNED.brisk or left * gap <= TUNED.own * tol * primal:
             break

@@ -2,8 +2,9 @@
 
 Each step solves (∇²P) p = −∇P by preconditioned conjugate gradients. The preconditioner is a factor of the same Hessian
 over a sample of the examples, and used again while it serves; where the sample is everything, or a pass has added the
-Hessian up, the factor alone gives the step. Of several classes it is the Hessian's blocks on the diagonal, one a class.
-Too many features for a factor: the diagonal preconditions. A sample of the examples also gives the point to start from.
+Hessian up, the factor alone gives the step. Of several classes it is the whole Hessian, or its blocks on the diagonal,
+one a class. Too many features for a factor: the diagonal preconditions, and of several classes dual ascent comes first.
+A sample of the examples also gives the point to start from.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class _Run(GapRun):
         return 0, *(self._from_part() if self.resident else self._from_sample())
 
     def _from_part(self) -> tuple[FloatArray, Any]:
-        """Return the optimum on a sample of the examples in memory, roughly; of wide rows and several classes, on all."""
+        """Return roughly the optimum on a sample of the examples in memory; of wide rows and several classes, on all."""
         problem = self.problem
         if problem.head.planes and problem.d > FACTORED and suits(problem):
             self.dual = True
