@@ -197,7 +197,7 @@ class _Run(GapRun):
         return 0, *(self._from_part() if self.resident else self._from_sample())
 
     def _from_part(self) -> tuple[FloatArray, Any]:
-        """Return roughly the optimum on a sample of the examples in memory; of wide rows and several classes, on all."""
+        """Return roughly the optimum on a sample of examples in memory; of wide rows and several classes, on all."""
         problem = self.problem
         if problem.head.planes and problem.d > FACTORED and suits(problem):
             self.dual = True
