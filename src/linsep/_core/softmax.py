@@ -68,7 +68,7 @@ class SoftmaxRows(StoredRows):
         return product
 
     def softmax_dual_pass(
-        self, codes: IntArray, c: FloatArray, order: IntArray, *, constant: float, **state: FloatArray
+        self, codes: IntArray, c: FloatArray, order: IntArray, *, constant: float, **state: Any
     ) -> tuple[float, float]:
         """One pass of dual ascent in this order, changing `logs`, `W` and `moved`; return gap and losses as met."""
         sums, codes = np.empty(2), np.ascontiguousarray(codes, dtype=np.int64)
