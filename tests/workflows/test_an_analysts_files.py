@@ -194,3 +194,50 @@ def test_a_report_of_grouped_data_knows_the_rows_of_the_fit(tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "The model was fitted on these very rows" in page
     assert "not converged" not in page  # beside "proven", which it is: there is an infimum and no optimum
+
+
+def trials(folder):
+    """Write 40 rows of successes among trials, two of them with the same values; return the file and its table."""
+    rng = np.random.default_rng(2)
+    n = rng.integers(5, 30, 40)
+    frame = pd.DataFrame({"dose": rng.normal(size=40).round(2), "group": np.repeat(list("ABCD"), 10), "n": n})
+    frame.loc[1, ["dose", "group"]] = frame.loc[0, ["dose", "group"]]
+    frame["died"] = np.where(frame["group"] == "D", n, rng.binomial(n, 1 / (1 + np.exp(-frame["dose"]))))
+    frame.to_csv(folder / "a.csv", index=False)
+    return folder / "a.csv", frame
+
+
+def test_what_is_said_of_grouped_data_counts_the_rows_of_the_file(tmp_path):
+    file, frame = trials(tmp_path)
+    model, page = tmp_path / "m.json", tmp_path / "r.html"
+    run("fit", file, "--successes", "died", "--trials", "n", "-o", model)
+    said = run("report", model, file, "-o", page)
+    assert "rows are equal" not in said  # 40 rows with successes and failures contradict nothing
+    mistakes = re.findall(r"Row ([\d,]+)(?:, (\d+) times,)? is (\w+), said (\w+)", page.read_text())
+    rows = [(int(row), truth) for row, _, truth, _ in mistakes]
+    assert len(rows) == len(set(rows)) == 10
+    for row, times, truth, _ in mistakes:
+        died, n = frame.loc[int(row) - 1, ["died", "n"]]
+        assert int(times or 1) == (died if truth == "success" else n - died)
+    examples = int((frame["died"] > 0).sum() + (frame["died"] < frame["n"]).sum())
+    checked = run("verify", model, file)
+    assert f"these {examples} rows lies" in checked
+    assert "these are the failures and the successes of 40 rows of the file." in checked
+    done = call("evaluate", model, file)
+    assert f"the 40 rows of the file that count stand for {frame['n'].sum()}" in done.err.decode()
+    assert "the model was fitted on these very rows" in done.err.decode()
+    frame.assign(dose=frame["dose"] + 1).to_csv(file, index=False)
+    assert "very rows" not in call("evaluate", model, file).err.decode()
+
+
+def test_rows_that_do_not_count_do_not_shift_the_numbers_of_others(tmp_path):
+    frame = pd.DataFrame({"x": [0.0, 1, 2, 3, 9, 5, 5, 7], "y": list("aaaabbab"), "n": [0, 3, 2, 4, 1, 2, 6, 3]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    done = call("fit", tmp_path / "a.csv", "-t", "y", "--weights", "n", "-o", tmp_path / "m.json")
+    equal = "2 rows are equal to one with another label (rows 6 and 7, counted from 1)"
+    assert equal in done.err.decode()
+    assert "these very rows" not in call("evaluate", tmp_path / "m.json", tmp_path / "a.csv").err.decode()
+    said = run(
+        "report", tmp_path / "m.json", tmp_path / "a.csv", "--train", tmp_path / "a.csv", "-o", tmp_path / "r.html"
+    )
+    assert equal in said

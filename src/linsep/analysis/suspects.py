@@ -80,7 +80,8 @@ def suspects(
         Where X was made of other columns: what these say in some rows, to tell rows that are equal in the file from
         those that only become so in X.
     numbers : array of shape (n,), optional
-        What the rows are numbered, from 0, where they are some of those of a file.
+        What the rows are numbered, from 0, where they are some of those of a file; a row that was counted several
+        times has one number, also where it was seen with either label.
 
     Examples
     --------
@@ -270,6 +271,11 @@ def _contradictions(
     Rows that differ in the file and are equal in X only are another thing: more columns could tell them apart.
     """
     rows, group = _equal_rows(X, codes, scale)
+    if numbers is not None:
+        first = np.unique(np.column_stack([numbers[rows], codes[rows]]), axis=0, return_index=True)[1]
+        if len(np.unique(numbers[rows])) < len(first):
+            return  # a row of the file has both labels: successes and failures among its trials
+        rows, group = rows[first], group[first]
     if not len(rows):
         return
     columns = {} if file_rows is None else file_rows(rows)

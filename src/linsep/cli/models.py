@@ -80,10 +80,11 @@ def evaluate(
     found = _read(model)
     with Waiting(f"reading {data}") as waiting:
         asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked).written_out()
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked)
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         check_known(examples, found.model.classes_)
         examples, known = unseen_rows(found, examples)
+        examples = examples.written_out()
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
@@ -148,6 +149,7 @@ def verify(
             outcome = checking_streams.of_encoded_rows(check(model, *rows_of_fit))
             outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
             outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
+            outcome = checking_streams.of_grouped_rows(outcome, examples)
             if rows is not None:
                 second_opinion.write_rows(rows, *rows_of_fit, examples.encoding.target)
             if independent:

@@ -33,6 +33,7 @@ class Mistake:
     distance: float
     cells: list[tuple[str, str]]  # columns of the row, those that matter the most first
     pushes: dict[str, float]  # how much columns move the score from truth to what was said, against the average row
+    times: int = 1  # how often it was counted
 
 
 def worst(
@@ -43,15 +44,23 @@ def worst(
     reasons: Reasons,
     numbers: IntArray | None = None,
 ) -> list[Mistake]:
-    """Return the rows farthest on the wrong side, with what matters in them; `numbers` are those of the rows."""
+    """Return the rows farthest on the wrong side, with what matters in them; `numbers` are those of the rows.
+
+    A row of the file that was counted several times is one.
+    """
+    numbers = np.arange(len(codes)) if numbers is None else numbers
     wrong = np.flatnonzero(said != codes)
-    ranked = wrong[np.argsort(distance[wrong], kind="stable")][:MISTAKES]
+    ranked = wrong[np.argsort(distance[wrong], kind="stable")]
+    _, first, counts = np.unique(
+        np.column_stack([numbers[ranked], codes[ranked]]), axis=0, return_index=True, return_counts=True
+    )
+    shown = np.argsort(first)[:MISTAKES]
     labels = [str(label) for label in model.classes_]
     found = []
-    for i in ranked.tolist():
+    for i, times in zip(ranked[first[shown]].tolist(), counts[shown].tolist(), strict=True):
         cells, pushes = reasons.of(i, int(codes[i]), int(said[i]))
-        row = i + 1 if numbers is None else int(numbers[i]) + 1
-        found.append(Mistake(row, labels[codes[i]], labels[said[i]], float(distance[i]), cells, pushes))
+        truth, answer = labels[codes[i]], labels[said[i]]
+        found.append(Mistake(int(numbers[i]) + 1, truth, answer, float(distance[i]), cells, pushes, times))
     return found
 
 
@@ -120,19 +129,23 @@ def mistakes_section(mistakes: Sequence[Mistake], n_mistakes: int) -> str:
         return section("The worst mistakes", paragraph("There are none: all rows are on their own side."))
     shown = "".join(
         "<li>"
-        + paragraph(f"Row {one.row:,} is {one.truth}, said {one.said} (wrong by {-one.distance:.3g})")
+        + paragraph(f"Row {one.row:,}{_often(one)} is {one.truth}, said {one.said} (wrong by {-one.distance:.3g})")
         + f"{_reasons(one)}</li>"
         for one in mistakes
     )
     return section(
         "The worst mistakes",
         paragraph(
-            f"{len(mistakes)} of {n_mistakes:,}, the farthest on the wrong side first. Of each row the columns that "
-            "matter the most come first, with how much they move its score towards what was said (+) or the truth (−), "
-            "compared with the average row."
+            f"{sum(one.times for one in mistakes):,} of {n_mistakes:,}, the farthest on the wrong side first. Of each "
+            "row the columns that matter the most come first, with how much they move its score towards what was said "
+            "(+) or the truth (−), compared with the average row."
         ),
         f'<ol class="mistakes">{shown}</ol>',
     )
+
+
+def _often(one: Mistake) -> str:
+    return f", {one.times:,} times," if one.times > 1 else ""
 
 
 def _reasons(one: Mistake) -> str:

@@ -21,7 +21,7 @@ from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..persistence.verification import verify
 from .labels import check_labels, labels, target_column, with_label
-from .preparation import as_written, hints_of, needs
+from .preparation import Examples, as_written, hints_of, needs
 from .weighing import OUTCOME, Weighing
 
 #: Files with more bytes than this are not taken into memory.
@@ -57,6 +57,16 @@ def of_labelled_rows(outcome: Verification, lacking: int) -> Verification:
         return outcome
     rows = "1 row without a label was" if lacking == 1 else f"{lacking:,} rows without a label were"
     return replace(outcome, reason=f"{outcome.reason}; {rows} left out")
+
+
+def of_grouped_rows(outcome: Verification, examples: Examples) -> Verification:
+    """Return the outcome for rows with successes among trials, each of which is up to two to the fit."""
+    if not examples.weighing.is_grouped:
+        return outcome
+    rows = len(np.unique(examples.file_numbers()))
+    return replace(
+        outcome, reason=f"{outcome.reason}; these are the failures and the successes of {rows:,} rows of the file"
+    )
 
 
 def verify_in_parts(
@@ -149,7 +159,7 @@ class _Blocks:
             frame = with_label(frame, column)
         self.lacking += part.frame.num_rows - frame.num_rows
         for first in range(0, frame.num_rows, size := max(16, BLOCK // (8 * max(1, frame.num_columns)))):
-            some, weight = self.weighing.taken(frame[first : first + size], part.name)
+            some, weight, _ = self.weighing.taken(frame[first : first + size], part.name)
             with part.blaming():
                 X = self.encoding.transform(some, part.name)
             yield X, labels(some[column], column, part.name), weight

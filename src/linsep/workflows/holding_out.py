@@ -132,11 +132,16 @@ def unseen_rows(found: Any, examples: Examples) -> tuple[Examples, list[str]]:
     if split is not None and split.is_of(found, examples):
         sentence = f"{examples.name} has the rows of the fit; it is measured on the {split.test.sum():,} others"
         return some(examples, split.test), [f"{sentence}, its test rows (--test-share {split.share:g})"]
-    if found.data is not None and not differs(found.data, data_hash(examples.X, examples.y)):
+    if found.data is not None and not are_others(found.data, examples):
         return examples, [
             "the model was fitted on these very rows: expect worse on others (`fit --test-share` keeps some)"
         ]
     return examples, []
+
+
+def are_others(data: Mapping[str, Any], rows: Examples) -> bool:
+    """Whether rows are others than those of a fit, however often each was counted."""
+    return bool(differs(dict(data) | {"sample_weight": None}, data_hash(rows.X, rows.y)))
 
 
 def hold_out(examples: Examples, share: float, seed: int, *, scaled: bool) -> tuple[Examples, Examples, Split]:
@@ -161,5 +166,6 @@ def some(examples: Examples, rows: BoolArray) -> Examples:
     """Return some of the examples."""
     frame = None if examples.frame is None else examples.frame.filter(rows)
     weight = None if examples.weight is None else examples.weight[rows]
-    parts: dict[str, Any] = dict(X=examples.X[rows], y=examples.y[rows], weight=weight, numbers=np.flatnonzero(rows))
+    numbers = examples.file_numbers()[rows]
+    parts: dict[str, Any] = dict(X=examples.X[rows], y=examples.y[rows], weight=weight, numbers=numbers)
     return replace(examples, frame=frame, **parts)

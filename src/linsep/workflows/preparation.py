@@ -56,7 +56,8 @@ class Examples:
     weighing : Weighing
         The columns that say so.
     numbers : array of int, or None
-        The number of each row among those of the file that have a label, from 0, where these are not all of them.
+        The number of each row among those of the file that have a label, from 0, where these are not all of them;
+        successes and failures of one row have its number.
     """
 
     name: str
@@ -75,8 +76,17 @@ class Examples:
         if self.weight is None or self.weighing.sample_weight is not None:
             return self
         rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
+        numbers = self.file_numbers()
+        counted = f"the {len(np.unique(numbers)):,} rows of the file that count stand for {len(rows):,}"
+        parts: dict[str, Any] = dict(X=self.X[rows], y=self.y[rows], numbers=numbers[rows], weight=None)
         frame = None if self.frame is None else self.frame.take(rows)
-        return replace(self, X=self.X[rows], y=self.y[rows], frame=frame, weight=None, weighing=NO_WEIGHTS)
+        return replace(
+            self, frame=frame, weighing=NO_WEIGHTS, notes=[*self.notes, f"{counted}, which are counted here"], **parts
+        )
+
+    def file_numbers(self) -> IntArray:
+        """Return the number of each example's row among those of the file that have a label, from 0."""
+        return np.arange(len(self.y)) if self.numbers is None else self.numbers
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -232,7 +242,7 @@ def _training_examples(
     # Of numbers alone, rows that are equal once encoded are equal in the file.
     kept = frame if keep_frame or any(column.kind != "number" for column in fitted.columns) else None
     notes = [*rows.notes, *notes_of(fitted)]
-    return Examples(data.name, X, y, fitted, notes, kept, 0, rows.weight, rows.weighing)
+    return Examples(data.name, X, y, fitted, notes, kept, 0, rows.weight, rows.weighing, rows.numbers)
 
 
 def check_width(name: str, d: int) -> None:
@@ -306,8 +316,8 @@ def encoded(
     some_labels(rows.y, f"{data.name}, column {rows.column!r}")
     with data.blaming():
         X = encoding.transform(rows.frame, data.name)
-    kept = rows.frame if keep_frame else None
-    return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, rows.weight, rows.weighing)
+    kept, counted = rows.frame if keep_frame else None, (rows.weight, rows.weighing, rows.numbers)
+    return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, *counted)
 
 
 def needs(encoding: Encoding) -> str:
@@ -326,6 +336,7 @@ class _Labelled:
     column: str | None
     weighing: Weighing
     weight: FloatArray | None
+    numbers: IntArray | None
     lacking: int
 
     @property
@@ -341,11 +352,11 @@ def _labelled(data: Table, target: str | None, weighing: Weighing, kinds: Mappin
         if target is not None:
             raise DataError("--target would be ignored: --successes and --trials say what is predicted")
         weighing = weighing.on(data, None, kinds)
-        frame, weight = weighing.taken(data.frame, data.name)
+        frame, weight, numbers = weighing.taken(data.frame, data.name)
         y = np.array(frame[OUTCOME].to_pylist())
-        return _Labelled(frame.drop_columns([OUTCOME]), y, None, weighing, weight, 0)
+        return _Labelled(frame.drop_columns([OUTCOME]), y, None, weighing, weight, numbers, 0)
     column = target_column(data, target)
     weighing, known = weighing.on(data, column, kinds), with_label(data.frame, column)
-    frame, weight = weighing.taken(known, data.name)
+    frame, weight, numbers = weighing.taken(known, data.name)
     y, lacking = labels(frame[column], column, data.name), data.frame.num_rows - known.num_rows
-    return _Labelled(frame, y, column, weighing, weight, lacking)
+    return _Labelled(frame, y, column, weighing, weight, numbers, lacking)

@@ -274,7 +274,7 @@ class _Counting:
 
 def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tuple[pa.Table, FloatArray | None]:
     """Return the examples of rows that have a label, and how much each counts."""
-    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)
+    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)[:2]
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

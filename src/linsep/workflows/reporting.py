@@ -14,7 +14,7 @@ from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
 from .explaining import importance_in
-from .holding_out import rows_of_fit, some, split_of, weighing_of
+from .holding_out import are_others, rows_of_fit, some, split_of, weighing_of
 from .labels import check_known, check_labels
 from .preparation import Examples, encoded
 from .reference import Reference
@@ -71,7 +71,7 @@ def report_model(
         rows.X,
         rows.y,
         training=None if fitted is None else (fitted.X, fitted.y),
-        unseen=None if found.data is None else _are_others(found.data, given if split is None else rows),
+        unseen=None if found.data is None else are_others(found.data, given if split is None else rows),
         names=encoding.names,
         sources=encoding.sources,
         origins=encoding.origins,
@@ -89,11 +89,6 @@ def report_model(
         notes=rows.notes,
         time_limit=time_limit,
     )
-
-
-def _are_others(data: Mapping[str, Any], rows: Examples) -> bool:
-    """Whether rows are others than those of a fit, however often each was counted."""
-    return bool(differs(dict(data) | {"sample_weight": None}, data_hash(rows.X, rows.y)))
 
 
 def _fitted_on(found: ModelFile, examples: Examples) -> Examples:

@@ -115,13 +115,16 @@ class Weighing:
         weight = self._counts(frame, "weights", name) if self.weights else self._numbers(frame, "sample_weight", name)
         return Weighed(np.flatnonzero(weight > 0), weight[weight > 0])
 
-    def taken(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
-        """Return a table's examples without the columns of weights, and the weights; grouped ones have an `OUTCOME`."""
+    def taken(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None, IntArray | None]:
+        """Return a table's examples without the columns of weights, the weights, and the row that each is of.
+
+        Grouped ones have an `OUTCOME`.
+        """
         if not self:
-            return frame, None
+            return frame, None, None
         rows, weight, y = self.of(frame, name)
         found = frame.take(rows).drop_columns(list(self.columns.values()))
-        return found if y is None else found.append_column(OUTCOME, pa.array(y.tolist())), weight
+        return found if y is None else found.append_column(OUTCOME, pa.array(y.tolist())), weight, rows
 
     def repeated(self, rows: pa.Table, weight: FloatArray | None) -> pa.Table:
         """Return the rows as often as they were seen, which is what tells how columns are encoded.
