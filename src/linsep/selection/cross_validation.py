@@ -126,7 +126,7 @@ class CrossValidated(CertifiedEstimator):
         best = self._best(scores, counts)
         self.C_, self.l1_ratio_ = float(grid[best[1]]), float(ratios[best[0]])
         if self.prove:
-            self._prove(examples, classes, folds)
+            self._prove(examples, classes, folds, coefs[:, best[0], :, 0])
         if self.refit:
             self._column_names = None
             self._learn(examples, classes)
@@ -210,11 +210,15 @@ class CrossValidated(CertifiedEstimator):
         self.coef_ = np.ascontiguousarray(planes[:, : self.n_features_in_])
         self.intercept_ = planes[:, -1].copy() if self.fit_intercept else np.zeros(len(planes))
 
-    def _prove(self, examples: Any, classes: NDArray[Any], folds: list[Any]) -> None:
+    def _prove(self, examples: Any, classes: NDArray[Any], folds: list[Any], planes: FloatArray) -> None:
         """Bound the mistakes of every C, and choose the best one found on the way."""
         plain = self._plain(self.l1_ratio_)
         plain.n_features_in_ = examples.d
         made = [_fold(plain, examples, classes, self.scoring, *fold) for fold in folds]
+        for fold, path in zip(made, planes, strict=True):
+            for C, plane in zip(self.Cs_, path, strict=True):
+                if fold.objective.loss.smooth:  # else a dual point does not follow from the plane
+                    fold.add(float(C), plane[: examples.d].copy(), float(plane[-1]) if self.fit_intercept else 0.0)
         slack = 1e-3 * sum(float(fold.weight.sum()) for fold in made)
         self.proof_ = Search(made, seed=_seed(self.random_state)).run(self.Cs_, slack)
         self.C_ = self.proof_.C

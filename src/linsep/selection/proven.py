@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -88,12 +88,16 @@ class Search:
         Cs = np.unique(np.asarray(Cs, dtype=np.float64))
         for fold in self.folds:
             for C in Cs:
-                self.solve(fold, float(C), FIRST)
-        counts = [self._mistakes(float(C)) for C in Cs]
-        best, at = min(counts), float(Cs[int(np.argmin(counts))])
+                if not fold.has(C):
+                    self.solve(fold, float(C), FIRST)
+        best, at = math.inf, float(Cs[0])
+        for C in sorted(Cs, key=self._mistakes):
+            if self._mistakes(C) > best:
+                break
+            best, at = self._confirmed(float(C), best, at)
         heap: list[tuple[float, int, float, float, Any]] = []
         for low, high in pairwise(Cs):
-            self._push(heap, float(low), float(high), best - slack)
+            self._push(heap, float(low), float(high))
         end = math.inf if time_limit is None else time.monotonic() + time_limit
         while heap and heap[0][0] < best - slack and self.cells < most_cells and time.monotonic() < end:
             _, _, low, high, alike = heappop(heap)
@@ -101,29 +105,32 @@ class Search:
             if not low < middle < high:
                 heappush(heap, (-math.inf, 0, low, high, None))
                 break
-            self._closer(low, middle, high, best - slack)
-            found = self._mistakes(middle)
+            self._closer(low, middle, high, alike)
+            found = self._mistakes(middle, alike)
             if found < best or (found == best and middle < at):
                 best, at = self._confirmed(middle, best, at)
-            self._push(heap, low, middle, best - slack, alike)
-            self._push(heap, middle, high, best - slack, alike)
+            self._push(heap, low, middle, alike)
+            self._push(heap, middle, high, alike)
             if progress is not None and self.cells % 50 < 2:
                 progress(best, heap[0][0])
         bound = min(best, heap[0][0]) if heap else best
         return Proven(at, best, max(bound, 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
 
-    def _mistakes(self, C: float) -> float:
-        return sum(fold.mistakes(C) for fold in self.folds)
+    def _mistakes(self, C: float, alike: Sequence[Count] | None = None) -> float:
+        """Return the cost of the points at C; in a fold that a cell leaves nothing open of, it is known."""
+        known: Sequence[Count | None] = alike or [None] * len(self.folds)
+        pairs = zip(self.folds, known, strict=True)
+        return sum(fold.mistakes(C) if count is None or count.open else count.mistakes for fold, count in pairs)
 
     def _confirmed(self, C: float, best: float, at: float) -> tuple[float, float]:
         """Return the better choice after solving all folds at C: what an interpolated point predicts is no fit."""
         for fold in self.folds:
-            if not any(stop.C == C for stop in fold.stops):
+            if not (fold.has(C) and fold.point(C).gap <= FIRST * fold.point(C).objective(C)):
                 self.solve(fold, C, FIRST)
         found = self._mistakes(C)
         return (found, C) if (found, C) < (best, at) else (best, at)
 
-    def _push(self, heap: Any, low: float, high: float, enough: float, alike: Any = None) -> None:
+    def _push(self, heap: Any, low: float, high: float, alike: Sequence[Count] | None = None) -> None:
         """Bound a cell, fold by fold; what no row of a fold leaves open is the same in all of it."""
         counts: list[Count] = []
         for k, fold in enumerate(self.folds):
@@ -134,13 +141,12 @@ class Search:
         self.cells += 1
         heappush(heap, (sum(count.mistakes for count in counts), self.cells, low, high, counts))
 
-    def _closer(self, low: float, middle: float, high: float, enough: float) -> None:
-        """Solve at the middle in the folds where an interpolated point is too far from the optimum."""
-        for fold in self.folds:
+    def _closer(self, low: float, middle: float, high: float, alike: Sequence[Count]) -> None:
+        """Solve at the middle in folds with something open, where an interpolated point is too far from the optimum."""
+        for fold in (fold for fold, count in zip(self.folds, alike, strict=True) if count.open):
             ends = [fold.point(C) for C in (low, high)]
             point = fold.point(middle)
             # What the halves of the cell will leave open by their width alone is a quarter of what it does now.
-            width = max(max(one.objective(middle) for one in ends) - max(end.dual for end in ends), 0.0)
             lines = min(one.objective(middle) for one in ends)
             share = (middle - low) / (high - low)
             chord = (1.0 - share) * ends[0].dual + share * ends[1].dual
@@ -148,7 +154,7 @@ class Search:
             if point.gap > TOO_FAR * max(width, 1e-300):
                 self.solve(fold, middle, max(CLOSER * width / max(point.objective(middle), 1e-300), 1e-13))
             for end in ends:
-                if end.share == 0.0 and end.gap > TOO_FAR * width:
+                if end.is_stop and end.gap > TOO_FAR * width:
                     self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), 1e-13))
 
 

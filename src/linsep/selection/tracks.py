@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from ..certificates.held_out import lagrange
 from ..objective.examples import InMemory
 from ..objective.objective import Objective
 from ..solvers import Automatic, Result, Start, minimise_all
@@ -64,19 +64,7 @@ class Track:
             alpha = np.asarray(last.alpha) * (objective.C / C)
         if alpha is not None or objective.penalty.l1:  # which know more than a plane does, or have zeros to keep
             return Start(last.w, last.b, alpha=alpha)
-        shares = _lagrange(np.log([one for one, _ in self._known]), np.log(objective.C))
+        shares = lagrange(np.log([one for one, _ in self._known]), np.log(objective.C))
         w = sum(share * results[k].w for share, (_, results) in zip(shares, self._known, strict=True))
         b = sum(share * np.asarray(results[k].b) for share, (_, results) in zip(shares, self._known, strict=True))
         return Start(np.asarray(w), float(b) if np.ndim(b) == 0 else np.asarray(b))
-
-
-def _lagrange(nodes: FloatArray, at: float) -> list[float]:
-    """Return what each value counts in the polynomial through them, at another place.
-
-    Examples
-    --------
-    >>> _lagrange(np.array([0.0, 1.0, 2.0]), 3.0)
-    [1.0, -3.0, 3.0]
-    """
-    others = [[node for j, node in enumerate(nodes) if j != k] for k in range(len(nodes))]
-    return [float(np.prod([(at - n) / (x - n) for n in rest])) for x, rest in zip(nodes, others, strict=True)]

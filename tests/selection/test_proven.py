@@ -1,0 +1,199 @@
+"""Bounds on held-out mistakes for every C: exact fits at C of a dense grid never beat them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.preprocessing import scale
+
+from linsep import LinearClassifier, LinearSVC, LinearSVCCV, LogisticRegression, LogisticRegressionCV
+from linsep._core import Rows
+from linsep.certificates.held_out import Fold
+from linsep.estimators._fitting import posed
+from linsep.selection.proven import Search
+from linsep.selection.tracks import Track
+
+ESTIMATORS = {
+    "logistic": LogisticRegression(),
+    "logistic, no intercept": LogisticRegression(fit_intercept=False),
+    "balanced": LogisticRegression(class_weight="balanced"),
+    "elastic net": LogisticRegression(l1_ratio=0.3),
+    "hinge": LinearSVC(),
+    "hinge, no intercept": LinearSVC(fit_intercept=False),
+    "squared hinge": LinearSVC(loss="squared_hinge"),
+    "square": LinearClassifier("square"),
+    "square, no intercept": LinearClassifier("square", fit_intercept=False),
+}
+LOW, HIGH = 1e-2, 1e2
+
+
+def data(seed, n=60, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=d)
+    score = X @ rng.normal(size=d) + rng.logistic(size=n)
+    return X, (score > np.quantile(score, 0.4)).astype(int)
+
+
+def folds_of(estimator, X, y, weight=None, number=3):
+    """Return the folds, and beside each its training rows and held-out ones."""
+    plain, examples, classes = posed(estimator, X, y, weight)
+    made, rows = [], list(StratifiedKFold(number).split(X, y))
+    for train, test in rows:
+        part = examples.chosen(train, None if weight is None else weight[train])
+        objective = Track(plain, part, classes, 1.0).objectives[0]
+        cost = np.ones(len(test)) if weight is None else weight[test]
+        made.append(Fold(objective, Rows(X[test]), np.where(y[test] == 1, 1.0, -1.0), cost))
+    return made, rows
+
+
+def scores(estimator, X, y, train, test, C, weight=None):
+    """Return the scores of held-out rows by the optimum at C, and how far off they may be by its tolerance."""
+    model = type(estimator)(**estimator.get_params() | {"C": C, "tol": 1e-10})
+    model.fit(X[train], y[train], None if weight is None else weight[train])
+    return model.decision_function(X[test])
+
+
+def cost_at(estimator, X, y, rows, C, weight=None):
+    """Return the cost of the optima at C, counting what is nearly undecided as no mistake: a bound from below."""
+    total = 0.0
+    for train, test in rows:
+        g = scores(estimator, X, y, train, test, C, weight)
+        wrong = np.where(y[test] == 1, g <= -1e-5, g > 1e-5)
+        total += (np.ones(len(test)) if weight is None else weight[test])[wrong].sum()
+    return total
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_dense_grid_never_beats_the_bound(name, seed):
+    X, y = data(seed)
+    made, rows = folds_of(ESTIMATORS[name], X, y)
+    proven = Search(made).run([LOW, 1.0, HIGH], slack=1.0, most_cells=1500)
+    grid = np.geomspace(LOW, HIGH, 40)
+    costs = [cost_at(ESTIMATORS[name], X, y, rows, C) for C in grid]
+    # `cost_at` leans towards fewer mistakes, so the brute force leans against the bound.
+    assert proven.bound <= min(costs)
+    assert 0 <= proven.bound <= proven.mistakes
+    assert LOW <= proven.C <= HIGH
+    assert cost_at(ESTIMATORS[name], X, y, rows, proven.C) <= proven.mistakes
+
+
+def test_weights_are_what_mistakes_cost():
+    X, y = data(5)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    made, rows = folds_of(LogisticRegression(), X, y, weight)
+    proven = Search(made).run([LOW, 1.0, HIGH], slack=1.0)
+    costs = [cost_at(LogisticRegression(), X, y, rows, C, weight) for C in np.geomspace(LOW, HIGH, 60)]
+    assert proven.mistakes - 1.0 <= proven.bound <= min(costs)
+    assert cost_at(LogisticRegression(), X, y, rows, proven.C, weight) <= proven.mistakes
+
+
+@given(st.integers(0, 10_000), st.sampled_from(sorted(ESTIMATORS)), st.floats(0.01, 0.99), st.floats(0.01, 2.0))
+def test_what_is_certain_in_a_cell_is_so_of_every_optimum_in_it(seed, name, share, width):
+    """The count of one cell, right after stops of little precision, against an exact fit at a random C in it."""
+    X, y = data(seed, n=40, d=3)
+    estimator = ESTIMATORS[name]
+    made, rows = folds_of(estimator, X, y, number=2)
+    search, rng = Search(made), np.random.default_rng(seed)
+    low = 10.0 ** rng.uniform(-2, 1)
+    high = low * 10.0**width
+    for fold, (train, test) in zip(made, rows, strict=True):
+        for C in (low, high):
+            search.solve(fold, C, 1e-5)
+        between = [low, low * (high / low) ** 0.5, high]
+        C = low * (high / low) ** share
+        for a, b in pairwise(between):
+            if not a <= C <= b:
+                continue
+            count = fold.count(fold.point(a), fold.point(b))[0]
+            g = scores(estimator, X, y, train, test, C)
+            wrong = np.where(y[test] == 1, g <= 1e-5, g > -1e-5)  # leaning the other way: mistakes, perhaps
+            sure = np.where(y[test] == 1, g <= -1e-5, g > 1e-5)
+            assert count.mistakes <= wrong.sum()
+            assert count.mistakes + count.open >= sure.sum()
+
+
+def test_an_interpolated_point_is_as_far_from_the_optimum_as_it_says():
+    X, y = data(3)
+    made, _ = folds_of(LogisticRegression(), X, y)
+    search, fold = Search(made), made[0]
+    for C in (0.1, 0.3, 1.0, 3.0):
+        search.solve(fold, C, 1e-10)
+    for C in (0.15, 0.5, 2.0):
+        point = fold.point(C)
+        search_again = folds_of(LogisticRegression(), X, y)[0][0]
+        Search([search_again]).solve(search_again, C, 1e-12)
+        exact = search_again.point(C)
+        assert point.dual <= exact.objective(C) * (1 + 1e-12)
+        assert exact.dual <= point.objective(C) * (1 + 1e-12)
+        assert point.gap >= 0
+
+
+def test_a_time_limit_ends_it_with_a_bound_that_holds():
+    X, y = data(2)
+    made, _ = folds_of(LogisticRegression(), X, y)
+    heard = []
+    cut = Search(made).run([LOW, HIGH], 0.0, most_cells=10, progress=lambda *both: heard.append(both))
+    whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most_cells=4000)
+    assert cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes
+
+
+def test_the_estimator_proves_its_choice():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    model = LogisticRegressionCV(Cs=np.geomspace(1e-2, 1e2, 9), prove=True).fit(X, y)
+    proof = model.proof_
+    assert model.C_ == proof.C
+    assert proof.bound >= proof.mistakes - 1
+    wrong = cross_val_predict(LogisticRegression(C=model.C_, tol=1e-9), X, y, cv=5) != y
+    assert wrong.sum() == proof.mistakes
+    assert f"no C between 0.01 and 100 makes fewer than {proof.bound:g}" in str(proof)
+
+
+def test_balanced_mistakes_cost_the_same_for_both_classes_together():
+    X, y = data(7, n=90)
+    rare = np.flatnonzero(y == 1)[:12]
+    keep = np.concatenate([np.flatnonzero(y == 0), rare])
+    X, y = X[keep], y[keep]
+    cv = StratifiedKFold(3)
+    model = LogisticRegressionCV(Cs=[LOW, 1.0, HIGH], cv=cv, scoring="balanced_accuracy", prove=True).fit(X, y)
+
+    def cost(C):
+        total = 0.0
+        for train, test in cv.split(X, y):
+            g = scores(LogisticRegression(), X, y, train, test, C)
+            recalls = [np.mean((g[y[test] == k] > 0) == k) for k in (0, 1)]
+            total += len(test) * (1 - np.mean(recalls))
+        return total
+
+    assert model.proof_.mistakes == pytest.approx(cost(model.C_))
+    assert model.proof_.bound <= min(cost(C) for C in np.geomspace(LOW, HIGH, 50)) + 1e-9
+    assert model.proof_.bound >= model.proof_.mistakes - 1e-3 * len(y) - 1e-9
+
+
+def test_support_vector_machines_prove_theirs():
+    X, y = data(11)
+    model = LinearSVCCV(Cs=[0.1, 1.0, 10.0], cv=3, prove=True).fit(X, y)
+    rows = list(StratifiedKFold(3).split(X, y))
+    costs = [cost_at(LinearSVC(), X, y, rows, C) for C in np.geomspace(0.1, 10.0, 60)]
+    assert model.proof_.bound <= min(costs)
+    assert model.certificate_.proven
+
+
+def test_a_stop_that_is_solved_again_replaces_the_first():
+    X, y = data(0)
+    fold = folds_of(LogisticRegression(), X, y)[0][0]
+    search = Search([fold])
+    search.solve(fold, 1.0, 1e-2)
+    rough = fold.point(1.0).gap
+    search.solve(fold, 1.0, 1e-10)
+    assert len(fold.stops) == 1
+    assert fold.point(1.0).gap < rough
+    assert replace(fold.point(1.0), C=1.0) == fold.point(1.0)
