@@ -468,3 +468,48 @@ def test_a_mistake_is_z_at_most_zero_and_an_error_a_wrong_label(separable):
         assert record.error == pytest.approx(np.mean(np.where(g > 0, 1, -1) != y), abs=1e-15)
     assert history["zero_one"][0] == 1
     assert history["error"][0] == pytest.approx(np.mean(y > 0))
+
+
+@pytest.fixture
+def large():
+    """More numbers than are measured after every pass, with some labels wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2100, 100))
+    return X, np.where(rng.random(2100) < 0.1, X[:, 0] < 0, X[:, 0] > 0)
+
+
+def test_large_data_are_measured_for_the_history_alone_after_ever_fewer_passes(large):
+    walk = dict(stopping=None, max_iter=21, random_state=0)
+    rarely = SGDClassifier(keep="last", **walk)
+    often = SGDClassifier(keep="last", **(walk | dict(stopping="gradient_norm")))
+    best = SGDClassifier(keep="best", **walk)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for model in (rarely, often, best):
+            model.fit(*large)
+    assert rarely.history_["passes"].tolist() == [0, 1, 4, 16, 21]
+    assert often.history_["passes"].tolist() == best.history_["passes"].tolist() == [0, 1, 2, 3, 4, 6, 9, 13, 19, 21]
+    np.testing.assert_array_equal(rarely.coef_, often.coef_)  # looking changes nothing
+    for column in ("objective", "gradient_norm", "updates"):
+        assert set(rarely.history_[column][:-2]) <= set(often.history_[column])
+
+
+def test_a_perceptron_full_of_mistakes_is_asked_rarely_whether_it_has_none(large):
+    X, y = large
+    how = dict(keep="last", prove=False, max_iter=21)
+    with pytest.warns(ConvergenceWarning):
+        busy = Perceptron(**how).fit(X, y)
+    assert busy.history_["passes"].tolist() == [0, 1, 4, 16, 21]
+    apart = np.abs(X[:, 0]) > 0.5
+    X, y = np.tile(X[apart], (2, 1)), np.tile(X[apart, 0] > 0, 2)
+    done = Perceptron(**how).fit(X, y)  # without mistakes, which is noticed as soon as before
+    assert done.converged_
+    assert done.score(X, y) == 1
+    assert done.n_iter_ in (1, 2, 3, 4, 6, 9, 13, 19)
+
+
+def test_weights_have_names_where_iterates_are_kept_only(separable):
+    X, y = separable
+    assert SGDClassifier(random_state=0).fit(X, y).history_.coordinates == ()
+    kept = SGDClassifier(record="update", random_state=0).fit(X, y).history_
+    assert len(kept.coordinates) == kept.iterates.shape[1]

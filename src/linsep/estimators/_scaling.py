@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,7 +33,7 @@ class Scale:
     Examples
     --------
     >>> scale = Scale.of(Rows(np.array([[0.0, 100.0], [1.0, 101.0], [-1.0, 102.0]])))
-    >>> scale.worst(["a", "b"])
+    >>> scale.worst(lambda: ["a", "b"])
     "column 'b' lies around 101 and varies by 0.816"
     """
 
@@ -54,7 +55,7 @@ class Scale:
     def _far(self) -> Any:
         return np.abs(self.middle) > FAR * np.maximum(self.spread, 1.0)
 
-    def worst(self, names: list[str]) -> str:
+    def worst(self, names: Callable[[], list[str]]) -> str:
         """Say which column is in the way, by where it lies or by how far it spreads; empty where none is."""
         lengths = np.hypot(self.middle, self.spread)
         wrong = np.isfinite(lengths) & (self._far | (self.spread > WIDE))
@@ -62,7 +63,7 @@ class Scale:
             return ""
         j = int(np.argmax(np.where(wrong, lengths, 0.0)))
         around = f" lies around {self.middle[j]:.3g} and" if self._far[j] else ""
-        return f"column {names[j]!r}{around} varies by {self.spread[j]:.3g}"
+        return f"column {names()[j]!r}{around} varies by {self.spread[j]:.3g}"
 
     def is_better(self, objective: Objective, result: Result, fewer_errors: float) -> bool:
         """Whether a few passes on scaled columns come much further down than a plane, on the objective as it is.
@@ -86,14 +87,14 @@ class Scale:
         return lower and some.error(w, b) <= some.error(result.w, result.b) - fewer_errors
 
 
-def in_the_way(objective: Objective, names: list[str]) -> str:
+def in_the_way(objective: Objective, names: Callable[[], list[str]]) -> str:
     """Say which column is, by its scale; empty where none is, or nobody can tell."""
     rows = objective.examples.resident
     return "" if rows is None or rows.n < FEW else Scale.of(rows).worst(names)
 
 
 def advice(
-    objectives: list[Objective], results: list[Result], names: list[str], fewer_errors: float
+    objectives: list[Objective], results: list[Result], names: Callable[[], list[str]], fewer_errors: float
 ) -> tuple[int, str]:
     """Return which plane scaled columns were seen to improve by much, and words to say so; empty where they did not.
 

@@ -195,7 +195,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         fewer = FEWER_THERE if self._is_scikit_learns() else FEWER
         if not all(result.converged for result in results):
             return results
-        k, words = scaling.advice(objectives, results, self._feature_names(), fewer)
+        k, words = scaling.advice(objectives, results, self._feature_names, fewer)
         if words:
             results[k] = replace(results[k], converged=False, advice=words)
         return results
@@ -379,7 +379,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
                 who = None if len(found) == 1 else f"class {label} and the rest"
                 helps = intercept_helps(replace(objective, head=head))
                 return f": {NotSeparableError(proof, who, intercept_helps=helps)}. The plane reported is chosen by keep"
-        column = scaling.in_the_way(objective, self._feature_names())
+        column = scaling.in_the_way(objective, self._feature_names)
         scale = f", or scale the columns first: {column}" if column else ""
         if all(proof is not None for proof in found):
             return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"

@@ -77,8 +77,13 @@ class MeanObjective:
     """F as a function of one vector θ = [w, b] (θ = w without intercept), remembering the last point it looked at."""
 
     def __init__(self, problem: Objective) -> None:
-        self.problem, self.coordinates = problem, problem.coordinates
+        self.problem = problem
         self._seen: tuple[FloatArray, MarginPoint] | None = None
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What the numbers of θ are called."""
+        return self.problem.coordinates
 
     def at(self, theta: FloatArray) -> MarginPoint:
         """Return what a pass over the examples says of θ; made once for as long as θ stays the same."""

@@ -99,7 +99,8 @@ def descend(
 
     watch = StepWatch(schedule, stable, smooth, works if tries else None)
     run = SteppedRun(f"stopped after max_iter={max_iter} iterations", observer, watch, rules)
-    run.history.coordinates = function.coordinates
+    if keep_iterates:
+        run.history.coordinates = function.coordinates
     theta, value, k = start, function.value(start), 0
     best, best_value = theta, value if start_counts else np.inf
 

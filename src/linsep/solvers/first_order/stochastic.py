@@ -47,7 +47,8 @@ class StochasticDescent:
         mean square length of the (augmented) examples. With L1 alone longer ones, since what is paid is what they add
         up to: η = 1/(L R²), where the loss bends by L, and a decay of λ/3.
     stopping : rule, str, list of these, or None
-        When to stop before `max_iter`; asked after every pass (of large data, after ever more passes).
+        When to stop before `max_iter`; asked after every pass (of large data, after ever more passes: see
+        `Walk.is_measured`).
     keep : {"best", "last", "average"}
         Which iterate is reported: of those at the ends of passes the one with the lowest objective (with an L1 penalty,
         without the weights that do not lower it), the current one, or the mean of all of them.
@@ -128,6 +129,7 @@ class StochasticDescent:
         walk = Walk(self, problems, planes, begins, seed)
         asked = [ask for observer in observers.values() if (ask := getattr(observer, "stop_requested", None))]
         walk.stop_requested = lambda: any(ask() for ask in asked)
+        walk.heard = any(map(_listens, observers.values()))
         return _results(walk, observers)
 
     def shares(self, count: int, n_jobs: int) -> list[range]:
@@ -219,8 +221,7 @@ class _Run(SteppedRun):
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         message = f"stopped after max_iter={walk.method.max_iter}"
         super().__init__(message, observer, watch, rules, advises=walk.method.has_free_steps)
-        listening = observer is not None and getattr(observer, "needs_point", True)
-        self.needs_point = listening or any(rule.needs_point for rule in rules)
+        self.needs_point = _listens(observer) or any(rule.needs_point for rule in rules)
         self.prover = walk.method.prover(self.problem)
         self.moves: list[tuple[IntArray, IntArray]] = []
         self.current, self.seen, self.theta = begin, seen, self._theta(begin)
@@ -229,7 +230,8 @@ class _Run(SteppedRun):
         self.best_recorded: Evaluation | None = None
         self.best_point, self.start = (begin.w, begin.b), begin.as_start()
         self.outcome: Result | None = None
-        self.history.coordinates = self.problem.coordinates
+        if walk.method.by_update:  # a name for each of many weights takes longer than a pass
+            self.history.coordinates = self.problem.coordinates
         self.watch.begin(seen.objective, begin.now.step)
         self._record()
 
@@ -394,6 +396,11 @@ def _results(walk: Walk, observers: Mapping[int, Observer | None]) -> list[Resul
             if run.outcome is None:
                 run.end(EndOfRun("interrupted"), interrupted=True)
     return [run.outcome for run in runs.values() if run.outcome is not None]
+
+
+def _listens(observer: Observer | None) -> bool:
+    """Whether an observer wants to hear of points; one that only knows of Ctrl-C does not."""
+    return bool(getattr(observer, "needs_point", observer is not None))
 
 
 def _measured(walk: Walk, now: Snapshot) -> Measures:

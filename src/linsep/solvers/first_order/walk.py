@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import schedules
+from ... import schedules, stopping
 from ..._core import interleaved, whole_packs
 from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...schedules import InverseSqrt, InverseTime, Schedule
+from ...stopping import NoMistakes
 from ..result import Start
 from . import visits
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 
 #: From this many stored numbers on, measuring a point costs about as much as a pass: it is done in a second thread
-#: while the next pass runs, and after the first passes ever more rarely (1, 2, 3, 4, 6, 9, 13, 19, …).
+#: while the next pass runs, and after the first passes ever more rarely.
 LARGE = 200_000
+#: By how much more passes: 1, 2, 3, 4, 6, 9, 13, 19, … where something depends on it; 1, 4, 16, 64, … for the history
+#: alone, or where a pass that was wrong about more than this share of its examples cannot end without mistakes.
+OFTEN, RARELY, MANY_MISTAKES = 0.5, 3.0, 0.01
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -142,6 +146,8 @@ class Walk:
         self.owed, self.paid = np.zeros(1), self._columns([np.zeros(self.problem.rows.d)] * len(planes))
         self.pocket: dict[str, Any] = {}  # what is kept on the way, for the kernel
         self.stop_requested: Callable[[], bool] = lambda: False
+        self.heard = False  # whether somebody listens
+        self.moves = 0  # of all planes, in the last pass
         # Of the mean objective's steps; scikit-learn's are on the sum of weights, whose mean is not one.
         self.per_weight = self.problem.total_weight / self.problem.n if method.absolute else 1.0
         self.average_from = method.average_from
@@ -196,10 +202,19 @@ class Walk:
         """Whether the point after so many passes is looked at."""
         if self.problem.rows.stored < LARGE or done == self.method.max_iter or self.stop_requested():
             return True
-        measured = 1
+        measured, more = 1, OFTEN if self._matters() else RARELY
         while measured < done:
-            measured += max(1, measured // 2)
+            measured += max(1, int(more * measured))
         return measured == done
+
+    def _matters(self) -> bool:
+        """Whether something besides the history depends on what is measured of the point that a pass has led to."""
+        method, rules = self.method, stopping.get(self.method.stopping)
+        if self.heard or method.keep == "best" or method.prover(self.problem) is not None:
+            return True
+        if all(isinstance(rule, NoMistakes) for rule in rules) and method.has_pocket:
+            return bool(rules) and self.moves < MANY_MISTAKES * self.problem.rows.n
+        return bool(rules)
 
     def _passes(self) -> Iterator[tuple[int, IntArray]]:
         if self.method.order == "cyclic":
@@ -212,6 +227,7 @@ class Walk:
     def _pass_by_pass(self) -> Iterator[Snapshot]:
         moves: list[Move] = []
         for done, order in self._passes():
+            self.moves = 0
             moves += self._advance_piecewise(order)
             if self.is_measured(done):
                 yield self.now(done, done, moves)
@@ -257,7 +273,7 @@ class Walk:
         eta *= self.per_weight
         noted = self.method.by_update or self.method.keep == "vote"
         moved = np.empty((len(order), self.width), dtype=np.uint8) if noted else None
-        problem.rows.stochastic_steps(
+        self.moves += problem.rows.stochastic_steps(
             self.Y,
             self.factor,
             order,
