@@ -224,8 +224,9 @@ def test_C_by_cross_validation_and_no_penalty(folder):
 
 
 def test_cross_validation_encodes_each_fold_by_its_training_rows_alone(folder):
+    from linsep.workflows.choosing import GRID, choose
     from linsep.workflows.preparation import prepare
-    from linsep.workflows.training import GRID, choose_C, estimator
+    from linsep.workflows.training import estimator
 
     kinds = {"kind": "ignored"}
     examples = prepare(folder / "train.csv", "bought", kinds=kinds, keep_frame=True)
@@ -235,9 +236,10 @@ def test_cross_validation_encodes_each_fold_by_its_training_rows_alone(folder):
     mean, scale = frame["income"][:100].mean(), frame["income"][:100].std(ddof=0)
     np.testing.assert_allclose(X_train[:, 1], (frame["income"][:100] - mean) / scale, atol=1e-12)
     np.testing.assert_allclose(X_test[:, 1], (frame["income"][100:] - mean) / scale, atol=1e-12)
-    C, scores = choose_C(estimator("logistic"), examples)
-    assert [tried for tried, _ in scores] == list(GRID)
-    assert dict(scores)[C] == max(score for _, score in scores)
+    choice = choose(estimator("logistic"), examples)
+    scores = {one["C"]: one["mean"] for one in choice.curve}
+    assert list(scores) == list(GRID)
+    assert scores[choice.C] == max(scores.values())
 
 
 def test_a_column_that_is_the_answer_is_told(tmp_path):

@@ -204,7 +204,7 @@ def pd_table(path):
     [
         (["--max-memory", "50MB"], "is too small"),
         (["--max-memory", "much"], "is no amount of memory"),
-        (["--max-memory", "50GB", "--C", "auto"], "--C auto takes its data into memory"),
+        (["--max-memory", "50GB", "--C", "auto", "--folds", "1"], "--folds 1 is too few"),
         (["--max-memory", "50GB", "--loss", "perceptron"], "--loss perceptron takes its data into memory"),
         (["--scratch", "."], "would be ignored"),
     ],

@@ -85,6 +85,9 @@ def fit(
     output: Output | None = None,
     loss: str = "logistic",
     C: Annotated[str, Parameter(name="--C")] = "1",
+    score: str | None = None,
+    folds: int | None = None,
+    rule: str | None = None,
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
@@ -111,6 +114,12 @@ def fit(
         logistic (has probabilities), hinge, squared_hinge, square, perceptron or another that linsep.losses knows.
     C
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
+    score
+        With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), f1_macro, neg_log_loss, …
+    folds
+        With --C auto: in how many parts, each held out once; 5 without it.
+    rule
+        With --C auto: best, or 1se for the smallest C within one standard error of the best.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
     test_share
@@ -124,9 +133,13 @@ def fit(
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
     from ..workflows import training
+    from ..workflows.choosing import Asked, choose
 
     ready(output, data)
     chosen = training.parse_C(C)
+    if chosen is not None and (score, folds, rule) != (None, None, None):
+        raise ValueError("--score, --folds and --rule would be ignored: they belong to --C auto")
+    choosing = Asked.of(score, folds, rule, seed=seed, balanced=counting.by_class() == ("balanced",))
     if chosen is None and not scaling:
         raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
@@ -139,7 +152,7 @@ def fit(
                 "--test-share takes its data into memory: leave out --max-memory, or split the file before"
             )
         settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
-        settings |= dict(output=output, scratch=scratch, resume=resume, **asked)
+        settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, **asked)
         return _fit_in_parts(data, target, chosen, max_memory, settings, json)
     if scratch is not None or not resume:
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
@@ -148,15 +161,17 @@ def fit(
         examples, held, kept = _examples(data, target, asked, test_share, seed, keep_frame=chosen is None)
         by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         settings |= dict(class_weight=by_class, fit_intercept=intercept)
-        scores: list[tuple[float, float]] = []
         if chosen is None:
             waiting.on("choosing C")
-            chosen, scores = training.choose_C(training.estimator(**settings), examples, seed)
-        model = training.estimator(C=chosen, **settings)
+        model, choice = training.estimator(C=chosen or 1.0, **settings), None
+        if chosen is None:
+            choice = choose(model, examples, choosing)
+            chosen = choice.C
+            model.set_params(C=chosen).choice_ = choice.to_dict()
         facts, interrupted = _fit_in_memory(examples, model, chosen, counting.reference, output, kept, waiting)
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(facts, model, scores, output, json, held)
+    return _print_fit(facts, model, choice, output, json, held)
 
 
 def _examples(
@@ -202,13 +217,11 @@ def _fit_in_memory(
     return summaries.Facts.of(examples, model, doubts, reference), interrupted
 
 
-def _print_fit(
-    facts: Any, model: Any, scores: list[tuple[float, float]], output: Path | None, json: bool, held: Any = None
-) -> int:
+def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: bool, held: Any = None) -> int:
     from ..analysis.evaluation import evaluate
     from ..workflows import evaluating, summaries
 
-    record, text = summaries.fit_record(facts, model, scores, output), summaries.fit_text(facts, model, scores, output)
+    record, text = summaries.fit_record(facts, model, choice, output), summaries.fit_text(facts, model, choice, output)
     if held is not None:
         measured = evaluate(model, held.X, held.y)
         record["test"] = evaluating.evaluation_record(measured)
@@ -224,8 +237,6 @@ def _fit_in_parts(
     from ..persistence.model_file import save
     from ..workflows import memory, streaming
 
-    if C is None:
-        raise ValueError("--C auto takes its data into memory: give C as a number, or leave out --max-memory")
     request = streaming.Request(data, target, memory.parse_size(max_memory), C=C, **settings)
     output = request.output
     with Waiting() as waiting:
@@ -239,7 +250,7 @@ def _fit_in_parts(
         note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")
     else:
         found.folder.remove()
-    return _print_fit(found.facts, found.model, [], output, json)
+    return _print_fit(found.facts, found.model, found.choice, output, json)
 
 
 def separable(

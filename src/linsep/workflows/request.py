@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.readers import Hints
+from .choosing import ACCURACY, Asked
 from .weighing import Weighing
 
 #: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
@@ -25,13 +26,14 @@ class Request:
     kinds: Mapping[str, str] = field(default_factory=dict)
     degree: int = 1
     loss: str = "logistic"
-    C: float = 1.0
+    C: float | None = 1.0  # None: by cross-validation
     l1_ratio: float = 0.0
     tol: float = 1e-4
     class_weight: tuple[str, ...] = ()
     weighing: Weighing = field(default_factory=Weighing)
     reference: tuple[str, ...] = ()
     seed: int = 0
+    choosing: Asked = ACCURACY
     output: Path | None = None
     scratch: Path | None = None
     resume: bool = True
@@ -40,4 +42,5 @@ class Request:
         """Return what the answer depends on, in terms of JSON."""
         names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed")
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
+        said |= {} if self.C is not None else {"choosing": vars(self.choosing)}
         return said | {name: getattr(self, name) for name in names}

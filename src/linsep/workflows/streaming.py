@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
-from ..objective.examples import Block, InBlocks
+from ..objective.examples import Block, InBlocks, gather
 from ..solvers.contract import NotInMemoryError
 from ..solvers.newton.preconditioner import FACTORED
+from .choosing import Choice, choose_on_sample
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import Preparation, file_to_stream
@@ -45,12 +47,14 @@ class Outcome:
     encoding: dict[str, Any]
     interrupted: bool
     folder: Unfinished
+    choice: Choice | None = None
 
 
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    model = estimator(request.loss, C=request.C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
+    C = 1.0 if request.C is None else request.C
+    model = estimator(request.loss, C=C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
@@ -81,7 +85,8 @@ class _Fit:
         classes = np.array(prepared["classes"])
         encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
-        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.request.C)))
+        choice = None if self.request.C is not None else self._choose(scratch, classes)
+        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.model.C)))
         interrupted = self._learn(scratch, classes, encoding)
         accuracy, data, important = self._measure(scratch, classes, encoding)
         seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
@@ -90,11 +95,24 @@ class _Fit:
         told: dict[str, Any] = dict(weighing=weighing, reference=reference)
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
         kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
-        return Outcome(self.model, facts, data, kept, interrupted, self.folder)
+        return Outcome(self.model, facts, data, kept, interrupted, self.folder, choice)
+
+    def _choose(self, scratch: Scratch, classes: NDArray[Any]) -> Choice:
+        """Choose C by cross-validation of as many rows as there is room for, and take it."""
+        self.progress("choosing C", 0, 0)
+        size = max(1000, self.budget.sample // (2 * self._size_of_row(scratch)))  # beside it, the rows of a fold
+        sample = gather(scratch, size, np.random.default_rng(self.request.seed))
+        asked = self.request.choosing
+        choice = choose_on_sample(clone(self.model), sample, float(scratch.totals.sum()), classes, asked)
+        self.model.set_params(C=choice.C).choice_ = choice.to_dict()
+        return choice
+
+    def _size_of_row(self, scratch: Scratch) -> int:
+        return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160
 
     def _unproven(self, interrupted: bool) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
-        if self.model.converged_ or interrupted or not np.isinf(self.request.C):
+        if self.model.converged_ or interrupted or not np.isinf(self.model.C):
             return []
         return [
             "the fit is not proven to be near an optimum: without a penalty there is none if a plane separates the "
@@ -131,8 +149,7 @@ class _Fit:
 
     def _sample_size(self, scratch: Scratch) -> int:
         """Return how many examples there is room for at once; 0 where there are too few of them to be worth it."""
-        a_row = 12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d
-        size = min(self.budget.sample // (a_row + 160), scratch.n // 4)
+        size = min(self.budget.sample // self._size_of_row(scratch), scratch.n // 4)
         return 0 if size < 1000 else size
 
     def _measure(

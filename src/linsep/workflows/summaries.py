@@ -11,6 +11,7 @@ import numpy as np
 
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
+from .choosing import Choice
 from .preparation import NO_WEIGHTS, Encoding, Examples
 from .reference import Reference
 from .training import is_proven
@@ -86,7 +87,7 @@ class Facts:
         return cls(examples.name, examples.X.shape[1], shares, *known)
 
 
-def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> dict[str, Any]:
+def fit_record(facts: Facts, model: Any, choice: Choice | None, output: Path | None) -> dict[str, Any]:
     """Return how a fit went."""
     certificate = getattr(model, "certificate_", None)
     encoding = facts.encoding
@@ -105,7 +106,8 @@ def fit_record(facts: Facts, model: Any, scores: list[tuple[float, float]], outp
             "suspects": [asdict(doubt) for doubt in facts.doubts],
             "objective": model.objective_,
             "C": getattr(model, "C", None),
-            "cross_validation": [{"C": C, "accuracy": score} for C, score in scores],
+            "cross_validation": [] if choice is None else choice.record,
+            "choice": None if choice is None else choice.to_dict(),
             "iterations": int(np.max(model.n_iter_)),
             "certificate": certificate_record(certificate),
             "proven": is_proven(model),
@@ -124,7 +126,7 @@ def certificate_record(certificate: Any) -> dict[str, Any] | None:
     return {name: getattr(certificate, name) for name in names if hasattr(certificate, name)}
 
 
-def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output: Path | None) -> str:
+def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | None) -> str:
     """Return the same for people."""
     shares = ", ".join(f"{label} {count:,}" for label, count in list(facts.counts.items())[:8])
     lines = [
@@ -133,9 +135,7 @@ def fit_text(facts: Facts, model: Any, scores: list[tuple[float, float]], output
         *_column_lines(facts.encoding),
         *[f"{TITLES.get(what, what):11} {column}" for what, column in facts.weighing.columns.items()],
     ]
-    if scores:
-        tried = ", ".join(f"{C:g}: {score:.4f}" for C, score in scores)
-        lines.append(f"C           {model.C:g}, by cross-validated accuracy ({tried})")
+    lines += [] if choice is None else choice.lines
     if facts.reference.levels:
         lines.append(f"reference   {', '.join(f'{name} = {level}' for name, level in facts.reference.levels.items())}")
     lines += [

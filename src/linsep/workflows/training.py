@@ -1,4 +1,4 @@
-"""The estimator for a loss by name, with C chosen by cross-validation where that is asked for."""
+"""The estimator for a loss by name, and a fit as a model file wants it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ import numpy as np
 
 from .. import losses
 from .._core import one_thread
-from .._types import IntArray
 from .._words import listed
 from ..analysis.suspects import Suspect, dominating, suspects
 from ..data.sources import DataError
 from .preparation import Examples
 from .reference import Reference
-
-GRID = tuple(10.0**k for k in range(-3, 4))
-FOLDS = 5
 
 
 def parse_C(text: str) -> float | None:
@@ -170,34 +166,6 @@ def fit_or_stop(model: Any, examples: Examples, left_out: Sequence[int] = ()) ->
             raise
         return True
     return False
-
-
-def choose_C(model: Any, examples: Examples, seed: int = 0) -> tuple[float, list[tuple[float, float]]]:
-    """Return the C with the best cross-validated accuracy, the smallest of equals, and the accuracy of each.
-
-    Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
-    """
-    from sklearn.model_selection import StratifiedKFold
-
-    if "C" not in model.get_params():
-        raise DataError("--C auto would be ignored: the perceptron has no penalty")
-    least = int(np.unique(examples.y, return_counts=True)[1].min())
-    if least < 2:
-        raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
-    folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
-    scores = np.mean([_scores(model, examples, *fold) for fold in folds.split(examples.y, examples.y)], axis=0)
-    return GRID[int(np.argmax(scores))], list(zip(GRID, scores.tolist(), strict=True))
-
-
-def _scores(model: Any, examples: Examples, train: IntArray, test: IntArray) -> list[float]:
-    """Return the accuracy on a fold's test rows for each C, each fit starting where the one before ended."""
-    from sklearn.base import clone
-
-    X_train, X_test = examples.split(train, test)
-    path = clone(model).set_params(warm_start=True)
-    counted = [None if examples.weight is None else examples.weight[rows] for rows in (train, test)]
-    fits = (path.set_params(C=C).fit(X_train, examples.y[train], counted[0]) for C in GRID)
-    return [float(fit.score(X_test, examples.y[test], counted[1])) for fit in fits]
 
 
 def is_proven(model: Any) -> bool:

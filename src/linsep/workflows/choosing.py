@@ -1,0 +1,177 @@
+"""C by cross-validation, as `--C auto` asks for it: folds, scores, the rule, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import FloatArray
+from ..data.sources import DataError
+from ..objective.examples import Block
+from .preparation import Examples
+
+#: The values of C that are tried: three to a power of ten.
+GRID = tuple(10.0 ** (k / 3) for k in range(-12, 13))
+RULES = ("best", "1se")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How C is to be chosen.
+
+    Attributes
+    ----------
+    score : str
+        The name of a score, as scikit-learn has them.
+    folds : int
+    rule : {"best", "1se"}
+        The best mean score, or the smallest C within one standard error of it.
+    seed : int
+    """
+
+    score: str = "accuracy"
+    folds: int = 5
+    rule: str = "best"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise DataError(f"--rule {self.rule} is not known; use best, or 1se for one standard error")
+        if self.folds < 2:
+            raise DataError(f"--folds {self.folds} is too few: with 2 or more, each is held out once")
+
+    @classmethod
+    def of(cls, score: str | None, folds: int | None, rule: str | None, *, seed: int, balanced: bool) -> Asked:
+        """Return what is asked for; where classes count the same, so do their mistakes unless a score is named."""
+        return cls(score or ("balanced_accuracy" if balanced else "accuracy"), folds or 5, rule or "best", seed)
+
+
+ACCURACY = Asked()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of C, and the curve that it was chosen by.
+
+    Attributes
+    ----------
+    C : float
+    score, rule : str
+    folds, rows : int
+        How many there were; of a file that is larger than memory, those of a sample.
+    curve : list of dict
+        Of each C the mean score, and its standard deviation between folds.
+    """
+
+    C: float
+    score: str
+    rule: str
+    folds: int
+    rows: int
+    curve: list[dict[str, float]]
+
+    @classmethod
+    def by(cls, asked: Asked, scores: FloatArray, rows: int) -> Choice:
+        """Return the choice by a table of scores, a row a fold and a column a C."""
+        folds = len(scores)
+        mean, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
+        at = int(np.argmax(mean))
+        if asked.rule == "1se":
+            at = int(np.argmax(mean >= mean[at] - spread[at] / np.sqrt(folds)))
+        curve = [{"C": C, "mean": float(m), "spread": float(s)} for C, m, s in zip(GRID, mean, spread, strict=True)]
+        return cls(GRID[at], asked.score, asked.rule, folds, rows, curve)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a model file keeps it."""
+        return asdict(self)
+
+    @property
+    def record(self) -> list[dict[str, float]]:
+        """The curve, by the name of the score."""
+        return [{"C": one["C"], self.score: one["mean"], "spread": one["spread"]} for one in self.curve]
+
+    @property
+    def lines(self) -> list[str]:
+        """The same for people."""
+        chosen = next(one for one in self.curve if one["C"] == self.C)
+        how = "the best" if self.rule == "best" else "the smallest within one standard error of the best"
+        tried = ", ".join(f"{one['C']:.3g}: {one['mean']:.4f}" for one in self.curve)
+        score = f"{self.score} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
+        return [
+            f"C           {self.C:.4g}, {how} of {len(self.curve)}: {score}, {self.rows:,} rows",
+            f"tried       {tried}",
+        ]
+
+
+def choose(model: Any, examples: Examples, asked: Asked = ACCURACY) -> Choice:
+    """Choose C by cross-validation along warm starts.
+
+    Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
+    """
+    from ..estimators._fitting import posed
+
+    scorer, folds, scores = _scorer(asked.score, model), list(_folds(examples.y, asked)), []
+    for train, test in folds:
+        X_train, X_test = examples.split(train, test)
+        counted = [None if examples.weight is None else examples.weight[rows] for rows in (train, test)]
+        parts = posed(model, X_train, examples.y[train], counted[0])
+        scores.append(_scores(parts, asked, scorer, X_test, examples.y[test], counted[1]))
+    return Choice.by(asked, np.array(scores), len(examples.y))
+
+
+def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[Any], asked: Asked) -> Choice:
+    """Choose C for rows of a total weight by a sample of them, which count together as much as all rows do."""
+    from ..objective.examples import InMemory
+
+    model.n_features_in_ = sample.rows.d
+    scorer, labels, weight = _scorer(asked.score, model), classes[sample.codes], sample.weight
+    examples, scores = InMemory(sample.rows, sample.codes, weight), []
+    factor = total / float(sample.rows.n if weight is None else weight.sum())
+    for train, test in _folds(labels, asked):
+        counted = [None if weight is None else weight[rows] for rows in (train, test)]
+        parts = model, examples.chosen(train, counted[0]), classes
+        scores.append(_scores(parts, asked, scorer, sample.rows.X[test], labels[test], counted[1], factor))
+    return Choice.by(asked, np.array(scores), len(labels))
+
+
+def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    least = int(np.unique(y, return_counts=True)[1].min())
+    if least < 2:
+        raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
+    yield from StratifiedKFold(min(asked.folds, least), shuffle=True, random_state=asked.seed).split(y, y)
+
+
+def _scorer(name: str, model: Any) -> Any:
+    """Return a scorer; raise for one that is not known, or that asks what such a model has not."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if "C" not in model.get_params():
+        raise DataError("--C auto would be ignored: the perceptron has no penalty")
+    if name not in get_scorer_names():
+        raise DataError(
+            f"--score {name} is not known; use accuracy, balanced_accuracy, f1_macro, roc_auc or neg_log_loss"
+        )
+    if name in ("neg_log_loss", "neg_brier_score") and not hasattr(model, "predict_proba"):
+        raise DataError(f"--score {name} needs probabilities; fit with --loss logistic, or take another score")
+    return get_scorer(name)
+
+
+def _scores(
+    parts: tuple[Any, Any, Any], asked: Asked, scorer: Any, X: Any, y: NDArray[Any], weight: Any, factor: float = 1.0
+) -> list[float]:
+    """Return the score on a fold's test rows for each C."""
+    from ..selection.cross_validation import LOOSER
+    from ..selection.tracks import Track
+
+    track = Track(*parts, LOOSER * parts[0].tol, asked.seed)
+    weights = {} if weight is None else {"sample_weight": weight}
+    try:
+        return [float(scorer(track.model(C * factor), X, y, **weights)) for C in GRID]
+    except ValueError as error:
+        raise DataError(f"--score {asked.score}: {error}") from error

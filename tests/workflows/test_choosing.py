@@ -1,0 +1,95 @@
+"""`linsep fit --C auto`: what C is chosen by, what is said of it, and what the model file keeps."""
+
+import json
+
+import numpy as np
+import pytest
+
+from command import run, run_json
+from customers import customers
+from linsep.persistence.model_file import read
+from linsep.workflows.choosing import GRID, Asked, Choice, choose
+from linsep.workflows.preparation import prepare
+from linsep.workflows.training import estimator
+
+BASE = ("--target", "bought", "--ignore", "kind", "--C", "auto")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    place = tmp_path_factory.mktemp("choosing") / "train.csv"
+    customers().to_csv(place, index=False)
+    return place
+
+
+def test_the_curve_is_that_of_plain_fits(table):
+    """Each C by a fit of its own on the rows of a fold as they are encoded for it."""
+    from sklearn.model_selection import StratifiedKFold
+
+    examples = prepare(table, "bought", kinds={"kind": "ignored"}, keep_frame=True)
+    choice = choose(estimator("logistic", tol=1e-7), examples, Asked(folds=3, seed=4))
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=4).split(examples.y, examples.y))
+    for at in (4, 12, 20):
+        scores = []
+        for train, test in folds:
+            X_train, X_test = examples.split(train, test)
+            model = estimator("logistic", C=GRID[at], tol=1e-9).fit(X_train, examples.y[train])
+            scores.append(model.score(X_test, examples.y[test]))
+        assert choice.curve[at]["mean"] == pytest.approx(np.mean(scores))
+        assert choice.curve[at]["spread"] == pytest.approx(np.std(scores, ddof=1))
+
+
+def test_one_standard_error_by_hand():
+    scores = np.full((4, len(GRID)), 0.5)
+    scores[:, 10] = [0.8, 0.9, 0.8, 0.9]  # mean 0.85, standard error 0.0289
+    scores[:, 7], scores[:, 6] = 0.83, 0.82
+    best, careful = (Choice.by(Asked(rule=rule), scores, 100) for rule in ("best", "1se"))
+    assert (GRID[10], GRID[7]) == (best.C, careful.C)
+    assert best.curve[10] == {"C": GRID[10], "mean": pytest.approx(0.85), "spread": pytest.approx(0.05773502691896)}
+
+
+def test_what_is_said_and_kept(table, tmp_path):
+    said = run("fit", table, *BASE, "--folds", "4", "--rule", "1se", "-o", tmp_path / "m.json")
+    model = read(tmp_path / "m.json").model
+    assert "the smallest within one standard error of the best of 25: accuracy 0." in said
+    assert "between 4 folds, 500 rows" in said
+    assert model.choice_["C"] == model.C
+    assert [one["C"] for one in model.choice_["curve"]] == list(GRID)
+    assert (model.choice_["folds"], model.choice_["rule"], model.choice_["score"]) == (4, "1se", "accuracy")
+    run("verify", tmp_path / "m.json", table)
+
+
+def test_balanced_classes_are_scored_balanced_unless_said_otherwise(table):
+    record = run_json("fit", table, *BASE, "--balanced")
+    assert record["choice"]["score"] == "balanced_accuracy"
+    assert set(record["cross_validation"][0]) == {"C", "balanced_accuracy", "spread"}
+    assert run_json("fit", table, *BASE, "--balanced", "--score", "accuracy")["choice"]["score"] == "accuracy"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--C", "1", "--folds", "3"), "would be ignored: they belong to --C auto"),
+        (("--C", "auto", "--rule", "2se"), "--rule 2se is not known"),
+        (("--C", "auto", "--folds", "1"), "--folds 1 is too few"),
+        (("--C", "auto", "--score", "luck"), "--score luck is not known"),
+        (("--C", "auto", "--score", "neg_log_loss", "--loss", "hinge"), "needs probabilities"),
+        (("--C", "auto", "--loss", "perceptron"), "the perceptron has no penalty"),
+        (("--C", "auto", "--score", "f1"), "--score f1:"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(table, words, says):
+    assert says in run("fit", table, "--target", "bought", "--ignore", "kind", *words, code=2)
+
+
+def test_a_file_larger_than_memory_is_sampled(table, tmp_path):
+    in_memory = run_json("fit", table, *BASE)
+    record = run_json("fit", table, *BASE, "--max-memory", "600MB", "-o", tmp_path / "m.json")
+    assert record["choice"]["rows"] == 500  # which all fit
+    assert record["proven"]
+    scores = {one["C"]: one["accuracy"] for one in record["cross_validation"]}
+    assert scores[record["C"]] == max(scores.values())
+    assert max(scores.values()) == pytest.approx(
+        max(one["accuracy"] for one in in_memory["cross_validation"]), abs=0.02
+    )
+    assert json.loads((tmp_path / "m.json").read_text())["fitted"]["choice_"]
