@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ Whole = NDArray[Any]  # Python's own whole numbers
 PRIMES = (4194301, 4194287, 4194277, 4194271, 4194247)
 LIMB = 20
 SURE = 30  # bits by which a denominator that is one is shorter than what chance would let it be
+DRAWS = 3  # a prime q that is missing from the denominator of one random sum with chance 1/q is likely in another
 WIDEST = 2048
 BLOCK = 128  # rows that are eliminated one by one
 
@@ -209,15 +210,17 @@ class _Lifting:
         return found
 
     def _likely_denominator(self) -> int | None:
-        """Return the denominator of Σ cᵢ xᵢ with random c, most likely that of all; None for too few digits."""
-        modulus, size = self.p ** len(self.digits), self.B.size
-        c = np.random.default_rng(len(self.digits)).integers(1, 2**20, size).astype(object)
-        bits = 20 + size.bit_length()
+        """Return that of Σ cᵢ xᵢ for a few random c, most likely that of all x; None for too few digits."""
+        modulus, size, D = self.p ** len(self.digits), self.B.size, 1
+        bits = min(20 + size.bit_length(), 40)  # of a sum, which with those of a digit fit into 64
         bound = isqrt(modulus // 2)
-        self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
-        value = _number([np.array([x.ravel().astype(object).dot(c)]) for x in self.digits], self.p)[0]
-        _, D = fraction_of(int(value) % modulus, modulus, bound << bits)
-        return D if bound >> bits + SURE >= D else None
+        c = np.random.default_rng(len(self.digits)).integers(1, 2 ** (bits - size.bit_length()), (size, DRAWS))
+        for value in _number([x.ravel() @ c for x in self.digits], self.p):
+            self.clock.check("reading fractions", 1e-2 * bound.bit_length() ** 2)
+            D = lcm(D, fraction_of(int(value) % modulus, modulus, bound << bits)[1])
+            if bound >> bits + SURE < D:
+                return None
+        return D
 
     def _denominator(self) -> int | None:
         """Return the denominator of all x, one after the other; None for too few digits."""
