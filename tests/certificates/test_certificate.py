@@ -266,6 +266,18 @@ def test_no_optimum_is_claimed_of_columns_that_rounding_tells_apart_but_a_true_b
     assert certificate.verify(X, y)
 
 
+@pytest.mark.parametrize("seed", range(1, 31))
+def test_a_bound_from_columns_that_rounding_tells_apart_does_not_hang_on_how_they_are_rounded(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 3))
+    y = np.where(X @ [1.0, -2.0, 0.5] + 0.8 * rng.standard_normal(60) > 0.2, 1, -1)
+    X = np.hstack([X, X[:, :1] / 3 + X[:, 1:2]])
+    with pytest.warns(ConvergenceWarning, match="column x3 is nearly a combination of x0 and x1"):
+        certificate = LinearClassifier("square", C=None).fit(X, y).certificate_
+    optimum = least_squares_exactly(X, y)
+    assert certificate.primal - 2.001 * (certificate.primal - optimum) < certificate.dual <= optimum
+
+
 @pytest.mark.parametrize("loss", [Perceptron(), Hinge(), SquaredHinge()], ids=repr)
 def test_without_a_penalty_zero_is_reached_on_separable_data(loss, separable):
     X, y = separable

@@ -117,6 +117,19 @@ def test_a_separable_set_without_a_penalty_has_no_loss_and_that_is_proven():
     assert model.score(X, y) == 1
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_leaves_no_loss_where_a_plane_separates_and_nothing_says_how_long_it_is(seed, loss):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 5)) * 10.0 ** rng.integers(-3, 4, 5) + 100 * rng.standard_normal(5)
+    y = np.where((X - X.mean(axis=0)) / X.std(axis=0) @ rng.standard_normal(5) > 0, 1, -1)
+    model = LinearClassifier(loss, C=np.inf, solver="interior_point").fit(X, y)
+    assert model.converged_
+    assert model.certificate_.primal == model.certificate_.dual == 0
+    assert model.certificate_.verify(X, y).proven
+    assert (y * model.decision_function(X)).min() > 1
+
+
 def test_a_limit_and_an_interruption_leave_the_best_so_far():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((30, 600)), np.where(np.arange(30) % 2, 1.0, -1.0)

@@ -91,6 +91,28 @@ class _Sizes:
     gradient_error: float
     longest: float  # max ‖bᵢ‖
 
+    @property
+    def away(self) -> float:
+        """How far from the identity the Hessian is in these coordinates."""
+        d = len(self.gradient)
+        return float(np.linalg.norm(self.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
+
+    @property
+    def near_identity(self) -> bool:
+        """Whether it is so near that other coordinates would not prove much more."""
+        return self.away + self.gram_error <= NEAR_IDENTITY
+
+    def through(self, S: FloatArray) -> _Sizes:
+        """Return what they add up to in coordinates S times these: the rows are Sᵀbᵢ."""
+        length, error, norm = _spectral(S), gamma(2 * len(S) + 16), float(np.linalg.norm(self.gradient))
+        return _Sizes(
+            S.T @ self.gram @ S,
+            length**2 * (self.gram_error + error * _spectral(self.gram)) * (1.0 + error),
+            S.T @ self.gradient,
+            length * (self.gradient_error + error * norm) * (1.0 + error),
+            length * self.longest * (1.0 + error),
+        )
+
 
 def examine(
     M: float, X: Any, at: Slopes, *, intercept: bool, counted: BoolArray | None = None, K: int | None = None
@@ -149,18 +171,34 @@ def _looked(M: float, rows: _PlaneRows) -> Look:
         R, _ = _whitening(rows)
     if R is None:
         return Look(math.inf, None, math.inf, rows.redundancy)
+    found = _near_identity(rows, R)
+    if found is None:
+        return Look(math.inf, None, math.inf, rows.redundancy)
+    sizes, R, S = found
+    v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
+    return Look(_bound(M, sizes), rows.full(R @ (S @ v)), float(-sizes.gradient @ v), rows.redundancy)
+
+
+def _near_identity(rows: _PlaneRows, R: FloatArray) -> tuple[_Sizes, FloatArray, FloatArray] | None:
+    """Return what the rows add up to in coordinates RS in which H is as near the identity as can be, and R and S.
+
+    R is made better round by round. Where its own rounding is all that is left, RS would be rounded as much, so that it
+    stays a product. None where there are numbers that are not finite.
+    """
     for left in reversed(range(ROUNDS)):
         sizes = _measure(rows, R)
         if not np.isfinite(sizes.gram).all():
-            return Look(math.inf, None, math.inf, rows.redundancy)
-        if _away(sizes) + sizes.gram_error <= NEAR_IDENTITY or not left:
+            return None
+        if sizes.near_identity:
+            return sizes, R, np.eye(len(R))
+        S, _ = _inverse_factor(sizes.gram)
+        if S is None:
+            return None
+        better = sizes.through(S)
+        if better.near_identity or not left:
             break
-        factor, _ = _inverse_factor(sizes.gram)
-        if factor is None:
-            return Look(math.inf, None, math.inf, rows.redundancy)
-        R = R @ factor
-    v = scipy.linalg.lstsq(sizes.gram, -sizes.gradient, check_finite=False)[0]
-    return Look(_bound(M, sizes), rows.full(R @ v), float(-sizes.gradient @ v), rows.redundancy)
+        R = R @ S
+    return better, R, S
 
 
 #: Rows, how far each may be off, and their h, u, and how far each of these may be off.
@@ -339,16 +377,16 @@ def _rows_in(R: FloatArray, length: float, block: FloatArray) -> tuple[FloatArra
     return b, (np.linalg.norm(error, axis=1) + 2 * U * np.linalg.norm(b, axis=1)) * (1.0 + gamma(size + 8))
 
 
-def _away(sizes: _Sizes) -> float:
-    """Return how far from the identity the Hessian is in these coordinates."""
-    d = len(sizes.gradient)
-    return float(np.linalg.norm(sizes.gram - np.eye(d))) * (1.0 + gamma(d * d + 8))
+def _spectral(A: FloatArray) -> float:
+    """Return a bound on ‖A‖₂ that holds for the absolute values of its entries as well: √(‖A‖₁ ‖A‖_∞)."""
+    sizes = np.abs(A)
+    return math.sqrt(float(sizes.sum(axis=0).max()) * float(sizes.sum(axis=1).max())) * (1.0 + gamma(2 * len(A) + 8))
 
 
 def _bound(M: float, sizes: _Sizes) -> float:
     """λ² (1 + s)/2, from ‖g‖ and a lower bound μ on the eigenvalues of H in the coordinates of `sizes`."""
     d = len(sizes.gradient)
-    mu = 1.0 - _away(sizes) - sizes.gram_error - 8 * U
+    mu = 1.0 - sizes.away - sizes.gram_error - 8 * U
     if not mu > 0:
         return math.inf
     norm = (float(np.linalg.norm(sizes.gradient)) * (1.0 + gamma(d + 8)) + sizes.gradient_error) * (1.0 + 8 * U)

@@ -44,6 +44,8 @@ REFINEMENTS, ENOUGH = 30, 1e-11
 PATIENCE = 12
 #: Products that add up to less than this share of the objective do not show in it.
 NOTHING = 1e-20
+#: How far from a plane without a loss an example is at the least, where nothing else says how far: the margin is 1.
+CLEAR = 2.0
 #: So many unknowns at the most are solved for at the end.
 SETTLED = 1000
 #: With this many features or fewer, or with no L1, all are worked on; else the first working set has so many.
@@ -146,7 +148,9 @@ class _Run(GapRun):
                     moved = waited < PATIENCE and self._step()
                 if not moved:
                     self._settle()
-                    self.end_if_proven(self._note())
+                    self._note()
+                    self._lengthen()
+                    self.end_if_proven(Bound(self.best[0], self.highest[0]))
                     self._end_without_penalty()
                     raise no_step_lowers("gap")
                 before, proof = proof.relative_gap * self.mu, self._note()
@@ -156,10 +160,22 @@ class _Run(GapRun):
         if np.isinf(self.best[0]):  # interrupted before anything was found
             self.best = self.problem.objective(self.best[1], 0.0), *self.best[1:]
             self.highest = dual_bound(self.problem, self.highest[1]), self.highest[1]
+        self._lengthen()
         (primal, w, b), (dual, some) = self.best, self.highest
         alpha = np.zeros(self.whole.rows.n)
         alpha[self.counted] = some
         return self.outcome(w, b, self.steps, Bound(primal, dual), alpha=alpha)
+
+    def _lengthen(self) -> None:
+        """Make a plane that separates so long that rounding leaves no loss, where no penalty says how long it is.
+
+        The best intercept puts an example on its margin, where rounding decides whether it has a loss.
+        """
+        _, w, b = self.best
+        least = float(self.problem.agreements(w, b).min(initial=np.inf))
+        if not self.problem.penalised and NOTHING < least < CLEAR:
+            w, b = CLEAR / least * w, CLEAR / least * b
+            self.best = self.problem.objective(w, b), w, b
 
     def _end_without_penalty(self) -> None:
         """End where no dual point is feasible to the last digit, but what the products leave to gain is little."""
