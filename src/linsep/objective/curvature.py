@@ -183,7 +183,7 @@ def _near_identity(rows: _PlaneRows, R: FloatArray) -> tuple[_Sizes, FloatArray,
     """Return what the rows add up to in coordinates RS in which H is as near the identity as can be, and R and S.
 
     R is made better round by round. Where its own rounding is all that is left, RS would be rounded as much, so that it
-    stays a product. None where there are numbers that are not finite.
+    stays a product. None where numbers are not finite, or none but zero.
     """
     for left in reversed(range(ROUNDS)):
         sizes = _measure(rows, R)
@@ -196,9 +196,9 @@ def _near_identity(rows: _PlaneRows, R: FloatArray) -> tuple[_Sizes, FloatArray,
             return None
         better = sizes.through(S)
         if better.near_identity or not left:
-            break
+            return better, R, S
         R = R @ S
-    return better, R, S
+    return None
 
 
 #: Rows, how far each may be off, and their h, u, and how far each of these may be off.
