@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, palette
+from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, palette, regularization_path
 from linsep.display import (
     MarginHistogramDisplay,
     MistakesDisplay,
@@ -235,3 +235,14 @@ def test_outliers_are_of_two_features_and_two_classes():
         OutlierDisplay.from_data(IRIS.data.iloc[:, :2], IRIS.target, [[0, 0]], [1])
     with pytest.raises(ValueError, match=r"extra_y\[0\] is 5, which is not one of the classes"):
         OutlierDisplay.from_data(X, Y, [[0, 0]], [5])
+
+
+@pytest.mark.parametrize("plane", [0, 2])
+def test_a_certified_path_is_drawn_as_it_was_found(plane):
+    path = regularization_path(IRIS.data, IRIS.target, LogisticRegression(multi_class="ovr"), C_max=1.0, tol=0.1)
+    display = RegularizationPathDisplay.from_path(path, plane=plane, feature_names=IRIS.feature_names)
+    for j, name in enumerate(IRIS.feature_names):
+        line = display.lines_[name]
+        np.testing.assert_array_equal(line.get_xdata(), path.Cs)
+        np.testing.assert_array_equal(line.get_ydata(), [model.coef_[plane, j] for model in path.models])
+    assert "within 0.1 of the optimum at every C" in line.axes.get_title()

@@ -108,8 +108,6 @@ NEEDS = {
     "l1": _of_penalty("a penalty with L1", lambda penalty: penalty.l1 > 0),
     "no_l1": _of_penalty("a penalty without L1", lambda penalty: penalty.l1 == 0),
 }
-#: The words of `helped_by`: the reductions, and the steps that prove an optimum without a penalty.
-HELP = frozenset({"merging", "centring", "sparse", "scaling", "polishing"})
 
 
 class NotInMemoryError(ValueError):
@@ -121,7 +119,7 @@ def _has_slope(loss: Loss) -> bool:
 
 
 def helped_by(solver: Any) -> frozenset[str]:
-    """Return what helps a solver, or the solver of a name, as it declares."""
+    """Return which reductions, and whether polishing, help a solver, or the solver of a name, as it declares."""
     if isinstance(solver, str):
         from .choice import SOLVERS
 
