@@ -26,15 +26,14 @@ for ax, loss in zip(axes, ("perceptron", "hinge", "logistic"), strict=True):
         "full gradient": LinearClassifier(loss, C=np.inf, solver=full),
         "one example": SGDClassifier(loss, C=np.inf, schedule="inverse_sqrt", stopping=None, max_iter=12),
     }
-    for (name, model), style in zip(runs.items(), ("o-", "-"), strict=True):
+    for (name, model), style in zip(runs.items(), ("o--", "-"), strict=True):
         model.set_params(random_state=0, **({} if "full" in name else {"record": "update"}))
         history = model.fit(X, y).history_
         cost = np.maximum(history["passes"] * n, 0.5)[1:]  # examples looked at
         risk = np.fmin.accumulate(history["risk"][1:])
         reached[loss, name] = cost, risk
-        colour = LIGHT.series[LOSSES[loss]] if name == "one example" else LIGHT.text
-        ax.plot(cost, risk, style, color=colour, markersize=6, label=name)
-    ax.axvline(n, color=LIGHT.muted, linestyle=":")
+        ax.plot(cost, risk, style, color=LIGHT.series[LOSSES[loss]], markersize=7, label=name)
+    ax.axvline(n, ymax=0.66, color=LIGHT.muted, linestyle=":", label="one pass")
     ax.set(xscale="log", xlabel="examples looked at", title=f"{loss} risk")
     ax.set_ylim(0, 2 * reached[loss, "full gradient"][1][0])  # the first stochastic steps are worse by far
     ax.legend(loc="upper right")

@@ -36,10 +36,10 @@ above.annotate("−∇f", beside, textcoords="offset points", xytext=(-14, 24), 
 
 table.set_axis_off()
 lines = [
-    f"{k}   ({x[0]:.4f}, {x[1]:.4f})   ({gradient(x)[0]:+.2f}, {gradient(x)[1]:+.2f})   {f(x):.3f}"
-    for k, x in enumerate(steps[:5])
+    f"{k:<3} ({x[0]:.4f}, {x[1]:.4f})   ({gradient(x)[0]:+.2f}, {gradient(x)[1]:+.2f})   {f(x):.3f}"
+    for k, x in enumerate(steps)
 ]
-lines += ["…", f"{len(steps) - 1}  ({run.x[0]:.4f}, {run.x[1]:.4f})   ( 0.00,  0.00)   {f(run.x):.3f}"]
+lines[5:-1] = ["…"]
 words = "\n".join(["k   (x, y)             ∇f                f", *lines]).replace("-", "−")
 table.text(0, 0.5, words, family="monospace", fontsize="small", va="center", linespacing=1.9)
 table.set_title("η = 0.05: x − η ∇f(x), step by step", loc="left")

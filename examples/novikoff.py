@@ -25,19 +25,21 @@ plane.plot(left, key=False, title=f"R = {R:.2f}, γ = {gamma:.2f}", **ball)
 left.add_patch(plt.Circle((0, 0), R, fill=False, color=LIGHT.text, linestyle=":", linewidth=2))
 
 
-def arrow(begin, end, words, offset):
-    """Draw a length with its name in the middle."""
+def arrow(begin, end, words, offset, at=0.5):
+    """Draw a length with its name beside it, in the middle or where it is told."""
     style = dict(arrowstyle="<|-|>", color=LIGHT.text, linewidth=2.5, shrinkA=0, shrinkB=0)
     left.annotate("", end, begin, arrowprops=style)
-    middle = (np.asarray(begin) + end) / 2
-    left.annotate(words, middle, textcoords="offset points", xytext=offset, weight="bold", fontsize="large")
+    place = (1 - at) * np.asarray(begin) + at * np.asarray(end)
+    left.annotate(words, place, textcoords="offset points", xytext=offset, weight="bold", fontsize="large")
 
 
-arrow((0, 0), X[np.linalg.norm(X, axis=1).argmax()], "R", (-4, 12))
+arrow((0, 0), X[np.linalg.norm(X, axis=1).argmax()], "R", (-4, 12), at=0.35)
 nearest = X[(y * (X @ widest.coef_[0])).argmin()]
 normal = widest.coef_[0] / np.linalg.norm(widest.coef_)
-arrow(nearest - (nearest @ normal) * normal, nearest, "γ", (10, -8))
+arrow(nearest - (nearest @ normal) * normal, nearest, "γ", (-26, -16))
 display = NovikoffDisplay.from_estimator(model, ax=right)
 right.set_ylim(top=3e4)
-print(f"{model.mistakes_} mistakes; at most (R/γ)² = {int(model.best_mistake_bound_)} are possible, in any order.")
+print(
+    f"{model.mistakes_} mistakes; at most (R/γ)² = {int(model.best_mistake_bound_ + 1e-6)} are possible, in any order."
+)
 plt.show()

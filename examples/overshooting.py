@@ -24,7 +24,7 @@ def slope(w):
 
 shown = {
     "η = 0.02: slow": Constant(0.02),
-    "η = 0.3: a few steps": Constant(0.3),
+    "η = 0.3: right": Constant(0.3),
     "η = 0.97: overshoots": Constant(0.97),
     "η = 1/(1.1 (k + 1)): shrinking": Inverse(alpha=1.1),
 }
@@ -39,11 +39,11 @@ for ax, (name, schedule) in zip(axes.ravel(), shown.items(), strict=True):
     ax.plot(curve, (curve - 1) ** 2, color=LIGHT.positive)
     ax.plot(w, (w - 1) ** 2, "o--", color=LIGHT.negative, linewidth=1.5)
     ax.plot(w[0], (w[0] - 1) ** 2, "s", color=LIGHT.text, label="start")
-    ax.set_title(name)
-    ax.text(1, 4.6, f"after {len(w) - 1} steps\nJ = {J(runs[name].last):.1g}", ha="center", va="top")
+    ax.set_title(f"{name}, ends at J = {J(runs[name].last):.1g}")
 for ax in axes[1]:
     ax.set_xlabel("w")
 for ax in axes[:, 0]:
     ax.set_ylabel("J(w)")
+fig.suptitle("J(w) = (w − 1)²: twelve steps from w = −1")
 axes[0, 0].legend(loc="upper right")
 plt.show()

@@ -35,6 +35,10 @@ for ax, record in zip(axes.ravel(), shown, strict=False):
         ax.axline(through, slope=-before[0] / before[1], color=LIGHT.muted, linestyle="--", linewidth=1.8)
     ax.plot(*X[record.example], marker="o", markersize=22, fillstyle="none", color=LIGHT.series[3], markeredgewidth=2.5)
     before = record.iterate
+circle = plt.Line2D([], [], marker="o", markersize=18, fillstyle="none", color=LIGHT.series[3], linestyle="none")
+now, then = (plt.Line2D([], [], color=c, linestyle=s) for c, s in ((LIGHT.text, "-"), (LIGHT.muted, "--")))
+key = {"causes the update: w ← w + y·x, b ← b + y": circle, "plane after it": now, "plane before": then}
+fig.legend(key.values(), key.keys(), loc="outside lower center", ncols=3)
 mistakes = [int((y * (X @ record.iterate[:2] + record.iterate[2]) <= 0).sum()) for record in shown]
 print(f"{model.mistakes_} updates until no example is misclassified. Circled: the example that caused each one;")
 print(f"dashed: the plane before it, which had that example on the wrong side. Mistakes left: {mistakes}.")

@@ -18,6 +18,7 @@ kept = int((model[-1].coef_ != 0).sum())
 fig, (left, right) = plt.subplots(1, 2, figsize=(13.33, 6.4))
 weights = WeightsDisplay.from_estimator(model, top=kept, ax=left)
 margins = MarginHistogramDisplay.from_estimator(model, X, y, ax=right)
+right.legend(loc="upper right")  # clear of the plane
 fig, ax = plt.subplots(figsize=(13.33, 6.4))
 path = RegularizationPathDisplay.from_estimator(model, X, y, ax=ax)
 print(f"{kept} of {X.shape[1]} weights are not zero: the penalty ‖w‖₁ leaves the others out.")

@@ -30,8 +30,10 @@ for ax, shift in zip(axes, (5.0, 2.5), strict=True):
         common = [float(coordinate) for coordinate in found.common]
         for row, weight in zip(found.points, found.weights, strict=True):
             ax.plot(*np.array([common, X[row]]).T, color=colours[int(y[row] > 0)], linewidth=3)
-            place = dict(textcoords="offset points", xytext=(10, 8), weight="bold")
-            ax.annotate(f"{float(weight):.0%}", X[row], **place)
+            away = 34 * (X[row] - common) / np.linalg.norm(X[row] - common)  # from the star, where there is room
+            box = dict(boxstyle="round,pad=0.1", facecolor="white", edgecolor="none", alpha=0.8)
+            place = dict(textcoords="offset points", xytext=away, ha="center", va="center", weight="bold", bbox=box)
+            ax.annotate(f"{float(weight):.0%}", X[row], color=colours[int(y[row] > 0)], **place)
         ax.plot(*common, "k*", markersize=24)
         words = "overlap: ★ lies in both hulls"
     ax.set(xlabel="x0", ylabel="x1" if ax is axes[0] else "")

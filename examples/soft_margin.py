@@ -17,7 +17,9 @@ displays = {}
 for ax, C in zip(axes, (0.05, 10.0), strict=True):
     model = LinearSVC(C=C).fit(X, y)
     title = f"C = {C:g}: margin {1 / np.linalg.norm(model.coef_):.2f}, Σξ = {model.slack_.sum():.1f}"
-    displays[C] = BoundaryDisplay.from_estimator(model, X, y, ax=ax, title=title, key=False)
+    displays[C] = BoundaryDisplay.from_estimator(model, X, y, ax=ax, key=False)
+    ax.set_title(f"{title},\n{len(displays[C].support)} support vectors")
     ax.set_ylabel("x1" if ax is axes[0] else "")
+    displays[C].support_marks_.set_label("support vector")  # how many, each panel says itself
 fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 plt.show()

@@ -32,7 +32,7 @@ ends = {"zero-one error unchanged": early.n_iter_, "gradient vanishes": full.n_i
 for (words, end), style in zip(ends.items(), ("--", ":"), strict=True):
     ax.axvline(end, color=LIGHT.text, linestyle=style, label=f"{words}: stops after {end:,} steps")
 ax.set(xscale="log", xlabel="steps of gradient descent", ylabel="risk, share of mistakes", ylim=(0, None))
-ax.legend(loc="upper right")
+fig.legend(loc="outside upper center", ncols=2)
 print(*[f"{words}: after {end:,} steps" for words, end in ends.items()], sep="; ")
 print("Mistakes at either end:", early.history_["zero_one"][-1], history["zero_one"][-1])
 plt.show()

@@ -36,8 +36,8 @@ runs = {"η = 0.1": constant, "η = 0.1/√(k + 1)": shrinking}
 for ax, (words, run) in zip(axes, runs.items(), strict=False):
     RiskSurfaceDisplay.from_function(f, run, **limits, name=f"x² + |y|, {words}", ax=ax, bar=False)
     ax.axhline(0, color=LIGHT.text, linestyle=":", linewidth=2)
-for (words, run), style in zip(runs.items(), ("o-", "-"), strict=True):
-    axes[2].plot(run.history.iterates[:40, 1], style, label=words, markersize=6)
+for (words, run), style, colour in zip(runs.items(), ("o-", "-"), LIGHT.series, strict=False):
+    axes[2].plot(run.history.iterates[:40, 1], style, label=words, markersize=6, color=colour)
 axes[2].axhline(0, color=LIGHT.text, linestyle=":", linewidth=2)
 axes[2].set(xlabel="step k", ylabel="y", title="back and forth, or there")
 axes[2].legend()

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from linsep.palette import LIGHT, LOSSES
+
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parent.parent / "examples"
@@ -105,13 +107,22 @@ def check_maximum_margin(v):
 
 
 def check_outlier_hard_margin(v):
-    hard, soft = v["display"].turned.values()
+    soft, hard = v["display"].turned.values()
     assert hard > 1.5 * soft
+    # The soft margin is the hinge loss and has its colour; the hard margin takes none that another loss has.
+    colours = {name: line.get_color() for name, line in v["display"].lines_[0].items()}
+    assert colours["soft margin"] == LIGHT.series[LOSSES["hinge"]]
+    assert colours["hard margin"] not in [LIGHT.series[place] for place in LOSSES.values()]
 
 
 def check_soft_margin(v):
     weak, strong = v["displays"].values()
     assert len(weak.support) > len(strong.support)
+    for display in (weak, strong):  # one key serves both panels, so how many there are is said by each
+        assert f"{len(display.support)} support vectors" in display.ax_.get_title()
+    assert not any(
+        "(" in text.get_text() for key in v["fig"].legends for text in key.get_texts() if "vector" in text.get_text()
+    )
 
 
 def check_step_sizes(v):
@@ -127,6 +138,7 @@ def check_stopping(v):
 
 def check_best_so_far(v):
     lines = v["display"].lines_
+    assert {line.get_color() for line in lines.values()} == {LIGHT.series[LOSSES["hinge"]]}
     for what in ("objective", "zero_one"):
         now = lines["hinge", what].get_ydata()
         best = lines["hinge", "best" if what == "objective" else "best_zero_one"].get_ydata()
@@ -182,6 +194,7 @@ def test_the_example_runs_and_draws(name, monkeypatch):
     assert all(any(ax.has_data() or ax.texts for ax in figure.axes) for figure in figures)
     for figure in figures:
         check_projection(figure)
+        check_nothing_hides(figure)
     if name in CHECKS:
         CHECKS[name](variables)
 
@@ -199,6 +212,21 @@ def check_projection(figure):
     for text in [title for ax in figure.axes for title in (ax.title, ax.xaxis.label) if title.get_text().strip()]:
         box = text.get_window_extent()
         assert edges.x0 - 1 <= box.x0 < box.x1 <= edges.x1 + 1, text
+
+
+def check_nothing_hides(figure):
+    """No words lie on others, and no line that the key names runs through words or behind the key."""
+    for ax in figure.axes:
+        keys = [key.get_window_extent() for key in [ax.get_legend()] if key]
+        texts = [text for text in ax.texts if text.get_visible() and text.get_text().strip()]
+        boxes = [Text.get_window_extent(text) for text in texts]  # of an annotation the words alone, without its arrow
+        for k, box in enumerate(boxes):
+            others = [*boxes[:k], *keys]
+            assert not any(box.overlaps(other) for other in others), (ax.get_title(), texts[k].get_text())
+        named = [line for line in ax.lines if not line.get_label().startswith("_")]
+        for line in named:
+            drawn = line.get_transform().transform_path(line.get_path())
+            assert not any(drawn.intersects_bbox(box, filled=False) for box in keys), (ax.get_title(), line)
 
 
 def test_one_loss_has_one_colour_in_every_example(monkeypatch):

@@ -109,16 +109,18 @@ LOSSES = {
 
 
 def loss_places(names: Iterable[str]) -> list[int]:
-    """Return each loss's place in ``Theme.series`` and `DASHES`; others, and one that comes again, take what is free.
+    """Return each loss's place in ``Theme.series`` and `DASHES`; others, and one that comes again, take spare ones.
 
     Examples
     --------
     >>> loss_places(["hinge", "logistic", "my_own", "hinge"])
-    [5, 2, 3, 4]
+    [5, 2, 7, 1]
     """
     names = list(names)
     taken = {LOSSES[name] for name in names if name in LOSSES}
-    free = (place for place in [*LOSSES.values(), *range(len(DASHES))] if place not in taken)
+    # First what no loss has, then what those have that are drawn least often.
+    spare = [place for place in range(len(DASHES)) if place not in LOSSES.values()]
+    free = (place for place in [*spare, *reversed(LOSSES.values())] if place not in taken)
     return [LOSSES[name] if name in LOSSES and name not in names[:k] else next(free, 0) for k, name in enumerate(names)]
 
 

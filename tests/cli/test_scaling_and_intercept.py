@@ -23,7 +23,9 @@ def people(tmp_path):
 def test_the_files_own_numbers_are_fitted(people, tmp_path, intercept):
     frame, path = people
     options = ["--no-scaling", *([] if intercept else ["--no-intercept"])]
-    run("fit", path, "--target", "kind", *options, "-o", tmp_path / "model.json")
+    assert "(standardised)" in run("fit", path, "--target", "kind", "-o", tmp_path / "scaled.json")
+    said = run("fit", path, "--target", "kind", *options, "-o", tmp_path / "model.json")
+    assert "numbers     age, income\n" in said
     model = LogisticRegression(fit_intercept=intercept).fit(frame[["age", "income"]].to_numpy(), frame["kind"])
     assert "Verified" in run("verify", tmp_path / "model.json", path)
     shown = json.loads(run("explain", tmp_path / "model.json", "--json"))["planes"][0]

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import HardMarginSVC, LinearClassifier, Perceptron
+from linsep.cli.speech import for_commands
 
 SHIFTED = np.array([[1.0, 1.0], [2.0, 2.0], [5.0, 5.0], [6.0, 6.0]])
 WORDS = "not linearly separable by a plane through the origin; with an intercept one does: zero is a convex"
@@ -31,6 +32,35 @@ def test_it_does_not_where_that_does_not_help():
         Perceptron(fit_intercept=False).fit(xor, [0, 0, 1, 1])
     with pytest.warns(ConvergenceWarning, match="not linearly separable: a point"):
         Perceptron().fit(xor, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("prove", [True, False])
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        ("best", "The plane reported is the one with the fewest mistakes"),
+        ("last", "The plane reported is the last"),
+        ("average", "The plane reported is the average over all steps"),
+        ("vote", "All planes vote, each as often as it was right"),
+        (None, "The plane reported is the one with the fewest mistakes"),
+    ],
+)
+def test_m12_it_says_which_plane_is_reported(keep, words, prove):
+    X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
+    with pytest.warns(ConvergenceWarning) as said:
+        Perceptron(keep=keep, prove=prove, max_iter=7).fit(X, y)
+    message = str(said[0].message)
+    assert words in message
+    assert "keep" not in message
+    heard = for_commands(message)
+    assert words in heard
+    assert "max_iter" not in heard
+    assert "linsep separable" in heard or not prove
+
+
+def test_m24_of_several_classes_it_says_which_planes_are_reported():
+    with pytest.warns(ConvergenceWarning, match="planes reported are those with the fewest mistakes"):
+        Perceptron().fit([[0.0], [2.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1, 2])
 
 
 @pytest.mark.parametrize("more", [{}, {"C": None}, {"solver": "sgd"}, {"solver": "perceptron", "C": None}])

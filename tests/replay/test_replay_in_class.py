@@ -57,6 +57,17 @@ def test_the_plane_that_is_best_so_far_says_by_what():
         )
 
 
+def test_m9_the_curve_says_where_its_best_leaves_out_a_start_that_is_lower():
+    # From 0 at w = 0 the risk goes up, and at the end of separable data it is 0 again: on the way the best lies above.
+    data = embedded(render(replay(Perceptron(order="cyclic"), *flat(gap=6))))
+    frames = data["frames"]
+    assert frames["objective"][0] == frames["best"][-1] == 0 < max(frames["best"][1:])
+    assert data["start_is_least"]
+    with pytest.warns(ConvergenceWarning):
+        never = replay(SGDClassifier("hinge", C=np.inf, stopping=None, max_iter=1, random_state=0), *flat(gap=6))
+    assert not embedded(render(never))["start_is_least"]
+
+
 @pytest.mark.slow
 def test_m5_what_is_counted_as_a_mistake_is_told_apart_from_the_accuracy(browser, tmp_path):
     X, y = flat(40, gap=6)

@@ -13,15 +13,12 @@ from typing import Any
 #: What the library says in terms of its parameters, and what that is for somebody who typed a command.
 PHRASES = (
     (
-        r"(are not linearly separable): .*?\. The plane reported is chosen by keep",
-        r"\1 (`linsep separable` shows why). "
-        "The plane with the fewest mistakes is reported",
-    ),
-    (
-        r"The plane reported is chosen by keep; raise max_iter if",
-        "The plane with the fewest mistakes is reported; try more passes if",
+        r"(are not linearly separable): .*?\. (The planes? reported|All planes vote)",
+        r"\1 (`linsep separable` shows why). \2",
     ),
     (r"; raise max_iter, scale the features, or choose another stopping rule", ""),
+    (r"\braise max_iter\b", "it takes more passes"),
+    (r"\bafter max_iter=(\d+)(?: iterations)?", r"after \1 iterations"),
     (r"\blinsep\.estimates has the limit", "`linsep separable --estimates` has the limit"),
     (r"\b(?:use|give) a finite C\b", "give a finite --C"),
     (r"\bpenalty='l2'", "--l1-ratio 0"),

@@ -239,6 +239,8 @@ class BoundaryDisplay(Display):
 
     def _draw_normal(self, ax: Any, theme: Theme, box: Box) -> None:
         """Draw w from the boundary, and how far the boundary is from the origin: |b|/‖w‖."""
+        from matplotlib.patheffects import withStroke
+
         if len(self.normals) != 1:
             raise ValueError("normal=True needs one plane; name a class with target=… to see it against the rest")
         a, c = self.normals[0], float(self.offsets[0])
@@ -250,7 +252,8 @@ class BoundaryDisplay(Display):
         end = begin + 0.2 * float(np.linalg.norm(box[1] - box[0])) * a / np.linalg.norm(a)
         arrow: Any = dict(arrowstyle="-|>", color=theme.text, linewidth=thick(1.6), shrinkA=0, shrinkB=0)
         ax.annotate("", end, begin, arrowprops=arrow, zorder=5)
-        ax.annotate("w", end, textcoords="offset points", xytext=(5, 5), color=theme.text, weight="bold", zorder=5)
+        name = ax.annotate("w", end, textcoords="offset points", xytext=(5, 5), weight="bold", zorder=5)
+        name.set(color=theme.text, path_effects=[withStroke(linewidth=thick(3), foreground=theme.background)])
 
     def _draw_distance(self, ax: Any, theme: Theme, a: FloatArray, c: float, box: Box) -> None:
         foot = -c * a / (a @ a)

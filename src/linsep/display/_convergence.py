@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._types import FloatArray
 from ..history import History, histories_of, least_so_far
+from ..palette import LOSSES, loss_places
 from ._canvas import Display, dashes, legend, theme_of, thick
 
 #: A gap of zero has no place on a logarithmic axis: it is drawn here.
@@ -167,7 +168,7 @@ class ConvergenceDisplay(Display):
 
     def _draw_objective(self, ax: Any) -> None:
         theme, one = theme_of(ax), len(self.curves) == 1
-        for k, (name, curve) in enumerate(self.curves.items()):
+        for k, (name, curve) in zip(_places(self.curves), self.curves.items(), strict=True):
             colour = theme.series[k % len(theme.series)]
             thin: Any = dict(linewidth=thick(1.0), alpha=0.75, marker=_mark(curve))
             parts: list[tuple[str, FloatArray, str, Any]] = [
@@ -196,9 +197,10 @@ class ConvergenceDisplay(Display):
 
         theme, label = theme_of(ax), "proven gap,\nrelative" if what == "gap" else "mistakes\n(z ≤ 0)"
         ax.set(ylabel=label, yscale="log" if what == "gap" else "linear")
-        for k, (name, curve) in enumerate(self.curves.items()):
+        for k, (name, curve) in zip(_places(self.curves), self.curves.items(), strict=True):
             if what != "gap" or np.isfinite(curve.lower):
-                look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=dashes(k), marker=_mark(curve))
+                style = dashes(k) if len(self.curves) > 1 else "-"
+                look: Any = dict(color=theme.series[k % len(theme.series)], linestyle=style, marker=_mark(curve))
                 self.lines_[name, what] = ax.plot(curve.x, getattr(curve, what), label=name, **look)[0]
                 if what == "zero_one" and _adds_something("best_zero_one", curve, "zero_one"):
                     look |= dict(linewidth=thick(2.2), marker="", linestyle="-")
@@ -207,6 +209,12 @@ class ConvergenceDisplay(Display):
         if what == "zero_one":
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def _places(names: Iterable[str]) -> list[int]:
+    """Return each curve's place among colours and dashes: where one is called as a loss, that of the loss."""
+    names = list(names)
+    return loss_places(names) if any(name in LOSSES for name in names) else list(range(len(names)))
 
 
 def _mark(curve: Curve) -> str:

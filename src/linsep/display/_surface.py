@@ -231,7 +231,9 @@ class RiskSurfaceDisplay(Display):
             levels = np.unique(np.quantile(values, np.linspace(0.01, 0.95, 12)))  # as many where it is nearly flat
             ax.contour(self.x, self.y, values, levels=levels, colors=theme.text, linewidths=0.5, alpha=0.6)
         if bar:
-            ax.figure.colorbar(picture, ax=ax, label="zero-one risk" if steps else "height")
+            ax.figure.colorbar(
+                picture, ax=ax, label="zero-one risk" if steps else "risk" if self.zero_one is not None else "height"
+            )
         if self.path is not None:
             self._draw_path(ax, theme)
         ax.set(xlabel=self.labels[0], ylabel=self.labels[1])

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 #: stopped by scikit-learn's rule, which asks for less.
 FEWER, FEWER_THERE = 0.02, 0.1
 
+#: Which plane a perceptron is that ended with mistakes left, by what it was told to keep.
+REPORTED = {
+    "best": "The plane reported is the one with the fewest mistakes",
+    "last": "The plane reported is the last",
+    "average": "The plane reported is the average over all steps",
+    "vote": "All planes vote, each as often as it was right",
+}
+
 
 class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     """Linear classifier by stochastic (sub)gradient descent, one random example a step.
@@ -378,14 +386,23 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
             if proof is not None and not proof.separable:
                 who = None if len(found) == 1 else f"class {label} and the rest"
                 helps = intercept_helps(replace(objective, head=head))
-                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. The plane reported is chosen by keep"
+                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. {self._reported()}"
         column = scaling.in_the_way(objective, self._feature_names)
         scale = f", or scale the columns first: {column}" if column else ""
         if all(proof is not None for proof in found):
             return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"
         return (
-            " with mistakes left: the data may not be linearly separable, and then it never ends. The plane reported "
-            f"is chosen by keep; if you know that the data are separable, raise max_iter{scale}"
+            f" with mistakes left: the data may not be linearly separable, and then it never ends. {self._reported()}; "
+            f"if you know that the data are separable, raise max_iter{scale}"
+        )
+
+    def _reported(self) -> str:
+        """Say which of the planes that it had on its way is the model."""
+        which = REPORTED[self.keep or (self._walk()["keep"] if self._is_scikit_learns() else "best")]
+        return (
+            which
+            if self.classes_.size == 2
+            else which.replace("plane reported is the one", "planes reported are those")
         )
 
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:

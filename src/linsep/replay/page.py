@@ -60,7 +60,7 @@ def payload(film: Film) -> dict[str, Any]:
     return {
         **{name: getattr(film, name) for name in AS_IT_IS},
         "mistakes": film.counts_mistakes,
-        "start_is_least": bool(film.records[0].objective < film.best_objective[-1]),
+        "start_is_least": bool((film.records[0].objective < film.best_objective).any()),
         "picture": {
             "kind": scene.kind,
             "names": list(scene.names),

@@ -101,16 +101,12 @@ def replay_examples(
 
 def _units(examples: Examples) -> str:
     """Say where the numbers are not the file's own: w, b, R and γ are then in other units than its columns."""
-    if not isinstance(examples.encoding, TableEncoding) or not _is_scaled(examples.encoding):
+    if not isinstance(examples.encoding, TableEncoding) or not examples.encoding.is_scaled:
         return ""
     return (
-        "numbers are standardised (mean 0, standard deviation 1), and w, b, R and γ are in these units; "
+        "numbers are standardised (mean 0, standard deviation 1), and w, b, R, γ and points are in these units; "
         "--no-scaling takes the file's own"
     )
-
-
-def _is_scaled(encoding: TableEncoding) -> bool:
-    return any((mean, scale) != (0, 1) for mean, scale, _ in encoding.numbers.values())
 
 
 def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None:
@@ -118,7 +114,7 @@ def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[
     encoding = examples.encoding
     if not isinstance(encoding, TableEncoding) or encoding.levels or encoding.words or len(encoding.numbers) != 2:
         return None
-    if encoding.degree == 1 and not _is_scaled(encoding):
+    if encoding.degree == 1 and not encoding.is_scaled:
         return None
     names, state = list(encoding.numbers), list(encoding.numbers.values())
     if encoding.needed != names or any(some for _, _, some in state):  # dates, and numbers that may be missing

@@ -183,9 +183,9 @@ def _column_lines(encoding: Encoding) -> list[str]:
     for kind, title in (("number", "numbers"), ("category", "categories"), ("date", "dates"), ("text", "text")):
         names = [column.name for column in encoding.columns if column.kind == kind]
         if names:
-            lines.append(
-                f"{title:11} {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
-            )
+            more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+            units = " (standardised)" if kind == "number" and encoding.is_scaled else ""
+            lines.append(f"{title:11} {', '.join(names[:12])}{more}{units}")
     aside = [column.name for column in encoding.columns if column.kind == "ignored"]
     return [*lines, *([f"set aside   {', '.join(aside[:12])}"] if aside else [])]
 

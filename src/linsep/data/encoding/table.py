@@ -155,6 +155,11 @@ class TableEncoding:
         statistics.add(table)
         return self._with(statistics.state())
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether features are in other units than the columns of numbers that they are made of."""
+        return any((mean, scale) != (0, 1) for mean, scale, _ in self.numbers.values())
+
     def unscaled(self) -> TableEncoding:
         """Return the same with numbers as they are in the file: what is proven of them is then said of the file.
 
