@@ -215,7 +215,7 @@ def check_projection(figure):
 
 
 def check_nothing_hides(figure):
-    """No words lie on others, and no line that the key names runs through words or behind the key."""
+    """No words lie on others or on the key, and no line that the key names runs behind it."""
     for ax in figure.axes:
         keys = [key.get_window_extent() for key in [ax.get_legend()] if key]
         texts = [text for text in ax.texts if text.get_visible() and text.get_text().strip()]
