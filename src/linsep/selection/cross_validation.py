@@ -108,12 +108,13 @@ class CrossValidated(CertifiedEstimator):
         self._check_choice()
         ratios, grid = self._ratios(), grid_of(self.Cs)
         plain, examples, classes = posed(self._plain(ratios[0]), X, y, sample_weight)
+        plain._class_weights(examples, classes)  # which refuses weights that are all zero
         self._check_provable(classes, ratios)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(plain, name):
                 setattr(self, name, getattr(plain, name))
-        labels, split, score = np.asarray(y), *self._routed(sample_weight, params)
+        labels, split, score = np.asarray(y), *self._routed(examples.weight, params)
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split))
         self._check_folds(folds, examples.codes, classes)
         scored = _Scored(self, examples, classes, labels, score, grid, ratios)
@@ -167,7 +168,7 @@ class CrossValidated(CertifiedEstimator):
             raise ValueError(
                 f"groups would be ignored by cv={shown(self.cv)}; use one that knows groups: GroupKFold(5)"
             )
-        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return {} if groups is None else {"groups": groups}, weights
 
     def get_metadata_routing(self) -> Any:
