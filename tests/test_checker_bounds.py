@@ -27,7 +27,7 @@ def problem(loss, X, y, w, b, l2, l1, C, intercept=True):
         codes=[int(label > 0) for label in y],
         planes={1: [*map(Fraction, w), *([Fraction(b)] if intercept else [])]},
         c=[int(Fraction(C) * one)] * len(X),
-        **dict(K=2, loss=loss, l2=Fraction(l2), l1=Fraction(l1), one=one, intercept=intercept),
+        **dict(K=2, loss=loss, l2=Fraction(l2), l1=Fraction(l1), one=one, intercept=intercept, tol=Fraction(1, 10**4)),
         **dict(shift=Fraction(0), scales=[1, 1], known={}),
     )
 
@@ -89,6 +89,24 @@ def test_m13_the_curvature_bound_holds_with_redundant_columns():
         low, high, dual = enclosed(problem("logistic", A, y, best.x[:-1], best.x[-1], 0.0, 0.0, 1.0))
         assert float(dual) <= best.fun * (1 + 1e-12)
         assert float((high - dual) / low) < 1e-5
+
+
+def test_m13_the_curvature_bound_holds_where_a_level_is_all_of_one_class():
+    A, y = np.hstack([X[:, :1], np.eye(3)[np.arange(60) % 3]]), np.where(Y == "yes", 1.0, -1.0)
+    y[2::3] = 1.0  # so the infimum is that of the other rows, and no plane reaches it
+    rest = np.arange(60) % 3 != 2
+
+    def P(theta, some=rest):
+        return np.logaddexp(0, -y[some] * (A[some] @ theta[:-1] + theta[-1])).sum()
+
+    best = minimize(P, np.zeros(5), tol=1e-10)
+    for far in (10.0, 20.0, 40.0):
+        theta = best.x + np.array([0.0, 0.0, 0.0, far - best.x[3], 0.0])
+        low, high, dual = enclosed(problem("logistic", A, y, theta[:-1], theta[-1], 0.0, 0.0, 1.0))
+        assert float(dual) <= best.fun * (1 + 1e-12)
+        assert float(high) >= P(theta, slice(None)) * (1 - 1e-12)
+        if far > 15.0:  # before, the rows of that level still have a loss, and are not left out
+            assert float((high - dual) / low) < 1e-4
 
 
 @given(st.lists(st.lists(small, min_size=3, max_size=3), min_size=1, max_size=5))

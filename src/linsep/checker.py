@@ -152,7 +152,7 @@ class Data:
         return tuple(map(dict(zip(*self.rows[i], strict=True)).get, range(self.width), [0] * self.width))
 
 # -- distance from the optimum: p is a `Case`, of two classes, 0 and 1, only 1 has a plane ----------------------------
-def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
+def examine(p: "Case", floor: Fraction = ZERO) -> tuple[Fraction, Fraction, Masses, Bends]:
     """Return between what Σ c ℓ lies, α = −c ℓ', and what `curvature` needs; the logistic loss is log(1 + Σ e^−z)."""
     scores, unit = p.data.scores([*p.planes.values()])
     scores, total = scores if len(scores) == p.K else [[0] * p.data.n, *scores], ZERO
@@ -168,13 +168,13 @@ def examine(p: "Case") -> tuple[Fraction, Fraction, Masses, Bends]:
             raise Refused(f"row {i} has scores that differ by more than 1e9, of which this program takes no exp")
         e = {k: (-Decimal(x.numerator) / x.denominator).exp() for k, x in z.items()}
         E = sum(e.values(), Decimal(0))
-        low += c * ((1 + E).ln() * (1 - REL) if E > TINY else E - E * E / 2)
+        low += c * ((1 + E).ln() * (1 - REL) if E > TINY else E - E * E / 2) * (counts := floor <= E)
         high += c * ((1 + E).ln() if E > TINY else E)
         there = {k: x * (-Decimal(float(moves[y]))).exp() for k, x in e.items()} if p.shift else e
         rest = (1 + sum(there.values())) * (1 + REL)
         masses.append({k: int(int(c * x / rest) * p.scales[y]) for k, x in there.items()})
         q = {k: x / (1 + E) * (1 - REL) for k, x in (e | {y: Decimal(1)}).items()}
-        for k, m in ((b, a) if a == y else (a, b) for b in range(p.K) for a in range(b) if not (p.l1 or p.l2)):
+        for k, m in ((b, a) if a == y else (a, b) for b in range(p.K) for a in range(b) if counts and not p.l1 + p.l2):
             bends.append((i, k, m, int(c * q[k] * q[m]), int(c * q[k]) if m == y else 0))
     return (total + Fraction(low * (1 - REL))) / p.one, (total + Fraction(high * (1 + REL))) / p.one, masses, bends
 
@@ -265,11 +265,13 @@ def relations(vectors: Sequence[Sequence[int]]) -> tuple[list[tuple[list[int], l
                 rows[i] = [a // common for a in new] if (common := gcd(*new)) else new
     return [(row[:width], row[width:]) for row in rows[:k]], [row[width:] for row in rows[k:]]
 
-def optimum(p: "Case") -> tuple[Fraction, Fraction, Fraction]:
+def optimum(p: "Case", floor: Fraction = ZERO) -> tuple[Fraction, Fraction, Fraction]:
     """Return between what P lies, and what no planes go below."""
-    (low, high, masses, bends), w = examine(p), [x for plane in p.planes.values() for x in plane[: p.data.d]]
+    (low, high, masses, bends), w = examine(p, floor), [x for plane in p.planes.values() for x in plane[: p.data.d]]
     penalty = p.l2 / 2 * sum(x * x for x in w) + p.l1 * sum(map(abs, w))
     below = curvature(p, bends) if bends and not (p.l1 or p.l2) else None
+    if below is None and bends and p.loss == "logistic" and not floor:  # far rows without their loss: no P rises
+        return optimum(p, min(p.tol, Fraction(1)) / 4 * low * p.one / sum(p.c))
     least = dual_bound(p, masses) if p.l1 or p.l2 else max(ZERO, low - below) if below is not None else ZERO
     return low + penalty, high * (1 + Fraction(1, 1 << 110)) + penalty, least
 
@@ -364,8 +366,7 @@ def mistakes(p: "Case", z: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
 # -- the sentence -----------------------------------------------------------------------------------------------------
 def announce(seconds: float) -> bool:
     """Say how long it will take, if that is more than a few seconds; return whether one can wait for it."""
-    if seconds > 3:
-        print(f"this will take about {seconds:.0f} s", file=sys.stderr)
+    print(f"this will take about {seconds:.0f} s\n" * (seconds > 3), end="", file=sys.stderr)
     return seconds < 120
 
 def shown(x: Fraction, up: bool, digits: int = 10) -> str:
@@ -423,8 +424,7 @@ class Case:
         self.shift, self.asked = Fraction(hint.get("shift", 0)), f" (tol={float(self.tol):g})"
         if not softmax:
             self.planes, self.codes = {1: self.planes[k]}, [int(code == (k if K > 2 else 1)) for code in self.codes]
-        y = [2 * code - 1 for code in self.codes if self.name in PROOFS]
-        self.data = Data([rows[i] for i in kept], d, self.intercept, y)
+        self.data = Data([rows[i] for i in at], d, self.intercept, [y or -1 for y in self.codes if self.name in PROOFS])
 
     def gap(self, found: Finding) -> tuple[bool, str]:
         """Prove how far from the optimum it can be, as a share of the objective."""

@@ -241,3 +241,9 @@ def test_rows_that_do_not_count_do_not_shift_the_numbers_of_others(tmp_path):
         "report", tmp_path / "m.json", tmp_path / "a.csv", "--train", tmp_path / "a.csv", "-o", tmp_path / "r.html"
     )
     assert equal in said
+
+
+def test_both_checks_prove_an_unpenalised_fit_with_a_separated_level(tmp_path):
+    file, _ = trials(tmp_path)
+    run("fit", file, "--successes", "died", "--trials", "n", "--C", "inf", "-o", tmp_path / "m.json")
+    assert "Second opinion, of checker.py. Proven" in run("verify", tmp_path / "m.json", file, "--independent")
