@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import json
 import re
 
 import duckdb
@@ -247,3 +248,20 @@ def test_both_checks_prove_an_unpenalised_fit_with_a_separated_level(tmp_path):
     file, _ = trials(tmp_path)
     run("fit", file, "--successes", "died", "--trials", "n", "--C", "inf", "-o", tmp_path / "m.json")
     assert "Second opinion, of checker.py. Proven" in run("verify", tmp_path / "m.json", file, "--independent")
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "square", "perceptron", "modified_huber"])
+def test_what_is_not_checked_is_said_without_names_of_attributes(tmp_path, loss):
+    visits().to_csv(tmp_path / "a.csv", index=False)
+    file, model = tmp_path / "a.csv", tmp_path / "m.json"
+    call("fit", file, "-t", "y", "--loss", loss, "-o", model)
+    call("report", model, file, "-o", tmp_path / "r.html")
+    checked = call("verify", model, file)
+    page = re.search(r"Not checked, by any proof: ([^<]*)", (tmp_path / "r.html").read_text())[1]
+    for said in (checked.out.decode().split("Not checked: ")[-1], page):
+        assert "how the fit went, " in said
+        assert "the number of iterations, " in said
+        assert "_" not in said
+        assert "random" not in said
+    names = json.loads(call("verify", model, file, "--json").out)["unchecked"]
+    assert {"history_", "n_iter_"} <= set(names)  # programs have the names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,24 @@ import numpy as np
 from .._reading import ClaimError
 from ..arithmetic.enclosure import Interval, relative_gap
 
-__all__ = ["ClaimError", "Verification", "planes_in_words", "verdict_in_words", "within"]
+__all__ = ["ClaimError", "Verification", "in_words", "planes_in_words", "verdict_in_words", "within"]
+
+
+#: What attributes, parameters and sections of files are to somebody who never wrote any of them.
+WORDS = {
+    "converged_": "whether the method found that it arrived",
+    "history_": "how the fit went",
+    "n_iter_": "the number of iterations",
+    "redundant_": "which columns follow from others",
+    "ballots": "the planes that vote",
+    "feature_names": "names of columns",
+    "tol": "how near the optimum was asked for",
+    "encoding": "how columns become features",
+    "seed": "the seed",
+    "versions": "versions of the programs",
+    "certificate_.rounding": "how much rounding it allowed for",
+}
+SETTINGS, CLAIMS, REST = "settings of the method", "what else its certificate says", "what else it says of the fit"
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,22 @@ class Verification:
         ]
         said = [f"{title}: {between.join(what)}." for title, between, what in lists if what]
         return "\n".join([f"{head}: {self.reason}.", *said])
+
+
+def in_words(names: Iterable[str]) -> tuple[str, ...]:
+    """Return what is not checked in the words of somebody who has a model file and not Python.
+
+    Examples
+    --------
+    >>> in_words(["n_iter_", "max_iter", "solver", "certificate_.primal"])
+    ('the number of iterations', 'settings of the method', 'what else its certificate says')
+    """
+
+    def said(name: str) -> str:
+        other = CLAIMS if name.startswith("certificate_") else REST if name.endswith("_") else SETTINGS
+        return WORDS.get(name, other)
+
+    return tuple(dict.fromkeys(map(said, names)))
 
 
 def planes_in_words(count: int) -> str:

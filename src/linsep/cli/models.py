@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,6 +124,7 @@ def verify(
     rows
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     """
+    from ..certificates.outcome import in_words
     from ..data.encoding import from_dict
     from ..persistence.verification import verify as check
     from ..workflows import checking_streams, holding_out, second_opinion, summaries
@@ -156,7 +158,8 @@ def verify(
                 waiting.on("verifying independently")
                 both = second_opinion.check_independently(model, *rows_of_fit, outcome)
     record = summaries.verification_record(outcome) | (both.record() if independent else {})
-    show(record, both if independent else outcome, json)
+    said = replace(outcome, unchecked=in_words(outcome.unchecked))
+    show(record, replace(both, first=said) if independent else said, json)
     if independent:
         return both.code
     return 0 if outcome and outcome.proven else 1

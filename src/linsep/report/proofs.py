@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._types import IntArray
 from .._words import phrase
+from ..certificates.outcome import in_words
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 from .markup import paragraph, section, text
@@ -38,7 +39,7 @@ def sentences(model: Any) -> list[str]:
     """Return what the model says is proven, one sentence a line, and what no check of that looks at."""
     said = [sentence for proof in model._proofs for sentence in proof.sentences(model)]
     nothing = ["Nothing is proven of this fit: its solver computes no bound on the optimum."]
-    rest = ", ".join(unchecked_of(model))
+    rest = ", ".join(in_words(unchecked_of(model)))
     return [*(said or nothing), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
 
 
