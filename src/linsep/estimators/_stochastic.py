@@ -48,7 +48,8 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     """Linear classifier by stochastic (sub)gradient descent, one random example a step.
 
     It minimises ``penalty(w) + C Σ sᵢ ℓ(zᵢ)`` by steps on the mean objective (that divided by ``C Σ sᵢ``), so a step
-    size means the same whatever the number of examples.
+    size means the same whatever the number of examples. With L1 alone each example is visited once a pass, with steps
+    as long as its weight says, and weights are exactly zero where that costs less than counts as progress.
 
     Parameters
     ----------
@@ -195,7 +196,10 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     def _solver(self) -> Solver:
         from ..solvers import StochasticDescent
 
-        return StochasticDescent(**self._walk(known_loss(self.loss)[1]))
+        settings, penalty = self._walk(known_loss(self.loss)[1]), self._penalty()
+        if penalty.l1 > 0 and penalty.l2 == 0 and not self._is_scikit_learns():
+            settings["order"] = "shuffled"  # rows drawn twice or not at all are noise that lifts weights off zero
+        return StochasticDescent(**settings)
 
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         """Solve; where that stopped far from the optimum because of a column's scale, it has not converged."""

@@ -128,8 +128,10 @@ class _Run:
     def shares(self, n_jobs: int) -> list[range]:
         """Return which planes are solved together, one share after the other or side by side."""
         together = getattr(self.solver, "shares", None)
-        count = len(self.objectives)
-        return [range(k, k + 1) for k in range(count)] if together is None else together(count, n_jobs)
+        if together is None:
+            return [range(k, k + 1) for k in range(len(self.objectives))]
+        found: list[range] = together(self.objectives, n_jobs)
+        return found
 
     def solve(self, share: range) -> list[Result]:
         """Minimise some of the objectives."""

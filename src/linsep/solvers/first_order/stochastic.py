@@ -28,7 +28,7 @@ from .pocket import best_met
 from .prover import Prover
 from .step_watch import StepWatch
 from .truncation import truncated
-from .walk import LARGE, Iterate, Snapshot, Walk, stable_step
+from .walk import LARGE, Iterate, Snapshot, Walk, schedule_of, stable_step
 
 #: Planes that walk side by side at the most: the sums of more would not fit into a processor's registers.
 MOST_TOGETHER = 24
@@ -45,13 +45,15 @@ class StochasticDescent:
     schedule : Schedule, str, float or None
         The step sizes. None: η/(1 + η λ k) with η = 1/R² where there is a penalty, else 1/(R² √(k + 1)); R is the root
         mean square length of the (augmented) examples. With L1 alone longer ones, since what is paid is what they add
-        up to: η = 1/(L R²), where the loss bends by L, and a decay of λ/3.
+        up to: η = 1/(L R²), where the loss bends by L, until `NoProgress` would end the run, then a fifth of it, and so
+        on (`Adaptive`); with another rule or none, a decay of λ/3.
     stopping : rule, str, list of these, or None
         When to stop before `max_iter`; asked after every pass (of large data, after ever more passes: see
         `Walk.is_measured`).
     keep : {"best", "last", "average"}
         Which iterate is reported: of those at the ends of passes the one with the lowest objective (with an L1 penalty,
-        without the weights that do not lower it), the current one, or the mean of all of them.
+        without the weights that lower it by less than `NoProgress` counts as progress), the current one, or
+        the mean of all of them.
     order : {"random", "shuffled", "cyclic", "worst"}
         Draw examples at random, take each once a pass in random order or as they come, or take the one with the lowest
         agreement each time.
@@ -132,9 +134,10 @@ class StochasticDescent:
         walk.heard = any(map(_listens, observers.values()))
         return _results(walk, observers)
 
-    def shares(self, count: int, n_jobs: int) -> list[range]:
-        """Return which of so many planes walk together, for so many threads."""
-        if count == 1 or self.by_update or isinstance(self.schedule, Adaptive):
+    def shares(self, problems: Sequence[Objective], n_jobs: int) -> list[range]:
+        """Return which of the planes walk together, for so many threads."""
+        count = len(problems)
+        if count == 1 or self.by_update or isinstance(schedule_of(self, problems[0]), Adaptive):
             return [range(k, k + 1) for k in range(count)]
         packs = whole_packs(count) // PACK
         walks = max(min(n_jobs, packs), -(-count // MOST_TOGETHER))
@@ -152,7 +155,10 @@ class StochasticDescent:
 
     def finished(self, problem: Objective, w: FloatArray, b: float) -> tuple[FloatArray, float]:
         """Return the best plane as it is reported: with an L1 penalty without weights that do not pay for it."""
-        return (truncated(problem, w, b) if problem.strength * problem.penalty.l1 > 0 else w), b
+        if not problem.strength * problem.penalty.l1 > 0:
+            return w, b
+        rules = stopping.get(self.stopping)
+        return truncated(problem, w, b, max((r.tol for r in rules if isinstance(r, NoProgress)), default=0.0)), b
 
     def prover(self, problem: Objective) -> Prover | None:
         """Return what looks for a proof that the run cannot end by itself; None where nothing does."""
@@ -429,7 +435,7 @@ def evaluated(
 def stream(method: StochasticDescent, problem: Objective, start: Start, seed: int) -> Result:
     """Take one pass over a batch of an endless stream, without measuring: what is reported is the current point."""
     check_needs(method, problem)
-    walk = Walk(replace(method, max_iter=1, record="pass"), [problem], [0], [start], seed)
+    walk = Walk(replace(method, max_iter=1, record="pass", stopping=None), [problem], [0], [start], seed)
     iterate = Iterate(next(walk.snapshots()), 0)
     w, b = iterate.mean_or_current()
     counts, report = iterate.counts, "one pass over a batch"

@@ -11,11 +11,11 @@ from ..._types import FloatArray
 from ...objective.objective import Objective
 
 
-def truncated(problem: Objective, w: FloatArray, b: float) -> FloatArray:
-    """Return w without the weights that do not pay for themselves: the objective is no higher, in one pass.
+def truncated(problem: Objective, w: FloatArray, b: float, share: float = 0.0) -> FloatArray:
+    """Return w without the weights that do not pay for themselves; those that hardly do may cost a share of F in all.
 
     Steps on one example push a weight that ought to be zero off it again and again, and the best plane of a run may be
-    one where they have just done so. The smallest are tried first.
+    one where they have just done so. The smallest are tried first; what costs nothing goes before what does.
 
     Examples
     --------
@@ -28,14 +28,17 @@ def truncated(problem: Objective, w: FloatArray, b: float) -> FloatArray:
     """
     w, z, s, column = w.copy(), problem.agreements(w, b), problem.s, _columns(problem.rows.X)
     penalty = problem.strength * (problem.penalty.l1 * np.abs(w) + 0.5 * problem.penalty.l2 * w**2)
-    for j in np.argsort(np.abs(w), kind="stable"):
-        if w[j] == 0:
-            continue
-        rows, x = column(int(j))
-        without = z[rows] - problem.y[rows] * w[j] * x
-        loss = s[rows] @ (problem.loss.value(without) - problem.loss.value(z[rows])) / problem.total_weight
-        if loss <= penalty[j]:
-            w[j], z[rows] = 0.0, without
+    left = share * float(s @ problem.loss.value(z) / problem.total_weight + penalty.sum())
+    for spends in (False, True) if left > 0 else (False,):
+        for j in np.argsort(np.abs(w), kind="stable"):
+            if w[j] == 0:
+                continue
+            rows, x = column(int(j))
+            without = z[rows] - problem.y[rows] * w[j] * x
+            loss = s[rows] @ (problem.loss.value(without) - problem.loss.value(z[rows])) / problem.total_weight
+            cost = float(loss - penalty[j])
+            if cost <= spends * left:
+                w[j], z[rows], left = 0.0, without, left - max(0.0, cost)
     return w
 
 

@@ -15,8 +15,8 @@ from ... import schedules, stopping
 from ..._core import interleaved, whole_packs
 from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
-from ...schedules import InverseSqrt, InverseTime, Schedule
-from ...stopping import NoMistakes
+from ...schedules import Adaptive, InverseSqrt, InverseTime, Schedule
+from ...stopping import NoMistakes, NoProgress
 from ..result import Start
 from . import visits
 
@@ -30,6 +30,8 @@ LARGE = 200_000
 #: By how much more passes: 1, 2, 3, 4, 6, 9, 13, 19, … where something depends on it; 1, 4, 16, 64, … for the history
 #: alone, or where a pass that was wrong about more than this share of its examples cannot end without mistakes.
 OFTEN, RARELY, MANY_MISTAKES = 0.5, 3.0, 0.01
+#: Steps that get shorter whenever a rule would end the run need it to be asked steadily: once in so many passes.
+STEADILY = 3
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
 WORK_PER_CALL = 50_000_000
 
@@ -136,7 +138,7 @@ class Walk:
         self.problem, self.start = problems[planes[0]], starts[0]  # what all of them have in common
         if len({(start.step, start.sum_from, start.sum_w is None) for start in starts}) > 1:
             raise ValueError("planes that walk together must begin at the same step")
-        self.schedule = automatic_schedule(self.problem) if method.schedule is None else schedules.get(method.schedule)
+        self.schedule = schedule_of(method, self.problem)
         # One problem of several is stepped as a pack: the same bits, alone or with others.
         self.width = 1 if len(problems) == 1 else whole_packs(len(planes))
         self.Y, self.W = self._columns([problems[k].y for k in planes]), self._columns([start.w for start in starts])
@@ -202,6 +204,8 @@ class Walk:
         """Whether the point after so many passes is looked at."""
         if self.problem.rows.stored < LARGE or done == self.method.max_iter or self.stop_requested():
             return True
+        if isinstance(self.schedule, Adaptive):
+            return done % STEADILY == 0
         measured, more = 1, OFTEN if self._matters() else RARELY
         while measured < done:
             measured += max(1, int(more * measured))
@@ -315,9 +319,13 @@ def stable_step(problem: Objective) -> float:
     return 1.0 / (curvature * problem.mean_square_length)
 
 
-def automatic_schedule(problem: Objective) -> Schedule:
-    """Return steps that suit one example at a time: see `StochasticDescent`."""
-    l1, l2 = problem.penalty.l1, problem.penalty.l2
+def schedule_of(method: StochasticDescent, problem: Objective) -> Schedule:
+    """Return the steps of a method, or such as suit one example at a time: see `StochasticDescent`."""
+    if method.schedule is not None:
+        return schedules.get(method.schedule)
+    l1, l2, rules = problem.penalty.l1, problem.penalty.l2, stopping.get(method.stopping)
     eta = 1.0 / problem.mean_square_length if l2 or not l1 else stable_step(problem)
     decay = min(eta * problem.strength * (l2 or l1 / 3), 1e300)  # weights close to nothing must not overflow
+    if decay > 0 and not l2 and rules and all(isinstance(rule, NoProgress) for rule in rules):
+        return Adaptive(eta)
     return InverseTime(eta, decay) if decay > 0 else InverseSqrt(eta)
