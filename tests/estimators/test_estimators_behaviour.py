@@ -8,11 +8,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 from scipy.special import softmax
+from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from every_model import MODELS, every_model
-from linsep import LeastSquaresClassifier, LogisticRegression, Perceptron, SGDClassifier
+from linsep import LeastSquaresClassifier, LinearSVC, LogisticRegression, Perceptron, SGDClassifier
+from linsep.analysis.importance import importance
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -134,6 +136,44 @@ def test_m22_explain_reads_well_and_can_be_cut_short(three):
     lines = text.splitlines()
     assert lines[1].startswith("x1")
     assert lines[1].count("█") == 20 > lines[2].count("█")
+    assert lines[-1] == "ranked by |weight|, in each column's own units"
+
+
+def test_m22_explain_ranks_by_the_spread_of_columns_as_the_commands_do(three):
+    X, y = three
+    X = X * np.array([1e-3, 1.0, 1e3, 1.0])
+    for kind in (np.asarray, sparse.csr_array):
+        model = LogisticRegression().fit(kind(X), y)
+        for part, w in zip(model.explain(X=kind(X)), model.coef_, strict=True):
+            counts = importance(X, model.coef_, ["x0", "x1", "x2", "x3"]).of_features(w)
+            ranked = np.argsort(-counts)
+            assert part.features == [f"x{j}" for j in ranked]
+            np.testing.assert_allclose(part.importance, counts[ranked])
+            np.testing.assert_array_equal(part.weights, w[ranked])
+            assert str(part).endswith("ranked by |weight| × spread of the column")
+        assert [part.features for part in model.explain()] != [part.features for part in model.explain(X=kind(X))]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (LogisticRegression, linear_model.LogisticRegression),
+        (LinearSVC, svm.LinearSVC),
+        (SGDClassifier, linear_model.SGDClassifier),
+        (Perceptron, linear_model.Perceptron),
+    ],
+    ids=lambda model: model.__module__.split(".")[0] + model.__name__,
+)
+def test_a_tol_of_zero_is_possible_where_it_is_in_scikit_learn(ours, theirs, overlapping):
+    X, y = overlapping
+    model = ours(tol=0.0, max_iter=5)
+    try:
+        theirs(tol=0.0, max_iter=5).fit(X, y)
+    except ValueError:
+        with pytest.raises(ValueError, match="tol=0"):
+            model.fit(X, y)
+    else:
+        assert np.max(model.fit(X, y).n_iter_) == 5  # it goes on for as long as it may
 
 
 @every_model

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import Rows, is_sparse, native
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import phrase
+from ..arithmetic.moments import deviations
 from ..certificates.data_hash import coded
-from .importance import deviations
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._types import FloatArray
 from .._words import cut
-from ..analysis.importance import deviations
+from ..arithmetic.moments import deviations
 from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, signed, theme_of
 from ._model import LinearModel, Shape, check_shape, read

@@ -11,12 +11,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import FloatArray
+from ..arithmetic.moments import deviations
 from ._certificate import Certified
+from ._input import Input
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The weights of one plane, the most important first: |w_j| is the importance of a feature, its sign the direction.
+    """The weights of one plane, the most important first; a weight's sign is the direction.
+
+    The importance of a feature is |w_j|·sd(x_j), the standard deviation of what it adds to the score, as in ``linsep
+    explain`` and reports, where rows were given; else |w_j|, which depends on the feature's units.
 
     Attributes
     ----------
@@ -27,6 +32,10 @@ class Explanation:
     towards, away : label
         The class that a positive weight speaks for, and the other (None: the rest).
     intercept : float
+    importance : array
+        In the same order.
+    by_spread : bool
+        Whether importance is by the spread of the features in rows, too.
     """
 
     features: list[str]
@@ -34,31 +43,53 @@ class Explanation:
     towards: Any
     away: Any
     intercept: float
+    importance: FloatArray
+    by_spread: bool
 
     def __str__(self) -> str:
         width = max(len(name) for name in [*self.features, "intercept"])
-        longest = float(np.abs(self.weights).max()) if len(self.weights) else 1.0
+        longest = float(self.importance.max(initial=0.0))
         rest = "the rest" if self.away is None else self.away
         lines = [f"{'':{width}}   speaks for {self.towards} (+) or {rest} (−)"]
-        for name, weight in zip(self.features, self.weights, strict=True):
-            bar = "█" * round(20 * abs(weight) / (longest or 1.0))
+        for name, weight, counts in zip(self.features, self.weights, self.importance, strict=True):
+            bar = "█" * round(20 * counts / (longest or 1.0))
             lines.append(f"{name:{width}} {weight:+12.5g} {bar}")
-        return "\n".join([*lines, f"{'intercept':{width}} {self.intercept:+12.5g}"])
+        ranked = "|weight| × spread of the column" if self.by_spread else "|weight|, in each column's own units"
+        return "\n".join([*lines, f"{'intercept':{width}} {self.intercept:+12.5g}", f"ranked by {ranked}"])
 
 
-class Explaining(Certified):
+class Explaining(Input, Certified):
     """What a fitted model says of itself."""
 
-    def explain(self, top: int | None = None) -> Explanation | list[Explanation]:
-        """Return the features by importance |w_j|; with more than two classes, a list with one explanation each."""
+    def explain(self, top: int | None = None, X: Any = None) -> Explanation | list[Explanation]:
+        """Return the features by importance; with more than two classes, a list with one explanation each.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many of them.
+        X : array, sparse matrix or DataFrame, optional
+            Rows, best those of the fit: then importance is |w_j|·sd(x_j), as in ``linsep explain``; else it is |w_j|.
+
+        Examples
+        --------
+        >>> from linsep import LogisticRegression
+        >>> X = [[0.0, 0.0], [0.0, 30.0], [2.0, 20.0], [2.0, 50.0]]
+        >>> model = LogisticRegression().fit(X, [0, 0, 1, 1])
+        >>> model.explain().features, model.explain(X=X).features
+        (['x0', 'x1'], ['x1', 'x0'])
+        """
         check_is_fitted(self, "coef_")
+        spread = np.ones(self.n_features_in_) if X is None else deviations(self._check_X(X, reset=False))
         names = self._feature_names()
         explanations = []
         planes = self._planes()
         for k, (w, b) in enumerate(zip(planes, self.intercept_, strict=True)):
-            ranked = np.argsort(-np.abs(w), kind="stable")[:top]
+            importance = np.abs(w) * spread
+            ranked = np.argsort(-importance, kind="stable")[:top]
             towards, away = (self.classes_[1], self.classes_[0]) if len(planes) == 1 else (self.classes_[k], None)
-            explanations.append(Explanation([str(names[j]) for j in ranked], w[ranked], towards, away, float(b)))
+            features, how = [str(names[j]) for j in ranked], (importance[ranked], X is not None)
+            explanations.append(Explanation(features, w[ranked], towards, away, float(b), *how))
         return explanations[0] if len(explanations) == 1 else explanations
 
     def summary(self) -> str:

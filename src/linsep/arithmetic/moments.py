@@ -1,0 +1,47 @@
+"""Standard deviations of columns, from rows at once or some at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import is_sparse
+from .._types import FloatArray
+
+
+def deviations(X: Any) -> FloatArray:
+    """Return the standard deviation of each column.
+
+    Examples
+    --------
+    >>> deviations(np.array([[0.0, 5.0], [2.0, 5.0]]))
+    array([1., 0.])
+    """
+    moments = Moments()
+    moments.add(X)
+    return moments.deviations()
+
+
+class Moments:
+    """Standard deviations of columns, about the means of the first rows, near which those of all rows lie."""
+
+    def __init__(self) -> None:
+        self._n, self._shift = 0, np.zeros(0)
+        self._sum, self._squares = np.zeros(0), np.zeros(0)
+
+    def add(self, X: Any) -> None:
+        """Go on with the next rows; a sparse matrix is not moved, since most of it is 0."""
+        thin = is_sparse(X)
+        if not self._n:
+            self._shift = np.zeros(X.shape[1]) if thin else np.asarray(X.mean(axis=0), dtype=np.float64)
+            self._sum, self._squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        moved = X if thin else X - self._shift
+        self._n += X.shape[0]
+        self._sum += np.asarray(moved.sum(axis=0)).ravel()
+        self._squares += np.asarray((moved.multiply(moved) if thin else moved * moved).sum(axis=0)).ravel()
+
+    def deviations(self) -> FloatArray:
+        """Return one a column."""
+        n = max(1, self._n)
+        return np.asarray(np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0)))
