@@ -339,7 +339,8 @@ class _Scored:
     def _score(self, models: list[Any], test: Any) -> list[float]:
         held, labels = self.examples.rows.X[test], self.labels[test]
         params = {name: np.asarray(value)[test] for name, value in self.params.items()}
-        if self.owner.scoring in (None, "accuracy") and len(self.classes) == 2:  # all of them by one product
+        counts = params.get("sample_weight", np.ones(len(test))).sum() > 0  # else the scorer says what it makes of it
+        if self.owner.scoring in (None, "accuracy") and len(self.classes) == 2 and counts:  # all C by one product
             g = np.asarray(held @ np.array([model.coef_[0] for model in models]).T)
             hits = ((g + [model.intercept_[0] for model in models]) > 0) == (labels == self.classes[1])[:, None]
             return [float(one) for one in np.average(hits, axis=0, weights=params.get("sample_weight"))]
