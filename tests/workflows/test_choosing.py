@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from command import run, run_json
+from command import run, run_json, spawn
 from customers import customers
 from linsep.persistence.model_file import read
 from linsep.workflows.choosing import GRID, Asked, Choice, choose
@@ -84,7 +84,9 @@ def test_what_makes_no_sense_is_refused(table, words, says):
 
 def test_a_file_larger_than_memory_is_sampled(table, tmp_path):
     in_memory = run_json("fit", table, *BASE)
-    record = run_json("fit", table, *BASE, "--max-memory", "600MB", "-o", tmp_path / "m.json")
+    done = spawn("fit", table, *BASE, "--max-memory", "600MB", "-o", tmp_path / "m.json", "--json")
+    assert done.code == 0, done.err
+    record = json.loads(done.out)
     assert record["choice"]["rows"] == 500  # which all fit
     assert record["proven"]
     scores = {one["C"]: one["accuracy"] for one in record["cross_validation"]}
