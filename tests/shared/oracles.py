@@ -64,8 +64,9 @@ class Formula:
         return float(l2 * np.sum(w**2) / 2 + l1 * np.sum(np.abs(w)) + self.weights @ self.losses(self.X @ w + b))
 
     def optimum(self):
-        """The optimum, by whichever of the two finds it best."""
-        return self.smooth_optimum() if self.smooth else self.conic_optimum()
+        """The optimum, by whichever of the two finds it best; at w = 0 exactly, where a search only comes near it."""
+        found, zeros = self.smooth_optimum() if self.smooth else self.conic_optimum(), np.zeros(self.shape)
+        return found if found.value <= self.value(zeros) else Optimum(self.value(zeros), zeros, 0.0 * found.b)
 
     def smooth_optimum(self):
         """The optimum by L-BFGS-B over w = p − q with p, q ≥ 0, where every objective with a smooth loss is smooth."""
