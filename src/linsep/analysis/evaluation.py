@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,12 +107,35 @@ def evaluate(
     >>> found.measures["accuracy"].value, round(found.measures["accuracy"].low, 2), found.baseline.value
     (1.0, 0.51, 0.5)
     """
-    classes = model.classes_
-    truth = codes_of(y, classes)
-    guess = codes_of(decide(model, X, threshold), classes)
-    weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    table = _Table(truth, guess, weight, len(classes))
-    measures = table.measures() | _of_scores(model, X, truth, weight)
+    return measure(model.classes_, [look(model, X, codes_of(y, model.classes_), threshold)], sample_weight)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is measured of rows: their classes, what a model says, and where it has them the losses and the scores."""
+
+    truth: IntArray
+    guess: IntArray
+    log_losses: FloatArray | None
+    scores: FloatArray | None
+
+
+def look(model: Any, X: Any, truth: IntArray, threshold: float | None = None) -> Seen:
+    """Return what a model says of rows of known classes, given by their positions: all that `measure` needs of them."""
+    guess, log_losses = codes_of(decide(model, X, threshold), model.classes_), None
+    if hasattr(model, "predict_log_proba"):
+        log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
+    scores = np.asarray(model.decision_function(X)) if len(model.classes_) == 2 else None
+    return Seen(truth, guess, log_losses, scores)
+
+
+def measure(classes: NDArray[Any], parts: Sequence[Seen], sample_weight: ArrayLike | None = None) -> Evaluation:
+    """Return what was seen of rows in measures: see `evaluate`."""
+    seen = Seen(*map(_joined, *((part.truth, part.guess, part.log_losses, part.scores) for part in parts)))
+    truth, weight = seen.truth, np.ones(len(seen.truth))
+    weight = weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    table = _Table(truth, seen.guess, weight, len(classes))
+    measures = table.measures() | _of_scores(seen, weight)
     labels = np.asarray(classes).tolist()
     most = int(np.argmax(table.truths))
     return Evaluation(
@@ -125,6 +149,10 @@ def evaluate(
     )
 
 
+def _joined(*parts: Any) -> Any:
+    return None if parts[0] is None else np.concatenate(parts)
+
+
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     """Return the position of each label among the classes; raise for one that is not there."""
     labels = labels.astype(str) if classes.dtype.kind in "OU" and labels.dtype.kind not in "OU" else labels
@@ -136,15 +164,14 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     return codes
 
 
-def _of_scores(model: Any, X: Any, truth: IntArray, weight: FloatArray) -> dict[str, Measure | None]:
+def _of_scores(seen: Seen, weight: FloatArray) -> dict[str, Measure | None]:
     """Return log loss and the area under the ROC curve, where the model has what they are of."""
     found: dict[str, Measure | None] = {}
-    if hasattr(model, "predict_log_proba"):
-        log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
-        mean, low, high = of_weighted_mean(log_losses, weight)
+    if seen.log_losses is not None:
+        mean, low, high = of_weighted_mean(seen.log_losses, weight)
         found["log_loss"] = Measure(mean, max(0.0, low), high)
-    if len(model.classes_) == 2:
-        found["auc"] = _defined(*area_under_roc(np.asarray(model.decision_function(X)), truth == 1, weight))
+    if seen.scores is not None:
+        found["auc"] = _defined(*area_under_roc(seen.scores, seen.truth == 1, weight))
     return found
 
 

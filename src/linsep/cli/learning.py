@@ -123,8 +123,9 @@ def fit(
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
     test_share
-        Share of the rows to hold out, such as 0.2, drawn from each class by the seed. The model is measured on them,
-        and remembers which they are: evaluate and report take them from the same file.
+        Share of the rows to hold out: with 0.2, of each 5 rows of a class one drawn by the seed, so that every class
+        has its share to within a row. The model is measured on them, and remembers which they are: evaluate and report
+        take them from the same file.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
     scratch
@@ -132,6 +133,7 @@ def fit(
     resume
         With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
+    from ..analysis.evaluation import evaluate
     from ..workflows import training
     from ..workflows.choosing import Asked, choose
 
@@ -147,13 +149,9 @@ def fit(
     if max_memory is not None:
         if not (scaling and intercept):
             raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
-        if test_share is not None:
-            raise ValueError(
-                "--test-share takes its data into memory: leave out --max-memory, or split the file before"
-            )
         settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
-        settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, **asked)
-        return _fit_in_parts(data, target, chosen, max_memory, settings, json)
+        settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, test_share=test_share)
+        return _fit_in_parts(data, target, chosen, max_memory, settings | asked, json)
     if scratch is not None or not resume:
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     asked |= dict(weighing=counting.weighing(), scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
@@ -171,7 +169,8 @@ def fit(
         facts, interrupted = _fit_in_memory(examples, model, chosen, counting.reference, output, kept, waiting)
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    return _print_fit(facts, model, choice, output, json, held)
+    measured = None if held is None else evaluate(model, held.X, held.y)
+    return _print_fit(facts, model, choice, output, json, measured)
 
 
 def _examples(
@@ -181,10 +180,10 @@ def _examples(
     from ..workflows import holding_out
     from ..workflows.preparation import prepare
 
-    examples = prepare(data, target, keep_frame=keep_frame or test_share is not None, **asked)
     if test_share is None:
-        return examples, None, {}
-    examples, held, split = holding_out.hold_out(examples, test_share, seed, scaled=asked["scaled"])
+        return prepare(data, target, keep_frame=keep_frame, **asked), None, {}
+    asked |= dict(learned=holding_out.training_rows(test_share, seed))
+    examples, held, split = holding_out.hold_out(prepare(data, target, **asked, keep_frame=True), test_share, seed)
     return examples, held, {holding_out.SECTION: split.to_dict()}
 
 
@@ -217,13 +216,11 @@ def _fit_in_memory(
     return summaries.Facts.of(examples, model, doubts, reference), interrupted
 
 
-def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: bool, held: Any = None) -> int:
-    from ..analysis.evaluation import evaluate
+def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: bool, measured: Any) -> int:
     from ..workflows import evaluating, summaries
 
     record, text = summaries.fit_record(facts, model, choice, output), summaries.fit_text(facts, model, choice, output)
-    if held is not None:
-        measured = evaluate(model, held.X, held.y)
+    if measured is not None:
         record["test"] = evaluating.evaluation_record(measured)
         text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
     show(record, text, json)
@@ -250,7 +247,7 @@ def _fit_in_parts(
         note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")
     else:
         found.folder.remove()
-    return _print_fit(found.facts, found.model, found.choice, output, json)
+    return _print_fit(found.facts, found.model, found.choice, output, json, found.measured)
 
 
 def separable(

@@ -136,8 +136,7 @@ def verify(
         ready(rows, model, data)
     found = _read(model)
     with Waiting(f"reading {data}") as waiting:
-        in_parts = not (independent or rows or holding_out.split_of(found))
-        if in_parts and checking_streams.is_long(found.model, data):
+        if not (independent or rows) and checking_streams.is_long(found.model, data):
             hints = reading.hints()
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
             outcome = checking_streams.of_encoded_rows(outcome)

@@ -99,8 +99,9 @@ class ScratchWriter:
                 os.fsync(file.fileno())
                 file.close()
             index = dict(d=d, base=base, sparse=self._sparse, blocks=self._blocks, weighted=self._weighted)
-            places = np.argsort(order)
-            index |= dict(order=order, counts=self.counts[places].tolist(), squares=self.squares[places].tolist())
+            places, none = np.argsort(order), np.zeros(len(order), dtype=np.int64)
+            counts, squares = _added(self.counts, none), _added(self.squares, none)  # the last classes may have no row
+            index |= dict(order=order, counts=counts[places].tolist(), squares=squares[places].tolist())
             write_atomically(self.folder / INDEX, json.dumps(index).encode())
         return Scratch(self.folder)
 

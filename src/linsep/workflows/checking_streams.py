@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from ..arithmetic.blocked import BlockedMatrix
 from ..certificates.outcome import ClaimError, Verification
 from ..certificates.training_data import codes_of
@@ -20,6 +20,7 @@ from ..data.readers import Hints, Matrix, Table, stream
 from ..data.scratch import Scratch, ScratchWriter, check_space
 from ..data.sources import DataError
 from ..persistence.verification import verify
+from .holding_out import of_rows_of_fit, split_of
 from .labels import check_labels, labels, target_column, with_label
 from .preparation import Examples, as_written, hints_of, needs
 from .weighing import OUTCOME, Weighing
@@ -101,13 +102,23 @@ def verify_in_parts(
         if rows is None:
             raise DataError(f"{data}: no rows with a label")
         check_labels(encoding, classes.tolist(), blocks.lacking)
-        weights = np.concatenate(list(rows.weights())) if rows.weighted else None
-        outcome = verify(path, _matrix(rows), classes[np.concatenate(list(rows.codes()))], weights)
-        return of_labelled_rows(outcome, blocks.lacking)
+        split = split_of(found)
+        fitted = ~split.test if split is not None and split.rows == rows.n else np.ones(rows.n, dtype=bool)
+        weights = np.concatenate(list(rows.weights()))[fitted] if rows.weighted else None
+        outcome = verify(path, _matrix(rows, fitted), classes[np.concatenate(list(rows.codes()))[fitted]], weights)
+        return of_rows_of_fit(of_labelled_rows(outcome, blocks.lacking), int((~fitted).sum()))
 
 
-def _matrix(rows: Scratch) -> BlockedMatrix:
-    return BlockedMatrix(lambda: (block.rows.X for block in rows), rows.n, rows.d)
+def _matrix(rows: Scratch, fitted: BoolArray) -> BlockedMatrix:
+    """Return the rows of a fit, among those in a folder."""
+
+    def read() -> Iterator[Any]:
+        for block in rows:
+            some = fitted[block.first : block.first + block.rows.n]
+            if some.any():
+                yield block.rows.X if some.all() else block.rows.X[some]
+
+    return BlockedMatrix(read, int(fitted.sum()), rows.d)
 
 
 def _width(encoding: TableEncoding | MatrixEncoding) -> int:

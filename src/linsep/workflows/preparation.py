@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from .._words import phrase
 from ..data.csv_text import Header
 from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
@@ -164,6 +164,7 @@ def prepare(
     keep_frame: bool = False,
     scaled: bool = True,
     weighing: Weighing = NO_WEIGHTS,
+    learned: Callable[[NDArray[Any]], BoolArray] | None = None,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -185,11 +186,13 @@ def prepare(
         Whether numbers are standardised, which a penalty needs; what is said of the file's own numbers takes False.
     weighing : Weighing, optional
         Which columns say how much rows count.
+    learned : callable, optional
+        Tells by their labels which rows decide how columns are encoded; without it all do.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
     def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing)
+        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing, learned)
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=partial(types_said, kinds=kinds, target=target))
@@ -210,6 +213,7 @@ def _training_examples(
     keep_frame: bool,
     scaled: bool,
     weighing: Weighing,
+    learned: Callable[[NDArray[Any]], BoolArray] | None,
 ) -> Examples:
     """Return the examples of a file, its columns encoded by what they show."""
     if isinstance(data, Matrix):
@@ -226,9 +230,11 @@ def _training_examples(
     y = several_classes(rows.y, data.name, column)
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
+    seen = frame if column is None else frame.drop_columns([column])
+    seen = rows.weighing.repeated(seen, rows.weight) if learned is None else seen.filter(pa.array(learned(y)))
     with of_file(data.name), data.blaming():
         fitted = TableEncoding.fit(
-            rows.weighing.repeated(frame if column is None else frame.drop_columns([column]), rows.weight),
+            seen,
             kinds=kinds,
             around=circumstances(data, hints),
             degree=degree,

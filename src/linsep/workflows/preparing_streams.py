@@ -21,11 +21,15 @@ from ..data.naming import roles
 from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
 from ..data.sources import BadValueError, DataError, Source, of_file
+from .holding_out import SECTION, Drawing, check_weighing
 from .labels import CLASSES, labels, question, target_column, with_label
 from .memory import Budget, give_back
 from .preparation import Encoding, check_width, circumstances, notes_of, types_said
 from .request import Progress, Request
 from .weighing import OUTCOME, Weighing
+
+#: The folder of the test rows, in that of the others.
+TEST = "test"
 
 
 def file_to_stream(data: str) -> Source:
@@ -55,14 +59,13 @@ class Preparation:
 
     def run(self) -> dict[str, Any]:
         """Write the blocks; return the encoding, the classes and what there is to say of the rows, in terms of JSON."""
-        if self.source.format == "libsvm":
-            encoding, classes, notes = self._write_matrix()
-        else:
-            encoding, classes, notes = self._write_table()
-        how = encoding.to_dict() | self.request.weighing.to_dict()
+        write = self._write_matrix if self.source.format == "libsvm" else self._write_table
+        with closing(_Sides(self.folder, _drawing(self.request))) as sides:
+            encoding, classes, notes = write(sides)
+        how = encoding.to_dict() | self.request.weighing.to_dict() | sides.split
         return {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
 
-    def _write_matrix(self) -> tuple[Encoding, NDArray[Any], list[str]]:
+    def _write_matrix(self, sides: _Sides) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write LIBSVM text in one pass: the numbers of columns and classes are known when it is over."""
         request, name = self.request, self.source.name
         if request.kinds or request.degree != 1 or request.weighing:
@@ -73,26 +76,25 @@ class Preparation:
         check_space(self.folder, size * 3 // 2)
         places = dict[float, int]()
         lowest, width, rows = 2**31, 0, 0
-        with closing(ScratchWriter(self.folder)) as writer:
-            for block in stream(request.data, request.hints, base=0, size=self.budget.block * 2):
-                assert isinstance(block, Matrix)
-                assert block.y is not None
-                values, found = np.unique(block.y, return_inverse=True)
-                codes = np.array([places.setdefault(float(value), len(places)) for value in values], dtype=np.int64)
-                _check_classes(len(places), rows, name)
-                writer.add(block.X, codes[found])
-                lowest, width = min(lowest, int(block.X.indices.min(initial=2**31 - 1))), max(width, block.X.shape[1])
-                rows += block.X.shape[0]
-                self.progress("reading rows", rows, 0)
-            base = 0 if lowest == 0 else 1
-            classes = labels(pa.chunked_array([pa.array(list(places))]), "label", name) if places else np.empty(0)
-            _check_classes(len(classes), rows, name, least=2)
-            check_width(name, width - base)
-            order = np.argsort(np.argsort(classes))
-            writer.finish(width - base, base, order.tolist())
+        for block in stream(request.data, request.hints, base=0, size=self.budget.block * 2):
+            assert isinstance(block, Matrix)
+            assert block.y is not None
+            values, found = np.unique(block.y, return_inverse=True)
+            codes = np.array([places.setdefault(float(value), len(places)) for value in values], dtype=np.int64)
+            _check_classes(len(places), rows, name)
+            sides.add(block.X, codes[found])
+            lowest, width = min(lowest, int(block.X.indices.min(initial=2**31 - 1))), max(width, block.X.shape[1])
+            rows += block.X.shape[0]
+            self.progress("reading rows", rows, 0)
+        base = 0 if lowest == 0 else 1
+        classes = labels(pa.chunked_array([pa.array(list(places))]), "label", name) if places else np.empty(0)
+        _check_classes(len(classes), rows, name, least=2)
+        check_width(name, width - base)
+        order = np.argsort(np.argsort(classes))
+        sides.finish(width - base, base, order.tolist())
         return MatrixEncoding(width - base, base, None, request.target), np.sort(classes), []
 
-    def _write_table(self) -> tuple[Encoding, NDArray[Any], list[str]]:
+    def _write_table(self, sides: _Sides) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write a table in two passes: one to decide on the encoding, one to encode."""
         counted = _Counting(self.request, self.source, self.budget, self.progress).run()
         give_back()
@@ -105,19 +107,57 @@ class Preparation:
         )
         done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, *counted.others]
         reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
-        with closing(ScratchWriter(self.folder)) as writer:
-            for block in stream(self.request.data, self.request.hints, **reading):
-                assert isinstance(block, Table)
-                for first in range(0, block.frame.num_rows, rows_at_once):
-                    frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
-                    if frame.num_rows:
-                        with block.blaming():
-                            X = encoding.transform(frame, self.source.name)
-                        writer.add(X, counted.codes(frame), weight)
-                done += block.frame.num_rows
-                self.progress("encoding rows", done, total)
-            writer.finish(d)
+        for block in stream(self.request.data, self.request.hints, **reading):
+            assert isinstance(block, Table)
+            for first in range(0, block.frame.num_rows, rows_at_once):
+                frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
+                if frame.num_rows:
+                    with block.blaming():
+                        X = encoding.transform(frame, self.source.name)
+                    sides.add(X, counted.codes(frame), weight)
+            done += block.frame.num_rows
+            self.progress("encoding rows", done, total)
+        sides.finish(d, 0, list(range(len(counted.classes))))
         return encoding, counted.classes, counted.notes
+
+
+def _drawing(request: Request) -> Drawing | None:
+    """Return what draws the test rows, where there shall be some."""
+    if request.test_share is None:
+        return None
+    check_weighing(request.weighing)
+    return Drawing(request.test_share, request.seed)
+
+
+class _Sides:
+    """Where encoded rows go: those to fit into a folder, test rows, if there shall be some, into one in it."""
+
+    def __init__(self, folder: Path, drawing: Drawing | None) -> None:
+        self.drawing, self.writers = drawing, [ScratchWriter(folder)]
+        if drawing is not None:
+            (folder / TEST).mkdir(exist_ok=True)
+            self.writers.append(ScratchWriter(folder / TEST))
+
+    def add(self, X: Any, codes: IntArray, weight: FloatArray | None = None) -> None:
+        """Write one block."""
+        if self.drawing is None:
+            self.writers[0].add(X, codes, weight)
+            return
+        test = self.drawing.take(codes)
+        for writer, side in zip(self.writers, (~test, test), strict=True):
+            if side.any():
+                writer.add(X[side], codes[side], None if weight is None else weight[side])
+
+    def finish(self, d: int, base: int, order: list[int]) -> None:
+        """Close the files: see `ScratchWriter.finish`."""
+        self.split = {} if self.drawing is None else {SECTION: self.drawing.split().to_dict()}
+        for writer in self.writers:
+            writer.finish(d, base, order)
+
+    def close(self) -> None:
+        """Close the files of a run that ends early."""
+        for writer in self.writers:
+            writer.close()
 
 
 def _check_classes(count: int, rows: int, where: str, least: int = 0) -> None:
@@ -205,7 +245,7 @@ class _Counting:
         statistics: TableStatistics | None = None
         counts: dict[Any, int] = {}
         target, done, lacking, values_type = "", 0, 0, pa.null()
-        header, decimal = True, None
+        header, decimal, drawing, places = True, None, _drawing(request), dict[Any, int]()
         for block in self._blocks():
             frame = block.frame
             if statistics is None:
@@ -222,6 +262,8 @@ class _Counting:
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
             _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
+            if drawing is not None:
+                frame = frame.filter(pa.array(~drawing.take(_numbered(frame[target], places))))
             with block.blaming():
                 statistics.add(weighing.repeated(frame.drop_columns([target]), weight))
             done += block.frame.num_rows
@@ -230,6 +272,8 @@ class _Counting:
         if statistics is None:
             raise DataError(f"{name}: no rows below the header; if the first line is data, say --no-header")
         classes, values = self._classes(counts, values_type, target, done - lacking)
+        if drawing is not None:
+            drawing.split()  # which says if there are none
         with of_file(name):
             encoding = TableEncoding.of(
                 statistics,
@@ -279,6 +323,13 @@ def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tu
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _numbered(column: pa.ChunkedArray, places: dict[Any, int]) -> IntArray:
+    """Return a number for each value, the same in every block; `places` remembers those that have come by."""
+    found = _plain(column).combine_chunks().dictionary_encode()
+    numbers = [places.setdefault(value, len(places)) for value in found.dictionary.to_pylist()]
+    return np.asarray(np.array(numbers, dtype=np.int64)[found.indices.to_numpy()])
 
 
 def _wider(

@@ -33,6 +33,7 @@ class Request:
     weighing: Weighing = field(default_factory=Weighing)
     reference: tuple[str, ...] = ()
     seed: int = 0
+    test_share: float | None = None
     choosing: Asked = ACCURACY
     output: Path | None = None
     scratch: Path | None = None
@@ -40,7 +41,7 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed")
+        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed", "test_share")
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         said |= {} if self.C is not None else {"choosing": vars(self.choosing)}
         return said | {name: getattr(self, name) for name in names}

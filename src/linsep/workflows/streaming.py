@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
@@ -22,7 +23,7 @@ from ..solvers.newton.preconditioner import FACTORED
 from .choosing import Choice, choose_on_sample
 from .memory import Budget, give_back
 from .preparation import Encoding
-from .preparing_streams import Preparation, file_to_stream
+from .preparing_streams import TEST, Preparation, file_to_stream
 from .reference import Reference
 from .request import Progress, Request
 from .summaries import Facts
@@ -31,6 +32,9 @@ from .unfinished import Place, Unfinished, identity
 from .weighing import Weighing
 
 __all__ = ["Outcome", "Request", "fit_in_parts"]
+
+#: Bytes that are kept of a test row to measure on it, and to sort its score among the others.
+MEASURED = 160
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Outcome:
     interrupted: bool
     folder: Unfinished
     choice: Choice | None = None
+    measured: Evaluation | None = None  # on the test rows
 
 
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
@@ -81,7 +86,10 @@ class _Fit:
             prepared = Preparation(self.request, self.source, self.folder.folder, self.budget, self.progress).run()
             give_back()
             self.folder.prepare(prepared)
-        scratch = Scratch(self.folder.folder)
+        scratch, held = Scratch(self.folder.folder), None
+        if self.request.test_share is not None:
+            held = Scratch(self.folder.folder / TEST)
+            self._check_room_to_measure(held)
         classes = np.array(prepared["classes"])
         encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
@@ -95,7 +103,8 @@ class _Fit:
         told: dict[str, Any] = dict(weighing=weighing, reference=reference)
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
         kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
-        return Outcome(self.model, facts, data, kept, interrupted, self.folder, choice)
+        measured = None if held is None else self._measure_on(held)
+        return Outcome(self.model, facts, data, kept, interrupted, self.folder, choice, measured)
 
     def _choose(self, scratch: Scratch, classes: NDArray[Any]) -> Choice:
         """Choose C by cross-validation of as many rows as there is room for, and take it."""
@@ -146,6 +155,24 @@ class _Fit:
         if room > self.budget.free // 2:
             enough = (self.budget.limit + 2 * room - self.budget.free) / 1e6
             raise DataError(f"{classes} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
+
+    def _check_room_to_measure(self, held: Scratch) -> None:
+        """Raise where what is kept of each test row takes too much memory: intervals need all scores at once."""
+        if (room := held.n * MEASURED) > self.budget.free:
+            enough = (self.budget.limit + room - self.budget.free) / 1e6
+            raise DataError(
+                f"--test-share {self.request.test_share:g} makes {held.n:,} test rows, to measure on which takes "
+                f"--max-memory {enough:,.0f}MB; give that, or a smaller share"
+            )
+
+    def _measure_on(self, held: Scratch) -> Evaluation:
+        """Return how good the model is on test rows."""
+        seen, done = [], 0
+        for block in held:
+            seen.append(look(self.model, block.rows.X, block.codes))
+            done += block.rows.n
+            self.progress("measuring on test rows", done, held.n)
+        return measure(self.model.classes_, seen)
 
     def _sample_size(self, scratch: Scratch) -> int:
         """Return how many examples there is room for at once; 0 where there are too few of them to be worth it."""
