@@ -8,6 +8,29 @@ from fractions import Fraction
 from typing import Any
 
 
+def quoted(name: str) -> str:
+    """Return a name as it can stand in a formula: one of several words or signs in quotation marks.
+
+    Examples
+    --------
+    >>> quoted("age"), quoted("town = Ulm")
+    ('age', "'town = Ulm'")
+    """
+    return name if name.isidentifier() else f"'{name}'"
+
+
+def told_apart(names: Sequence[Any]) -> list[str]:
+    """Return names as they can stand between commas: all of them in quotation marks where one has a comma itself.
+
+    Examples
+    --------
+    >>> told_apart(["Ulm", "Ede"]), told_apart(["Ulm", "Ede, north"])
+    (['Ulm', 'Ede'], ["'Ulm'", "'Ede, north'"])
+    """
+    told = [str(name) for name in names]
+    return [repr(name) for name in told] if any("," in name and name[0] not in "'\"" for name in told) else told
+
+
 def phrase(names: Sequence[str], most: int = 8) -> str:
     """Return names as they are listed in a sentence; of many, the first.
 
@@ -16,8 +39,9 @@ def phrase(names: Sequence[str], most: int = 8) -> str:
     >>> phrase(["age", "height", "the intercept"])
     'age, height and the intercept'
     """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    more, names = len(names) - most, told_apart(names[:most])
+    if more > 0:
+        return f"{', '.join(names)} and {more} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
@@ -28,8 +52,10 @@ def listed(things: Any, most: int) -> str:
     --------
     >>> listed("abcd", 3)
     'a, b, c, …'
+    >>> listed(["Ulm", "Ede, north"], 3)
+    "'Ulm', 'Ede, north'"
     """
-    return ", ".join(map(str, things[:most])) + (", …" if len(things) > most else "")
+    return ", ".join(told_apart(things[:most])) + (", …" if len(things) > most else "")
 
 
 def cut(name: str, longest: int = 36) -> str:

@@ -173,3 +173,29 @@ def test_rows_that_only_the_encoding_makes_equal_are_not_called_equal():
     assert found[0].message.startswith("2 rows are equal to one with another label (rows 4 and 6,")
     assert found[1].message.startswith("5 rows differ from one with another label only in what the encoding leaves out")
     assert "(rows 10 and 6, counted from 1, in 'name')" in found[1].message
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_a_column_gives_the_answer_away_though_some_rows_are_there_with_the_other_label_too(container):
+    X, y = noise(300, 3)
+    X[:, 1] = y == "yes"
+    X, y = np.r_[X, X[:6]], np.r_[y, np.where(y[:6] == "yes", "no", "yes")]
+    assert _balanced_errors(X[:, [1]], y == "yes")[0] > 0.005
+    found = suspects(container(X), y, names=["a", "called back", "b"])
+    assert [one.kind for one in found] == ["leak", "contradiction"]
+    assert "'called back' alone tells yes from the rest (300 of 306 rows right)" in found[0].message
+
+
+def test_rows_with_both_labels_do_not_make_a_leak_of_a_column_that_is_often_wrong():
+    X = np.array([[0.0], [1.0]] * 30 + [[2.0]] * 5)
+    y = np.r_[np.repeat([0, 1], 30), np.ones(5, dtype=int)]
+    assert "leak" not in kinds(X, y)
+
+
+def test_two_rows_alike_are_no_collinear_columns():
+    X, y = noise(200, 4)
+    X[:, 2:] = 0.0
+    X[:2, 2:] = 1.0
+    assert kinds(X, y) == []
+    X[:9, 2:] = 1.0
+    assert kinds(X, y) == ["collinear"]

@@ -125,3 +125,24 @@ def test_a_million_columns_are_refused_at_once_with_how_to_go_on(tmp_path):
 def test_the_limit_of_columns_can_be_raised_and_lowered(folder):
     assert "4 columns" in run("fit", folder / "a.csv", "-t", "sort", "--max-columns", "3", code=2)
     assert call("fit", folder / "a.csv", "-t", "sort", "--max-columns", "4").code == 0
+
+
+def test_names_with_commas_are_told_apart_in_lists(folder, tmp_path):
+    names = "'Last, first', 'size', 'x'"
+    assert f"it has {names}, 'sort'" in run("fit", folder / "a.csv", code=2)
+    assert f"did you mean 'size'? It has {names}, 'sort'" in run("fit", folder / "a.csv", "-t", "sice", code=2)
+    assert f"numbers     {names} (standardised)" in run("fit", folder / "a.csv", "-t", "sort")
+    levels = pd.DataFrame({"town": ["Ede, north", "Ulm"] * 30, "x": np.arange(60.0) % 7, "y": ["a", "b", "b"] * 20})
+    levels.to_csv(tmp_path / "b.csv", index=False)
+    told = run("fit", tmp_path / "b.csv", "-t", "y", "--reference", "town=ulm", code=2)
+    assert "'town' has no level 'ulm', but 'Ede, north', 'Ulm'" in told
+
+
+def test_columns_that_follow_from_others_are_told_apart_from_the_signs_of_the_formula(tmp_path):
+    town = np.array(["Ede", "Ulm", "Bonn"] * 20)
+    same = np.where(town == "Ede", "E", np.where(town == "Ulm", "U", "B"))
+    pd.DataFrame({"town": town, "code": same, "y": np.where(town == "Ede", "a", ["a", "b"] * 30)}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    told = run("separable", tmp_path / "a.csv", "-t", "y", "--estimates")
+    assert "(aliased: 'town = Bonn' = 1 − 'code = E' − 'code = U', 'town = Ede' = 'code = E'" in told

@@ -207,3 +207,46 @@ def test_a_form_that_is_none_is_refused(folder, forged):
             column["form"] = forged[1]
     with pytest.raises(DataError, match="damaged"):
         from_dict(encoding)
+
+
+@pytest.mark.parametrize("said", [[], ["--date", "day"], ["--max-memory", "1GB", "-o", "m.json"]])
+def test_dates_written_in_two_ways_are_not_taken_for_categories(tmp_path, monkeypatch, said):
+    monkeypatch.chdir(tmp_path)
+    frame = sales(120)
+    as_iso = frame["day"].dt.strftime("%Y-%m-%d").where(np.arange(120) % 5 > 2, frame["day"].dt.strftime("%d.%m.%Y"))
+    frame.assign(day=as_iso).to_csv("two.csv", index=False)
+    told = run("fit", "two.csv", "-t", "bought", *said, code=2)
+    assert (
+        f"two.csv line 5, column 'day': '{as_iso[3]}' is a date, but 72 of 120 values are written as 31.01.2024" in told
+    )
+    assert "--category 'day' or --ignore 'day'" in told
+    assert "categories  day" in run("fit", "two.csv", "-t", "bought", "--category", "day")
+
+
+def test_days_and_months_that_come_first_by_turns_are_not_taken_for_categories(tmp_path):
+    days = [f"{d}/1/2021" if d % 2 else f"1/{d}/2021" for d in range(13, 29)] * 4
+    frame = pd.DataFrame({"day": days, "x": np.arange(64.0) % 7, "y": ["a", "b"] * 32})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    told = run("fit", tmp_path / "a.csv", "-t", "y", code=2)
+    assert "column 'day': '1/14/2021' is a date, but 32 of 64 values are written as 31.01.2024 is" in told
+
+
+@pytest.mark.parametrize("said", [[], ["--max-memory", "1GB", "-o", "m.json"]])
+def test_amounts_that_are_text_are_questioned_as_a_target(tmp_path, monkeypatch, said):
+    monkeypatch.chdir(tmp_path)
+    frame = sales(200)
+    price = [german(x, " €") for x in 1000.5 + np.arange(200) % 40]
+    frame.assign(price=price).to_csv("a.csv", index=False, sep=";")
+    done = call("fit", "a.csv", "-t", "price", *said)
+    assert "column 'price': 40 different numbers, '1.000,50 €' for one, each a class of its own" in done.err.decode()
+    frame.assign(price=[german(x, " €") for x in np.arange(200) / 8]).to_csv("b.csv", index=False, sep=";")
+    told = run("fit", "b.csv", "-t", "price", *said, code=2)
+    assert "column 'price': 200 different values in 200 rows are no classes; is this the right --target?" in told
+
+
+def test_the_parts_of_one_date_are_not_called_copies_of_each_other(tmp_path):
+    frame = sales(200)
+    frame.loc[::3, "day"] = None
+    frame["day"] = frame["day"].dt.strftime("2021-05-%d")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert run_json("fit", tmp_path / "a.csv", "-t", "bought")["suspects"] == []

@@ -149,3 +149,31 @@ def test_class_weights_survive_odd_names():
     assert class_weights(words, classes) == {"a,b": 2, "c=d": 3, "=": 4, "x, y=1": 5, True: 6, 3: 7}
     assert class_weights(["balanced"], classes) == "balanced"
     assert class_weights([], classes) is None
+
+
+def test_weights_are_read_as_other_numbers_of_the_file_are(tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": rng.normal(size=80).round(2), "w": rng.integers(1, 9000, 80) / 4, "y": ["a", "b"] * 40})
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    german = [f"{w:,.2f} €".translate(str.maketrans(",.", ".,")) for w in frame["w"]]
+    frame.assign(x=frame["x"].map(lambda x: str(x).replace(".", ",")), w=german).to_csv(
+        tmp_path / "german.csv", sep=";", index=False
+    )
+    told = [
+        run_json("fit", tmp_path / name, "-t", "y", "--sample-weight", "w")["certificate"]
+        for name in ("plain.csv", "german.csv")
+    ]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("", "column 'w': row 3 has no value; say how much it counts, 0 for not at all"),
+        ("heavy", "column 'w': --sample-weight needs a number in each row; 'heavy' is none"),
+    ],
+)
+def test_a_row_without_a_weight_is_named(tmp_path, value, told):
+    frame = pd.DataFrame({"x": range(8), "w": ["1,5", "2", value, *"45678"], "y": ["a", "b"] * 4})
+    frame.to_csv(tmp_path / "a.csv", sep=";", index=False)
+    assert told in run("fit", tmp_path / "a.csv", "-t", "y", "--sample-weight", "w", code=2)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._labels import positions
 from .._types import BoolArray, FloatArray, IntArray
+from .._words import listed
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 
 
@@ -159,7 +160,7 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     codes = positions(labels, classes.tolist())
     if (codes < 0).any():
         strange = labels[codes < 0][:1].tolist()[0]
-        known = ", ".join(map(str, classes[:10]))
+        known = listed(classes, 10)
         raise ValueError(f"the label {strange!r} occurs, which the model does not know; it knows {known}")
     return codes
 

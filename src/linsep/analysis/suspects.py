@@ -24,7 +24,7 @@ GLANCE = 4000
 MEASURED = 20_000
 #: A column that tells a class from the others with at most this balanced error alone may be the answer itself.
 GIVES_AWAY = 0.005
-#: Of a class with fewer rows than this any of many columns may be the mark by chance.
+#: Of fewer rows than this any of many columns may be the mark by chance.
 FEW = 5
 #: A column that carries more than this share of all the weight.
 DOMINATES = 0.8
@@ -73,7 +73,7 @@ def suspects(
     names : sequence of str, optional
         One a column of X.
     sources : sequence of str, optional
-        The column of the file that each column of X was made of; levels of one category are not compared.
+        The column of the file that each column of X was made of; those of one column are not compared.
     coef : array of shape (d,) or (K, d), optional
         The weights of a fit, to see whether one column dominates.
     file_rows : callable, optional
@@ -95,11 +95,12 @@ def suspects(
     names = [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
     sources = names if sources is None else list(sources)
     some = _some(X)
+    equal = _equal_rows(X, codes, _largest(some))
     return [
-        *_leaks(X, codes, classes, names, sources),
+        *_leaks(X, codes, classes, names, sources, equal[0]),
         *([] if coef is None else dominating(some, coef, names)),
         *_collinear(X, names, sources),
-        *_contradictions(X, codes, _largest(some), file_rows, numbers),
+        *_contradictions(equal, codes, file_rows, numbers),
         *_imbalance(codes, classes),
     ]
 
@@ -108,9 +109,14 @@ def suspects(
 
 
 def _leaks(
-    X: Any, codes: IntArray, classes: NDArray[Any], names: Sequence[str], sources: Sequence[str]
+    X: Any, codes: IntArray, classes: NDArray[Any], names: Sequence[str], sources: Sequence[str], mixed: IntArray
 ) -> Iterator[Suspect]:
-    """Yield columns of which one threshold tells a class from the others almost without mistakes."""
+    """Yield columns of which one threshold tells a class from the others almost without mistakes.
+
+    Mistakes on rows that are equal to one with another label are no column's: `mixed` are not counted.
+    """
+    counted = np.ones(len(codes), dtype=bool)
+    counted[mixed] = False
     glance = _glance(codes, len(classes))
     glanced = _SparseColumns(X[glance]) if is_sparse(X) else X[glance]
     named: set[str] = set()
@@ -123,7 +129,7 @@ def _leaks(
         candidates = np.argsort(errors, kind="stable")[: int((errors <= 10 * GIVES_AWAY).sum())]
         for j in candidates[: 4 * NAMED]:
             column = _column(X, int(j))
-            if sources[j] in named or _balanced_errors(column, is_k)[0] > GIVES_AWAY:
+            if sources[j] in named or not _gives_away(column, is_k, counted):
                 continue
             named.add(sources[j])
             right = len(codes) - _mistakes(column, is_k)
@@ -135,6 +141,13 @@ def _leaks(
             )
             if len(named) == NAMED:
                 return
+
+
+def _gives_away(column: FloatArray, is_k: BoolArray, counted: BoolArray) -> bool:
+    """Whether one threshold tells a class almost without mistakes on the rows counted, and with few on all."""
+    if _balanced_errors(column, is_k)[0] > 10 * GIVES_AWAY or is_k[counted].all() or not is_k[counted].any():
+        return False
+    return bool(_balanced_errors(column[counted], is_k[counted])[0] <= GIVES_AWAY)
 
 
 def _glance(codes: IntArray, K: int) -> IntArray:
@@ -240,14 +253,20 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
         made_of = frozenset((sources[i], sources[j]))
         if len(made_of) == 1 or made_of in named:
             continue
-        r = abs(_correlations(np.hstack([_column(X, i), _column(X, j)]))[0, 1])
-        if r > SAME:
+        both = _column(X, i), _column(X, j)
+        r = abs(_correlations(np.hstack(both))[0, 1])
+        if r > SAME and min(map(_exceptions, both)) >= FEW:
             named.add(made_of)
             pair = f"{names[i]!r} and {names[j]!r}"
             message = f"{pair} say the same (correlation {r:.4f}): their weights mean little apart"
             yield Suspect("collinear", message, (names[i], names[j]))
         if len(named) == NAMED:
             return
+
+
+def _exceptions(column: FloatArray) -> int:
+    """Return how many rows have another value than most: of very few, two columns may have the same by chance."""
+    return int(len(column) - np.unique(column, return_counts=True)[1].max())
 
 
 def _correlations(X: FloatArray) -> FloatArray:
@@ -264,13 +283,13 @@ def _correlations(X: FloatArray) -> FloatArray:
 
 
 def _contradictions(
-    X: Any, codes: IntArray, scale: FloatArray, file_rows: FileRows | None, numbers: IntArray | None
+    equal: tuple[IntArray, IntArray], codes: IntArray, file_rows: FileRows | None, numbers: IntArray | None
 ) -> Iterator[Suspect]:
     """Yield that equal rows have different labels: no classifier can be right on all of them.
 
     Rows that differ in the file and are equal in X only are another thing: more columns could tell them apart.
     """
-    rows, group = _equal_rows(X, codes, scale)
+    rows, group = equal
     if numbers is not None:
         first = np.unique(np.column_stack([numbers[rows], codes[rows]]), axis=0, return_index=True)[1]
         if len(np.unique(numbers[rows])) < len(first):

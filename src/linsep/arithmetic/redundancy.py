@@ -19,7 +19,7 @@ import scipy.linalg
 
 from .._core import is_sparse
 from .._types import BoolArray, FloatArray
-from .._words import combination, phrase
+from .._words import combination, phrase, quoted
 from .enclosure import blocks
 from .exact import Clock, ProofTimeoutError, depends
 from .rational import columns_as_combinations, pivots, to_whole
@@ -82,7 +82,7 @@ class Redundancy:
     def relations(self, names: Sequence[str] | None = None) -> dict[str, str]:
         """Return what each redundant column is, by name."""
         names = [f"x{j}" for j in range(self.d)] if names is None else names
-        shown = [_quoted(str(name)) for name in names]
+        shown = [quoted(str(name)) for name in names]
         return {
             str(names[j]): combination(others, len(names), shown.__getitem__)
             for j, others in sorted(self.combinations.items())
@@ -90,7 +90,7 @@ class Redundancy:
 
     def in_words(self, names: Sequence[str] | None = None) -> list[str]:
         """Return the relations, one text for each redundant column."""
-        return [f"{_quoted(name)} = {relation}" for name, relation in self.relations(names).items()]
+        return [f"{quoted(name)} = {relation}" for name, relation in self.relations(names).items()]
 
     def least_norm(self, theta: FloatArray) -> FloatArray:
         """Return the coefficients of least length that say the same of every row; the last entry may be an intercept.
@@ -111,12 +111,7 @@ class Redundancy:
 
 
 def _name(j: int, names: Sequence[str]) -> str:
-    return _quoted(str(names[j])) if j < len(names) else "the intercept"
-
-
-def _quoted(name: str) -> str:
-    """Return a name as it can stand in a formula: one of several words or signs in quotation marks."""
-    return name if name.isidentifier() else f"'{name}'"
+    return quoted(str(names[j])) if j < len(names) else "the intercept"
 
 
 def find_redundancy(X: Any, *, intercept: bool, counted: BoolArray | None = None) -> Redundancy:

@@ -152,4 +152,4 @@ class Seal:
         """Raise unless the data are those of the fit; return what was checked."""
         if difference := self.data.differs(Fingerprint.of(problem)):
             raise ClaimError(difference)
-        return f"the {problem.n} examples are those of the fit, as far as their lengths tell"
+        return f"the {problem.n:,} examples are those of the fit, as far as their lengths tell"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .. import _reading as reading
 from .._reading import ClaimError
 from .._types import FloatArray
-from .._words import combination, phrase
+from .._words import combination, phrase, quoted
 from ..arithmetic.exact import Check, Clock, Dependencies, check_cone, check_rank
 from ._limit import NEAR, enclosed_supremum
 from ._question import CountedRows, held
@@ -189,8 +189,12 @@ def _relations_told(name: Callable[[int], str], dependencies: Dependencies, d: i
     """Say which columns are which combinations of others: 'c = 1 − a − b'."""
     said = []
     for j, others in list(dependencies.items())[:most]:
-        of = combination(others, d, name) if len(others) <= 6 else f"a combination of {len(others)} others"
-        said.append(f"{name(j)} = {of}")
+        of = (
+            combination(others, d, lambda k: quoted(name(k)))
+            if len(others) <= 6
+            else f"a combination of {len(others)} others"
+        )
+        said.append(f"{quoted(name(j))} = {of}")
     return ", ".join(said) + (f" and {len(dependencies) - most} more" if len(dependencies) > most else "")
 
 

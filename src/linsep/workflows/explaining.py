@@ -137,8 +137,8 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
 
 def _reference_lines(found: Any) -> list[str]:
     reference = Reference.of_model(found.encoding)
-    named = [f"{name} = {level}" for name, level in reference.levels.items()]
-    lines = [f"reference   {', '.join(named)}: coefficients of other levels are relative to these"] if named else []
+    told = f"reference   {reference.in_words()}: coefficients of other levels are relative to these"
+    lines = [told] if reference.levels else []
     unknown = [name for name, kind in reference.estimates.items() if kind == "not determined"]
     if not reference.decided:
         lines.append(f"watch out   {UNDECIDED}")

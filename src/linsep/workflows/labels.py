@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._labels import positions
 from .._words import listed
 from ..data.encoding import MatrixEncoding, spellings
+from ..data.encoding.notation import DECIMALS, as_numbers
 from ..data.readers import Matrix, Table
 from ..data.sources import DataError, blame
 
@@ -86,20 +87,42 @@ def several_classes(y: NDArray[Any], file: str, column: str | None = None) -> ND
     if len(classes) < 2:
         found = f"all of its {len(y):,} rows are {classes[0]!s}" if len(classes) else "no row has a label"
         raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
-    if len(classes) > CLASSES:
-        raise DataError(f"{where}: {len(classes):,} different values are no classes; is this the right --target?")
+    check_few(len(classes), len(y), where)
     question(classes, where)
     return y
 
 
-def question(classes: NDArray[Any], where: str) -> None:
-    """Warn of labels that look like amounts: many different whole numbers."""
-    if classes.dtype.kind in "iu" and len(classes) > AMOUNTS:
-        warnings.warn(
-            f"{where}: {len(classes)} different whole numbers, from {classes.min()} to {classes.max()}, each a class "
-            "of its own; if they are amounts, make classes of them first, as above and below a limit",
-            stacklevel=2,
+def check_few(classes: int, rows: int, where: str) -> None:
+    """Raise where there are so many classes that they are none: very many, or one for every other row."""
+    if classes > CLASSES or (classes > AMOUNTS and 2 * classes > rows):
+        raise DataError(
+            f"{where}: {classes:,} different values in {rows:,} rows are no classes; is this the right --target?"
         )
+
+
+def question(classes: NDArray[Any], where: str) -> None:
+    """Warn of labels that look like amounts: many different numbers, whole or written as 1.234,56 €."""
+    if len(classes) <= AMOUNTS:
+        return
+    if classes.dtype.kind in "iu":
+        what = f"whole numbers, from {classes.min()} to {classes.max()}"
+    elif classes.dtype.kind == "U" and _are_numbers(classes):
+        what = f"numbers, {str(classes[0])!r} for one"
+    else:
+        return
+    warnings.warn(
+        f"{where}: {len(classes)} different {what}, each a class of its own; if they are amounts, make classes of "
+        "them first, as above and below a limit",
+        stacklevel=3,
+    )
+
+
+def _are_numbers(classes: NDArray[Any]) -> bool:
+    """Whether all of some words are numbers, their decimals written one way; codes such as 0815 are none."""
+    words = pa.chunked_array([classes.tolist()], type=pa.string())
+    if pc.any(pc.match_substring_regex(words, r"^\s*0[0-9]")).as_py():
+        return False
+    return any(not as_numbers(words, decimal)[0].null_count for decimal in DECIMALS)
 
 
 def check_labels(encoding: Encoding, classes: Iterable[Any], lacking: int) -> None:

@@ -22,7 +22,7 @@ from ..data.readers import Matrix, Table, stream
 from ..data.scratch import ScratchWriter, check_space
 from ..data.sources import BadValueError, DataError, Source, of_file
 from .holding_out import SECTION, Drawing, check_weighing
-from .labels import CLASSES, labels, question, target_column, with_label
+from .labels import CLASSES, check_few, labels, question, target_column, with_label
 from .memory import Budget, give_back
 from .preparation import Encoding, check_width, circumstances, notes_of, types_said
 from .request import Progress, Request
@@ -164,8 +164,8 @@ def _check_classes(count: int, rows: int, where: str, least: int = 0) -> None:
     if count < least:
         found = f"all of its {rows:,} rows are of one class" if count else "no row has a label"
         raise DataError(f"{where}: {found}; a classifier needs examples of at least two classes")
-    if count > CLASSES:
-        raise DataError(f"{where}: {count:,} different values are no classes; is this the right --target?")
+    if least or count > CLASSES:
+        check_few(count, rows, where)
 
 
 @dataclass(frozen=True)

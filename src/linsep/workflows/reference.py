@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from .._words import listed
+from .._words import listed, told_apart
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled
 from ..data.sources import DataError
 from ..losses import scores_are_log_odds
@@ -66,6 +66,10 @@ class Reference:
         if not all(isinstance(one, dict) and all(isinstance(text, str) for text in one.values()) for one in parts):
             raise DataError("what the model's file says of reference levels is damaged; fit the model again")
         return cls(*parts, said.get("decided", True) is not False)
+
+    def in_words(self) -> str:
+        """Return the levels, in a list."""
+        return ", ".join(told_apart([f"{name} = {level}" for name, level in self.levels.items()]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a model's file says."""

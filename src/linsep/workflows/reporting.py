@@ -73,7 +73,7 @@ def report_model(
         training=None if fitted is None else (fitted.X, fitted.y),
         unseen=None if found.data is None else are_others(found.data, given if split is None else rows),
         names=encoding.names,
-        sources=encoding.sources,
+        sources=encoding.origins,
         origins=encoding.origins,
         known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._words import told_apart
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
 from .choosing import Choice
@@ -137,7 +138,7 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
     ]
     lines += [] if choice is None else choice.lines
     if facts.reference.levels:
-        lines.append(f"reference   {', '.join(f'{name} = {level}' for name, level in facts.reference.levels.items())}")
+        lines.append(f"reference   {facts.reference.in_words()}")
     lines += [
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
@@ -183,11 +184,15 @@ def _column_lines(encoding: Encoding) -> list[str]:
     for kind, title in (("number", "numbers"), ("category", "categories"), ("date", "dates"), ("text", "text")):
         names = [column.name for column in encoding.columns if column.kind == kind]
         if names:
-            more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             units = " (standardised)" if kind == "number" and encoding.is_scaled else ""
-            lines.append(f"{title:11} {', '.join(names[:12])}{more}{units}")
+            lines.append(f"{title:11} {_few(names)}{units}")
     aside = [column.name for column in encoding.columns if column.kind == "ignored"]
-    return [*lines, *([f"set aside   {', '.join(aside[:12])}"] if aside else [])]
+    return [*lines, *([f"set aside   {_few(aside)}"] if aside else [])]
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f"{', '.join(told_apart(names[:12]))}{more}"
 
 
 def verification_record(outcome: Any) -> dict[str, Any]:

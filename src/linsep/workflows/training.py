@@ -197,7 +197,7 @@ def doubts(examples: Examples) -> list[Suspect]:
     if examples.weighing.is_grouped:  # every row is one of both classes
         return []
     known = None if examples.frame is None else examples.file_rows
-    told: dict[str, Any] = dict(names=encoding.names, sources=encoding.sources, file_rows=known)
+    told: dict[str, Any] = dict(names=encoding.names, sources=encoding.origins, file_rows=known)
     return suspects(examples.X, examples.y, numbers=examples.numbers, **told)
 
 

@@ -11,6 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
+from ..data.encoding.column_types import is_text
+from ..data.encoding.notation import DECIMALS, as_numbers
+from ..data.encoding.tallies import decoded
 from ..data.readers import Table
 from ..data.sources import DataError
 
@@ -146,12 +149,31 @@ class Weighing:
         column = getattr(self, what)
         where = f"{name}, column {column!r}"
         try:
-            values = np.asarray(frame[column].cast(pa.float64()).to_numpy(), dtype=np.float64)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(f"{where}: {_option(what)} needs a number in each row ({error})") from error
-        _refuse(~np.isfinite(values), where, values, "no number")
+            values = _as_written(decoded(frame[column]))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            words = [word for word in frame[column].cast(pa.string()).to_pylist() if _is_none(word)]
+            example = f"; {words[0]!r} is none" if words else ""
+            raise DataError(f"{where}: {_option(what)} needs a number in each row{example}") from None
+        if np.isnan(values).any():
+            row = int(np.argmax(np.isnan(values))) + 1
+            raise DataError(f"{where}: row {row:,} has no value; say how much it counts, 0 for not at all")
+        _refuse(np.isinf(values), where, values, "no number")
         _refuse(values < 0, where, values, "below zero")
         return values
+
+
+def _as_written(values: pa.ChunkedArray) -> FloatArray:
+    """Return numbers; those that are text may have decimal commas and units, as in other columns."""
+    if is_text(values.type):
+        read = [as_numbers(values, decimal)[0] for decimal in DECIMALS]
+        values = next((one for one in read if one.null_count == values.null_count), values)
+    return np.asarray(values.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def _is_none(word: str | None) -> bool:
+    """Whether a word is no number, however decimals are written."""
+    values = pa.chunked_array([[word]], type=pa.string())
+    return word is not None and all(as_numbers(values, decimal)[0].null_count for decimal in DECIMALS)
 
 
 def _option(what: str) -> str:

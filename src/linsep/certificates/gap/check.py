@@ -130,7 +130,7 @@ class GapCheck:
         if self._proven and not gap <= self.tol:
             raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {gap:.1e}")
         these = "these planes" if self._claimed.at_once else "this plane"
-        objective = f"the objective {problem.formula} of {these} on these {n} rows"
+        objective = f"the objective {problem.formula} of {these} on these {n:,} rows"
         if unknown := out_of_range(primal, dual):
             return f"it is not proven how near the optimum {objective} lies: {unknown}"
         return f"{objective} lies within {gap:.1e} of the optimum, {self._beside_tol(gap)}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +21,7 @@ from .column_types import (
     FEW,
     FEW_CODES,
     IDENTIFIES,
+    MOSTLY,
     NEARLY_ALL,
     NO_KIND,
     NO_VALUES,
@@ -37,7 +40,7 @@ from .column_types import (
 from .counting import ENTRY, Different, Moments, Words, mixed
 from .fitting import levels_of
 from .notation import DECIMALS, ORDERS, as_moments, as_numbers
-from .values import floats, is_number, moments_in_time, strings
+from .values import EXAMPLES, floats, is_number, moments_in_time, strings
 
 #: So many values tell how a column of text may be written, and so many how many words it has.
 GLANCE, SAMPLE = 1_000, 10_000
@@ -257,7 +260,8 @@ class _Written:
             NumberTally(name, pa.float64(), None, around) if kind == "number" else DateTally(name, None, around)
         )
 
-    def add(self, values: pa.ChunkedArray) -> None:
+    def add(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Look at the next rows; return which of them are such."""
         if self.kind == "number":
             found, units = as_numbers(values, self.form[:1])
             self.units |= set(units.unique().drop_null().to_pylist())
@@ -268,6 +272,7 @@ class _Written:
             odd = values.filter(pc.and_(pc.is_null(found), pc.is_valid(values)))
             self.odd.update({pair["values"]: pair["counts"] for pair in odd.value_counts().to_pylist()})
         self.tally.add(found)
+        return pc.is_valid(found)
 
     @property
     def unit(self) -> str:
@@ -279,10 +284,9 @@ class _Written:
         """Whether no two numbers are written with different units."""
         return len(self.units - {""}) <= 1
 
-    def is_likely(self, sample: pa.ChunkedArray) -> bool:
-        """Whether half of some values are such."""
-        found = as_numbers(sample, self.form)[0] if self.kind == "number" else as_moments(sample, self.form)
-        return bool(2 * found.null_count <= len(sample))
+    def reads(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return which of some values are such."""
+        return pc.is_valid(as_numbers(values, self.form)[0] if self.kind == "number" else as_moments(values, self.form))
 
     def column(self) -> Column:
         form = self.form + self.unit if self.kind == "number" else self.form
@@ -300,6 +304,7 @@ class TextTally:
         self.sample: list[str] = []
         self.words: Words | None = Words(name, around.room) if said is not None and said.kind == "text" else None
         self.written = self._readings(kind)
+        self.dates = 0  # how many values are dates, however they are written
         self.zeros = False  # whether a number begins with 0, as codes do
         self.bare = True  # whether there are but digits
 
@@ -327,8 +332,8 @@ class TextTally:
             self._begin(present)
         if self.said is None and len(self.sample) < SAMPLE:
             self.sample += present[: SAMPLE - len(self.sample)].to_pylist()
-        for written in self.written:
-            written.add(values)
+        found = {written: written.add(values) for written in self.written}
+        self.dates += _count(_are_dates(found))
         if self.written and self.said is None:
             self.zeros |= bool(pc.any(pc.match_substring_regex(present, r"^\s*0[0-9]+\s*$")).as_py())
             self.bare &= bool(pc.all(pc.match_substring_regex(present, r"^\s*[0-9]*\s*$")).as_py())
@@ -343,7 +348,13 @@ class TextTally:
         if self.said is not None:
             return
         glance = present[:GLANCE]
-        self.written = [written for written in self.written if written.is_likely(glance)]
+        found = {written: written.reads(glance) for written in self.written}
+        likely = {"number": None, "date": _are_dates(found)}  # dates may be written in several ways, see below
+        self.written = [
+            written
+            for written, these in found.items()
+            if _count(these) and 2 * _count(likely[written.kind] or these) >= len(glance)
+        ]
         for written in self.written:  # the rows before had none
             written.add(pa.chunked_array([pa.nulls(self.rows, pa.string())]))
         if _words_a_row(present[:SAMPLE].to_pylist()) >= WORDS:
@@ -382,6 +393,8 @@ class TextTally:
     def _understood(self) -> _Written | None:
         """Return what the values are to be read as, if they are numbers or dates; raise where that takes a word."""
         whole = [one for one in self.written if not one.odd and one.is_one_unit]
+        if not whole:
+            self._check_one_way()
         if self.said is not None and not whole:
             raise self._odd(min(self.written, key=lambda one: sum(one.odd.values())))
         dates = [one for one in whole if one.kind == "date"]
@@ -394,6 +407,20 @@ class TextTally:
         if not whole:
             self._check_odd()
         return whole[0] if whole else None
+
+    def _check_one_way(self) -> None:
+        """Raise for a column of dates that are written in several ways."""
+        ways = [one for one in self.written if one.kind == "date"]
+        most = max(ways, key=lambda one: one.count, default=None)
+        if most is None or self.dates == most.count or (self.said is None and self.dates < MOSTLY * self.given):
+            return
+        odd = pa.chunked_array([list(most.odd)], type=pa.string())
+        others = odd.filter(_are_dates({one: one.reads(odd) for one in ways})).combine_chunks()
+        advice = (
+            f"is a date, but {most.count:,} of {self.given:,} values are written as {EXAMPLES[most.form]} is; write "
+            f"all in one way, or say --category {self.name!r} or --ignore {self.name!r}"
+        )
+        raise BadValueError(self.around.file, self.name, advice, lambda some: not _has(some, others))
 
     def _ambiguous(self) -> DataError:
         example = next(iter(self.counts), "") or (self.sample[0] if self.sample else "its dates")
@@ -450,6 +477,16 @@ class TextTally:
             return State(words={self.name: None if self.words is None else self.words.vocabulary()})
         written = self._understood()
         return State() if written is None else written.tally.state()
+
+
+def _are_dates(found: Mapping[_Written, pa.ChunkedArray]) -> pa.ChunkedArray | None:
+    """Return which values are dates in one way of writing them at least; None where none is looked for."""
+    ways = [these for written, these in found.items() if written.kind == "date"]
+    return reduce(pc.or_, ways) if ways else None
+
+
+def _count(these: pa.ChunkedArray | None) -> int:
+    return 0 if these is None else int(pc.sum(these).as_py() or 0)
 
 
 def _has(some: pa.ChunkedArray, words: pa.Array) -> bool:
