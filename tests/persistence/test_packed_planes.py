@@ -147,3 +147,45 @@ def test_files_of_version_2_are_read_too(tmp_path):
     document["digest"] = layout.digest({name: layout.in_one_line(value) for name, value in document.items()})
     path.write_text(json.dumps(document))
     assert load(path).coef_.tobytes() == model.coef_.tobytes()
+
+
+def test_a_file_as_it_was_saved_is_read_without_being_written_again(packed, monkeypatch):
+    path, *_ = packed
+    expected = load(path)
+
+    def never(value):
+        raise AssertionError("a section was written again to compare its digest")
+
+    with monkeypatch.context() as watched:
+        watched.setattr(layout, "in_one_line", never)
+        np.testing.assert_array_equal(load(path).coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+@pytest.mark.parametrize("indent", [None, 0, 1])
+def test_a_file_in_another_layout_means_the_same(packed, tmp_path, indent, ending):
+    (saved, document, _), path = packed, tmp_path / "other.json"
+    path.write_text(json.dumps(document, indent=indent) + ending)
+    np.testing.assert_array_equal(load(path).coef_, load(saved).coef_)
+    document["threshold"] = 0.5
+    path.write_text(json.dumps(document, indent=indent) + ending)
+    with pytest.raises(ModelFileError, match="its digest does not fit"):
+        load(path)
+
+
+def test_what_is_no_json_in_one_section_is_named_by_its_line(packed, tmp_path):
+    lines, path = packed[0].read_bytes().split(b"\n"), tmp_path / "damaged.json"
+    for k in (5, len(lines) - 4):
+        path.write_bytes(b"\n".join([*lines[:k], lines[k].replace(b": ", b": ?", 1), *lines[k + 1 :]]))
+        with pytest.raises(ModelFileError, match=rf"it is no JSON: .* in line {k + 1};"):
+            load(path)
+    path.write_bytes(b"\n".join([*lines[:3], *lines[2:]]))
+    with pytest.raises(ModelFileError, match="a key stands twice"):
+        load(path)
+
+
+def test_a_text_that_has_no_utf_8_is_not_saved(tmp_path):
+    model = LogisticRegression().fit(X, three)
+    with pytest.raises(ModelFileError, match="cannot be saved"):
+        save(model, tmp_path / "m.json", encoding={"name": "\ud800"})
+    assert not list(tmp_path.iterdir())

@@ -122,12 +122,45 @@ def check_planes(coef: Any, intercept: Any, classes: int, d: int) -> tuple[Float
     return w, b
 
 
-def in_one_line(value: Any) -> str:
+def in_one_line(value: Any) -> bytes:
     """Return a section as it stands in the file."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def digest(lines: Mapping[str, str]) -> str:
+def digest(lines: Mapping[str, bytes | memoryview]) -> str:
     """Return what tells accidents and edits by hand."""
-    content = "\n".join(f"{name} {line}" for name, line in sorted(lines.items()) if name != "digest")
-    return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    found, sections = hashlib.sha256(), sorted(name for name in lines if name != "digest")
+    for name in sections:
+        found.update(f"{name} ".encode() if name == sections[0] else f"\n{name} ".encode())
+        found.update(lines[name])
+    return f"sha256:{found.hexdigest()}"
+
+
+def joined(lines: Mapping[str, bytes]) -> bytes:
+    """Return a file of these sections."""
+    return b"{\n" + b",\n".join(b'"%b": %b' % (name.encode(), line) for name, line in lines.items()) + b"\n}\n"
+
+
+def parted(content: bytes) -> dict[str, memoryview]:
+    """Return the sections of a file as they stand in it, where it is as `joined` has it; nothing where it is not.
+
+    Examples
+    --------
+    >>> {name: bytes(line) for name, line in parted(joined({"classes": b"[1,2]", "version": b"3"})).items()}
+    {'classes': b'[1,2]', 'version': b'3'}
+    >>> parted(b'{"version": 3}')
+    {}
+    """
+    found: dict[str, memoryview] = {}
+    if not (content.startswith(b"{\n") and content.endswith(b"\n}\n")):
+        return found
+    whole, start, last = memoryview(content), 2, len(content) - 3  # slices of it are no copies
+    while start < last:
+        end = content.find(b"\n", start)
+        section = re.compile(rb'"([a-z]+)": ').match(content, start)
+        name = "" if section is None else section[1].decode()
+        if section is None or name in found or (end < last and content[end - 1] != ord(",")):
+            return {}
+        found[name] = whole[section.end() : end - (end < last)]
+        start = end + 1
+    return found

@@ -125,9 +125,7 @@ def _reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(
-            content, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_int=_short, parse_float=_fitting
-        )
+        document, lines = _sections(content)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         why = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error.reason
         raise ValueError(f"it is no JSON: {why}; it may be truncated, or no model file; save it again") from error
@@ -143,9 +141,32 @@ def _parsed(content: bytes) -> dict[str, Any]:
     for word, names in (("unknown", set(document) - sections), ("missing", sections - set(document))):
         if names:
             raise ValueError(f"sections are {word}: {', '.join(sorted(names))}")
-    if layout.digest({name: layout.in_one_line(value) for name, value in document.items()}) != document["digest"]:
+    if (
+        layout.digest(lines or {name: layout.in_one_line(value) for name, value in document.items()})
+        != document["digest"]
+    ):
         raise ValueError("its digest does not fit: it was changed after it was saved, or damaged; save the model again")
     return document
+
+
+def _sections(content: bytes) -> tuple[Any, dict[str, memoryview]]:
+    """Return the document and, of a file as it was saved, its lines.
+
+    That is parsed line by line: the long one has ASCII alone, which is fast, and none has to be written again for the
+    digest. What somebody has formatted in another way means the same.
+    """
+    lines = layout.parted(content)
+    try:
+        document = {name: _json(str(line, "utf-8")) for name, line in lines.items()} or _json(content)
+        return document, lines
+    except json.JSONDecodeError:
+        return _json(content), {}  # which says where
+
+
+def _json(content: bytes | str) -> Any:
+    return json.loads(
+        content, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_int=_short, parse_float=_fitting
+    )
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

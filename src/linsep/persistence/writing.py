@@ -169,4 +169,4 @@ def _written(document: dict[str, Any]) -> bytes:
     """Return the document as text, a section a line, with the digest of these lines at the end."""
     lines = {name: layout.in_one_line(value) for name, value in document.items()}
     lines["digest"] = layout.in_one_line(layout.digest(lines))
-    return ("{\n" + ",\n".join(f'"{name}": {line}' for name, line in lines.items()) + "\n}\n").encode()
+    return layout.joined(lines)

@@ -396,7 +396,9 @@ class TableEncoding:
 
 
 def _words_read(words: Any, idf: Any) -> tuple[list[str], list[float]]:
-    return reading.items({"words": words}, "words", reading.text), [float(value) for value in idf]
+    if not isinstance(words, list) or set(map(type, words)) != {str}:  # one by one only to say which
+        words = reading.items({"words": words}, "words", reading.text)
+    return words, [float(value) for value in idf]
 
 
 def _mark(decimal: str) -> str:
