@@ -259,3 +259,15 @@ def test_rule_of_ones_own_says_what_it_lacks():
 
     with pytest.raises(TypeError, match="Mine does not say when to stop"):
         Mine().begin()
+
+
+def test_every_rule_says_in_words_why_it_ended_a_run_and_an_own_one_by_its_name():
+    for name in stopping.RULES:
+        words = stopping.get(name)[0].in_words("passes")
+        assert "(" not in words
+        assert "=" not in words
+
+    class Mine(stopping.Rule):
+        pass
+
+    assert "Mine" in Mine().in_words()

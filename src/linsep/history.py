@@ -67,6 +67,8 @@ class History:
         One pair of records in this many was kept.
     solver, reason : str
         Which solver ran, and why it was picked.
+    ended : str
+        Why a run that a stopping rule ended did so, in words.
     coordinates : tuple of str
         What the numbers of an iterate are called, where iterates are kept: w0, w1, …, b, or x, y.
 
@@ -84,6 +86,7 @@ class History:
         self.stride = 1
         self.solver = ""
         self.reason = ""
+        self.ended = ""
         self.coordinates: tuple[str, ...] = ()
         self._kept: list[Record] = []
         self._offered = 0

@@ -71,6 +71,16 @@ class Rule:
         """Return a function that watches one run and says when to stop."""
         raise TypeError(f"{type(self).__name__} does not say when to stop")
 
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended where the rule ended it; `steps` is what these are called there.
+
+        Examples
+        --------
+        >>> NoProgress(0.001, 5).in_words("passes")
+        'the objective had not fallen by 0.1 % within 5 passes'
+        """
+        return f"{self!r} said so"
+
 
 @dataclass(frozen=True)
 class MaxIterations(Rule):
@@ -79,6 +89,10 @@ class MaxIterations(Rule):
     n: int = 1000
     converged: ClassVar[bool] = False
     needs_point: ClassVar[bool] = False
+
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"it had made {self.n:,} {steps}"
 
     def begin(self) -> Watcher:
         """Watch the step number."""
@@ -93,6 +107,10 @@ class GradientNorm(Rule):
     needs: ClassVar[str] = "gradient_norm"
     needs_point: ClassVar[bool] = False
 
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"the gradient was shorter than {self.tol:g}"
+
     def begin(self) -> Watcher:
         """Watch the gradient."""
         return lambda progress: progress.gradient_norm < self.tol
@@ -104,6 +122,10 @@ class ParameterChange(Rule):
 
     tol: float = 1e-4
     needs_good_steps: ClassVar[bool] = True
+
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"a step was shorter than {self.tol:g}"
 
     def begin(self) -> Watcher:
         """Watch the parameters."""
@@ -118,6 +140,10 @@ class ZeroOneUnchanged(Rule):
     needs: ClassVar[str] = "zero_one"
     needs_point: ClassVar[bool] = False
 
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"the mistakes had not become fewer for {self.patience:,} {steps}"
+
     def begin(self) -> Watcher:
         """Watch the training error."""
         return _standstill(lambda progress: progress.zero_one, 0.0, self.patience)
@@ -131,6 +157,10 @@ class NoProgress(Rule):
     patience: int = 5
     needs_good_steps: ClassVar[bool] = True
     needs_point: ClassVar[bool] = False
+
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"the objective had not fallen by {100 * self.tol:g} % within {self.patience:,} {steps}"
 
     def begin(self) -> Watcher:
         """Watch the objective."""
@@ -153,6 +183,10 @@ class NoImprovement(Rule):
         if not (self.tol >= 0 and self.patience > 0):
             raise ValueError(f"{self!r}: tol must be zero or more, and patience positive")
 
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"the objective had not fallen by more than {self.tol:g}, {self.patience:,} {steps} in a row"
+
     def begin(self) -> Watcher:
         """Watch the objective."""
         return _in_a_row(lambda progress: progress.objective, self.tol, self.patience)
@@ -163,6 +197,10 @@ class HeldOut(NoImprovement):
     """The same of the share of wrong labels among rows that were put aside."""
 
     needs: ClassVar[str] = "held_out"
+
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"rows put aside had not been told better by more than {self.tol:g}, {self.patience:,} {steps} in a row"
 
     def begin(self) -> Watcher:
         """Watch the rows that were put aside."""
@@ -176,6 +214,10 @@ class NoMistakes(Rule):
     needs: ClassVar[str] = "zero_one"
     needs_point: ClassVar[bool] = False
 
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return "no mistakes were left"
+
     def begin(self) -> Watcher:
         """Watch the training error."""
         return lambda progress: progress.zero_one == 0
@@ -188,6 +230,10 @@ class DualityGap(Rule):
     tol: float = 1e-4
     needs: ClassVar[str] = "relative_gap"
     needs_point: ClassVar[bool] = False
+
+    def in_words(self, steps: str = "steps") -> str:
+        """Return why a run ended."""
+        return f"it was proven to be within {self.tol:g} of the optimum"
 
     def begin(self) -> Watcher:
         """Watch the gap."""

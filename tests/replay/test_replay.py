@@ -229,7 +229,7 @@ def test_how_the_fit_ended_is_said(overlapping):
     assert float(dict(film.facts)["ended"].split()[4]) <= 1e-4
     with pytest.warns(ConvergenceWarning):
         film = replay(Perceptron(keep="average", max_iter=3, random_state=0), *overlapping)
-    assert dict(film.facts)["ended"] == "stopped after max_iter=3 (not converged)"
+    assert dict(film.facts)["ended"] == "stopped after 3 passes (not converged)"
     assert any("the mean of all planes" in note for note in film.notes)
 
 

@@ -48,7 +48,7 @@ def test_the_command_encodes_columns_as_fit_does(tmp_path):
     frame.to_csv(tmp_path / "people.csv", index=False)
     method = ["--loss", "logistic", "--solver", "gradient_descent", "--eta", "0.5", "--max-iter", "30"]
     text = run(tmp_path / "people.csv", "--target", "kind", *method, "-o", tmp_path / "replay.html")
-    assert "gradient_descent" in text
+    assert "by          gradient descent" in text
     data = embedded((tmp_path / "replay.html").read_text())
     assert data["picture"]["kind"] == "projection"
     assert "1 rows without a value in 'kind' are left out, and not counted in row numbers" in data["notes"]
@@ -88,3 +88,47 @@ def test_settings_reach_the_method():
     )
     assert np.isinf(Method("perceptron", "gradient_descent").estimator(0).C)
     assert Method("logistic", C=5.0).estimator(0).C == 5.0
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    rng, k = np.random.default_rng(1), np.arange(40) % 2
+    path = tmp_path_factory.mktemp("replays") / "people.csv"
+    frame = pd.DataFrame(
+        {"height": rng.normal(170 + 20 * k, 4).round(1), "weight": rng.normal(60 + 25 * k, 5).round(1)}
+    )
+    frame.assign(kind=np.where(k, "a", "b")).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "by", "ended"),
+    [
+        ([], "perceptron, random order", "stopped because no mistakes were left"),
+        (["--loss", "logistic"], "stochastic gradient descent", "had not fallen by 0.1 % within 5 passes"),
+        (["--loss", "logistic", "--max-iter", "3"], "stochastic gradient descent", "stopped after 3 passes (not conv"),
+        (["--loss", "hinge", "--solver", "gradient_descent"], "gradient descent", "by 0.01 % within 20 steps"),
+        (["--loss", "hinge", "--solver", "gradient_descent", "--eta", "50"], "gradient descent", "(not converged)"),
+        (["--loss", "hinge", "--solver", "dual"], "dual coordinate descent", "proven to be within"),
+        (["--no-scaling", "--max-iter", "2"], "perceptron, random order", "stopped after 2 passes"),
+    ],
+)
+def test_a_replay_says_how_it_went_without_words_of_the_code(people, tmp_path, words, by, ended):
+    record = json.loads(run(people, "--target", "kind", *words, "-o", tmp_path / "replay.html", "--json"))
+    assert record["facts"]["by"] == by
+    assert ended in record["facts"]["ended"]
+    assert record["mistake_bound"] is None or isinstance(record["mistake_bound"], int)
+    data = embedded((tmp_path / "replay.html").read_text())
+    assert data["title"] == f"{by[0].upper()}{by[1:].partition(',')[0]} on people.csv, step by step"
+    said = " ".join([*map(str, record["facts"].values()), str(record["advice"]), *record["notes"], *data["notes"]])
+    for code in ("max_iter", "tol=", "solver=", "Classifier", "(eta=", "x0", "NoProgress", "--tol"):
+        assert code not in said
+
+
+@pytest.mark.slow
+def test_a_step_that_is_too_long_is_told_in_options(people, tmp_path):
+    words = ["--target", "kind", "--loss", "hinge", "--solver", "gradient_descent", "--eta", "50"]
+    text = run(people, *words, "-o", tmp_path / "replay.html")
+    assert "the step size (--schedule constant --eta 50.0) is too large" in text
+    assert "Try --schedule inverse_sqrt --eta 0." in text

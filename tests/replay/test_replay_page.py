@@ -173,7 +173,7 @@ def test_m11_the_page_counts_mistakes_against_the_bound(browser, pages):
         page.press("End")
         most = int(data["bound"]["value"])
         assert f"{data['frames']['updates'][-1]} mistakes so far, at most {most:,} by Novikoff" in page.text("#status")
-        assert "The end: stopped by NoMistakes()" in page.text("#status")
+        assert "The end: stopped because no mistakes were left" in page.text("#status")
         assert page.text("#bound") == data["bound"]["sentence"]
         told = page.evaluate("document.querySelector('#updates-chart > canvas').getAttribute('aria-label')")
         assert "Novikoff's bound" in told

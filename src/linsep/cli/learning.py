@@ -27,7 +27,7 @@ from .options import (
     Training,
     ready,
 )
-from .speech import Waiting, for_commands, note, show
+from .speech import Waiting, for_commands, for_replays, note, show
 
 
 @Parameter(name="*")
@@ -390,7 +390,7 @@ def replay(
     """
     from ..replay import check_ending, save
     from ..workflows.preparation import prepare
-    from ..workflows.replaying import Method, replay_examples, replay_record, replay_text
+    from ..workflows.replaying import Method, in_words_of, replay_examples, replay_record, replay_text
 
     check_ending(output)
     ready(output, data)
@@ -398,7 +398,7 @@ def replay(
     with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, scaled=scaling, **columns.asked(reading))
         waiting.on("fitting, step by step")
-        film = replay_examples(examples, method, steps=steps, positive=positive, seed=seed)
+        film = in_words_of(replay_examples(examples, method, steps=steps, positive=positive, seed=seed), for_replays)
         waiting.on(f"writing {output}")
         save(film, output)
     show(replay_record(film, output), replay_text(film, output), json)

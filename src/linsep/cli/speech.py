@@ -26,6 +26,16 @@ PHRASES = (
     (r"\bsample_weight \(times class_weight\) is zero for all examples", "every row has the weight 0"),
 )
 
+#: What `linsep replay` has its own options for.
+REPLAYED = (
+    (r"^\w+(?:Classifier|SVC|Regression|Perceptron)? (did not converge|has not reached its goal)", r"The fit \1"),
+    (r"\braise max_iter\b", "raise --max-iter"),
+    (r"\bafter max_iter=(\d+)(?: iterations)?", r"after --max-iter \1"),
+    (r"solver '\w+' (stopped by its own rule); leave it more iterations, or use solver='auto'", r"it \1"),
+    (r"\b(raise --max-iter), scale the features, or choose another stopping rule", r"\1"),
+    (r", not tol=[0-9.e-]*[0-9]", ""),
+)
+
 
 def for_commands(message: object) -> str:
     """Return what the library says in the words of the commands.
@@ -39,6 +49,25 @@ def for_commands(message: object) -> str:
     for pattern, words in PHRASES:
         text = re.sub(pattern, words, text)
     return text
+
+
+def for_replays(message: object) -> str:
+    """Return the same in the words of `linsep replay`, which has options for steps and their sizes.
+
+    Examples
+    --------
+    >>> for_replays("the step size Constant(eta=5.0) is too large. Try InverseSqrt(eta=0.5)")
+    'the step size (--schedule constant --eta 5.0) is too large. Try --schedule inverse_sqrt --eta 0.5'
+    """
+    from ..schedules import SCHEDULES
+
+    text = str(message)
+    for pattern, words in REPLAYED:
+        text = re.sub(pattern, words, text)
+    for option, schedule in SCHEDULES.items():
+        written, said = rf"{schedule.__name__}\(eta=([^,)]+)[^)]*\)", rf"--schedule {option} --eta \1"
+        text = re.sub(rf"\b{written}", said, re.sub(rf"\bstep size {written}", f"step size ({said})", text))
+    return for_commands(text)
 
 
 def print_json(record: dict[str, Any]) -> None:

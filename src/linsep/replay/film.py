@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from .._words import at_most
 from ..analysis.plane_view import plane_view
 from ..history import Record, least_so_far
+from ..solvers import Result
 from .recording import Recording
 
 #: How many examples are drawn all the time, and how many bytes all frames may take on the page.
@@ -24,6 +26,16 @@ GRID, MAPPED_FEATURES = 45, 60
 ROOM = 0.08
 #: An update of so many weights is written out in numbers, which takes about so many characters for each.
 WRITTEN_FEATURES, WRITTEN_BYTES = 3, 40
+
+#: What solvers are called by those who do not choose them by name.
+METHODS = {
+    "sgd": "stochastic gradient descent",
+    "newton": "Newton's method",
+    "dual": "dual coordinate descent",
+    "multipliers": "method of multipliers",
+}
+#: Solvers that go over the examples in passes.
+BY_EXAMPLES = ("perceptron", "sgd", "dual")
 
 #: Two coordinates of every example, their names, and φ: how features are made of such coordinates.
 Original = tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]]
@@ -368,18 +380,27 @@ def _bound(recording: Recording) -> Bound | None:
 
 def _facts(recording: Recording) -> list[tuple[str, str]]:
     problem, result, model = recording.problem, recording.result, recording.model
-    ended = "stopped by the limit on recorded steps" if recording.cut_short else result.message
+    ended = "stopped by the limit on recorded steps" if recording.cut_short else _ended(result)
     gap = float(getattr(model, "dual_gap_", np.inf))
     if result.converged and result.proof is not None and np.isfinite(gap):
         ended = f"proven to be within {max(gap, 0.0):.1e} of the optimum, relative to the objective"
     order = getattr(model, "order", None) or getattr(getattr(model, "solver", None), "order", None)
-    solver = recording.history.solver or type(model).__name__
+    solver = recording.history.solver
+    method = METHODS.get(solver, solver.replace("_", " ")) or type(model).__name__
     return [
         ("minimised", problem.formula),
-        ("by", f"{solver}{f', {order} order' if isinstance(order, str) else ''}"),
+        ("by", f"{method}{f', {order} order' if isinstance(order, str) else ''}"),
         ("examples", f"{problem.rows.n:,} with {problem.rows.d:,} feature{'s' * (problem.rows.d != 1)}"),
         ("ended", f"{ended}{'' if result.converged else ' (not converged)'}"),
     ]
+
+
+def _ended(result: Result) -> str:
+    """Return how a fit ended, without the names of classes and parameters."""
+    if result.history.ended:
+        return f"stopped because {result.history.ended}"
+    steps = "passes" if result.history.solver in BY_EXAMPLES else "steps"
+    return re.sub(r"max_iter=(\d+)(?: iterations)?", lambda found: f"{int(found[1]):,} {steps}", result.message)
 
 
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:

@@ -247,6 +247,8 @@ class SteppedRun(Run):
         Whether there is a step size to give advice on.
     """
 
+    steps = "steps"  # what the rules count
+
     def __init__(
         self, message: str, observer: Observer | None, watch: StepWatch, rules: list[Rule], *, advises: bool = True
     ) -> None:
@@ -264,6 +266,7 @@ class SteppedRun(Run):
         rule = stopping.fired(self.watchers, progress)
         if rule is not None and not self.goes_on_with_shorter_steps():
             advice = self.advice_after(step) if rule.needs_good_steps else ""
+            self.history.ended = rule.in_words(self.steps)
             raise EndOfRun(f"stopped by {rule}", rule.converged and not advice, advice)
         self.let_hear(progress.step, progress.theta, progress.objective)
 

@@ -14,10 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
 from .._types import FloatArray
+from .._words import most_mistakes
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
+from ..estimators._specification import columns_named
 from ..replay import Film, replay
+from ..replay.film import Bound
 from .labels import check_positive
 from .preparation import Examples
 from .summaries import finite
@@ -82,7 +85,7 @@ def replay_examples(
     """Return the film of a fit on the examples of a file."""
     estimator = method.estimator(seed)
     check_positive(examples, positive)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), columns_named(examples.encoding.names):
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is among the film's notes
         film = replay(
             estimator,
@@ -90,13 +93,14 @@ def replay_examples(
             examples.y,
             steps=steps,
             positive=positive,
-            title=f"{type(estimator).__name__} on {Path(examples.name).name}, step by step",
             feature_names=examples.encoding.names,
             original=_original(examples),
         )
     units = _units(examples)
     facts = [*film.facts, *([("columns", units)] if units else [])]
-    return replace(film, facts=facts, notes=[*film.notes, *examples.notes])
+    method_used = dict(film.facts)["by"].partition(",")[0]
+    title = f"{method_used[0].upper()}{method_used[1:]} on {Path(examples.name).name}, step by step"
+    return replace(film, title=title, facts=facts, notes=[*film.notes, *examples.notes])
 
 
 def _units(examples: Examples) -> str:
@@ -137,13 +141,24 @@ def replay_record(film: Film, output: Path) -> dict[str, Any]:
             "objective": last.objective,
             "best_objective": last.best,
             "zero_one": last.zero_one,
-            "mistake_bound": None if film.bound is None else film.bound.value,
+            "mistake_bound": _whole_bound(film.bound),
             "picture": film.scene.kind,
             "facts": dict(film.facts),
             "advice": film.advice or None,
             "notes": film.notes,
         }
     )
+
+
+def _whole_bound(bound: Bound | None) -> int | None:
+    """Return how many mistakes there are at the most: they come whole."""
+    return most_mistakes(bound.value) if bound is not None and np.isfinite(bound.value) else None
+
+
+def in_words_of(film: Film, words: Callable[[str], str]) -> Film:
+    """Return the same film with what is said of it in other words."""
+    facts = [(name, words(fact)) for name, fact in film.facts]
+    return replace(film, facts=facts, notes=[words(note) for note in film.notes], advice=words(film.advice))
 
 
 def replay_text(film: Film, output: Path) -> str:

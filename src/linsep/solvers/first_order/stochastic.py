@@ -221,6 +221,8 @@ class Evaluation(NamedTuple):
 class _Run(SteppedRun):
     """What is known of one plane on its walk: what was measured, what was best, and why it stopped."""
 
+    steps = "passes"
+
     def __init__(self, walk: Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
         self.walk, self.plane, self.method, self.problem = walk, plane, walk.method, walk.problems[plane]
         watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
