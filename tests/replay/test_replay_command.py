@@ -111,7 +111,11 @@ def people(tmp_path_factory):
         (["--loss", "hinge", "--solver", "gradient_descent"], "gradient descent", "by 0.01 % within 20 steps"),
         (["--loss", "hinge", "--solver", "gradient_descent", "--eta", "50"], "gradient descent", "(not converged)"),
         (["--loss", "hinge", "--solver", "dual"], "dual coordinate descent", "proven to be within"),
-        (["--no-scaling", "--max-iter", "2"], "perceptron, random order", "stopped after 2 passes"),
+        (
+            ["--no-scaling", "--ignore", "weight", "--max-iter", "9"],
+            "perceptron, random order",
+            "stopped after 9 passes",
+        ),
     ],
 )
 def test_a_replay_says_how_it_went_without_words_of_the_code(people, tmp_path, words, by, ended):
