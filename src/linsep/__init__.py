@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     )
     from .persistence.model_file import load, save
     from .persistence.verification import verify
+    from .selection.calibration import calibrate
     from .selection.cross_validation import LinearSVCCV, LogisticRegressionCV
     from .selection.path import regularization_path
+    from .selection.thresholds import choose_threshold
     from .separation.recession import Estimates, estimates
     from .separation.verdict import NotSeparableError, Separability, separability
 
@@ -44,6 +46,8 @@ __all__ = [
     "SGDClassifier",
     "Separability",
     "ZeroOneClassifier",
+    "calibrate",
+    "choose_threshold",
     "compare",
     "convexity",
     "display",
@@ -68,8 +72,10 @@ ROOMS = {
     "analysis.comparison": ["compare"],
     "persistence.model_file": ["load", "save"],
     "persistence.verification": ["verify"],
+    "selection.calibration": ["calibrate"],
     "selection.cross_validation": ["LinearSVCCV", "LogisticRegressionCV"],
     "selection.path": ["regularization_path"],
+    "selection.thresholds": ["choose_threshold"],
     "separation.recession": ["Estimates", "estimates"],
     "separation.verdict": ["NotSeparableError", "Separability", "separability"],
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ._types import IntArray
 
@@ -26,3 +26,14 @@ def positions(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
         different, inverse = np.unique(labels, return_inverse=True)
     found = np.array([places.get(label, -1) for label in different.tolist()], dtype=np.int64)
     return np.asarray(found[inverse.reshape(-1)])
+
+
+def cut(classes: NDArray[Any], scores: ArrayLike, threshold: float) -> NDArray[Any]:
+    """Return the second of two classes where its score reaches a threshold, else the first.
+
+    Examples
+    --------
+    >>> cut(np.array(["no", "yes"]), [0.2, 0.3], 0.3)
+    array(['no', 'yes'], dtype='<U3')
+    """
+    return np.asarray(classes[(np.asarray(scores, dtype=np.float64) >= threshold).astype(np.int64)])

@@ -178,6 +178,8 @@ def is_ours(loss: Loss) -> bool:
 
 def scores_are_log_odds(model: object) -> bool:
     """Whether a fitted model's score is the logarithm of odds: it gives probabilities, and its loss is a likelihood."""
+    if hasattr(model, "_loss"):  # one of ours, which may be given probabilities by a calibration
+        return bool(model._loss().is_likelihood)
     loss = getattr(model, "loss", Logistic.name)
     return hasattr(model, "predict_proba") and loss != ModifiedHuber.name and not isinstance(loss, ModifiedHuber)
 

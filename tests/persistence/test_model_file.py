@@ -202,6 +202,7 @@ def test_files_of_version_1_are_read_too(y, path):
 
     def as_version_1(document):
         runs = document.pop("history")
+        del document["calibration"]
         document["version"] = 1
         document["fitted"]["history_"] = [[run["solver"], run["reason"]] for run in runs]
 
@@ -290,7 +291,7 @@ def test_the_file_says_what_it_is(path):
     save(fitted(LinearSVC()), path, data=(X, two))
     document = json.loads(path.read_text())
     assert tuple(document) == SECTIONS
-    assert (document["format"], document["version"]) == ("linsep model", 3)
+    assert (document["format"], document["version"]) == ("linsep model", 4)
     assert document["estimator"]["class"] == "LinearSVC"
     assert np.shape(document["coefficients"]) == (1, 3)
     assert document["objective"] == "½‖w‖² + Σ max(0, 1 − z)"
@@ -304,8 +305,24 @@ def test_threshold_and_encoding_have_their_place(path):
     save(fitted(LogisticRegression()), path, threshold=0.25, encoding=encoding)
     found = read(path)
     assert (found.threshold, found.encoding) == (0.25, encoding)
-    with pytest.raises(ModelFileError, match=r"threshold 0\.25.*model_file\.read"):
-        load(path)
+    assert load(path).threshold_ == 0.25
+    np.testing.assert_array_equal(
+        load(path).predict(X), np.where(found.model.decision_function(X) >= 0.25, "yes", "no")
+    )
+
+
+def test_files_of_version_3_are_read_with_their_threshold(path):
+    model = fitted(LogisticRegression())
+    save(model, path, threshold=0.25)
+
+    def as_version_3(document):
+        del document["calibration"]
+        document["version"] = 3
+
+    forged(path, as_version_3)
+    again = load(path)
+    assert (again.threshold_, hasattr(again, "calibration_")) == (0.25, False)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_a_certificate_stays_small_in_the_file(path):
@@ -422,8 +439,8 @@ def drop(section, key=None):
 
 FORGERIES = [
     (put("format", "pickle"), "not a model that linsep saved"),
-    (put("version", 4), "of version 4, this linsep reads the versions 1, 2, 3"),
-    (put("version", 1), "unknown: history"),
+    (put("version", 5), "of version 5, this linsep reads the versions 1, 2, 3, 4"),
+    (put("version", 1), "unknown: calibration, history"),
     (put("version", True), "of version True"),
     (put("extra", 1), "unknown: extra"),
     (drop("intercept"), "missing: intercept"),

@@ -144,6 +144,7 @@ def test_files_of_version_2_are_read_too(tmp_path):
     model = LogisticRegression().fit(X, three)
     save(model, path := tmp_path / "m.json")
     document = json.loads(path.read_text()) | {"version": 2}
+    del document["calibration"]
     document["digest"] = layout.digest({name: layout.in_one_line(value) for name, value in document.items()})
     path.write_text(json.dumps(document))
     assert load(path).coef_.tobytes() == model.coef_.tobytes()

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._labels import positions
+from .._labels import cut, positions
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import listed
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 
 
 def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
-    """Return the class of each row; with a threshold, the second class where its score reaches that."""
+    """Return the class of each row: as the model predicts, or as it would with another threshold."""
     if threshold is None:
         return np.asarray(model.predict(X))
-    return np.asarray(model.classes_[(model.decision_function(X) >= threshold).astype(int)])
+    return cut(model.classes_, model.decision_function(X), threshold)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ EXACT = "Python's whole numbers"
 ROUNDED = "that predict's scores, which are rounded, have the signs of the exact ones"
 
 #: What every sentence is about.
-GIVEN = ("coef_", "intercept_", "classes_", "n_features_in_")
+GIVEN = ("coef_", "intercept_", "classes_", "n_features_in_", "threshold_")
 #: The parameters that say what is minimised, and `tol`; all others say how it was fitted.
 STATED = ("C", "class_weight", "fit_intercept", "l1_ratio", "loss", "multi_class", "penalty", "tol")
 
@@ -94,7 +94,8 @@ class Case:
         own = ("tol",) if self.model._own_rule else ()
         stated = [name for name in STATED if hasattr(self.model, name) and name not in own]
         has_names = self.examples.names is not None and hasattr(self.model, "feature_names_in_")
-        return (*GIVEN, *stated, *(["feature_names_in_"] if has_names else []))
+        given = [name for name in GIVEN if hasattr(self.model, name)]
+        return (*given, *stated, *(["feature_names_in_"] if has_names else []))
 
     def who(self, k: int) -> str:
         """Return of which plane something is said, where there are several."""

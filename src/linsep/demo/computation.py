@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from .._types import FloatArray, IntArray
 from ..estimators import HardMarginSVC, LeastSquaresClassifier, LinearSVC, LogisticRegression, Perceptron
+from ..selection.thresholds import best_threshold
 from ..separation.verdict import NotSeparableError
 from .images import NEGATIVE, POSITIVE, Images, draw
 
@@ -172,34 +172,6 @@ def _fit(model: str, noise: float, images: Images, places: IntArray, seed: int) 
 
 def _accuracy(scores: FloatArray, y: IntArray, threshold: float) -> float:
     return float(np.mean((scores >= threshold) == (y == POSITIVE)))
-
-
-def best_threshold(scores: ArrayLike, positive: ArrayLike) -> float:
-    """Return the threshold t for which ``score >= t`` agrees with most of the labels.
-
-    It lies midway between two neighbouring scores; of several that are equally good it is the one closest to zero.
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    positive : array of bool, of shape (n,)
-        Whether each example is of the positive class.
-
-    Examples
-    --------
-    >>> best_threshold([-2.0, -1.0, 0.5, 3.0], [False, False, False, True])
-    1.75
-    """
-    scores, positive = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool)
-    order = np.argsort(scores, kind="stable")
-    s, sign = scores[order], np.where(positive[order], 1, -1)
-    # Cut k calls the first k negative: each of these that is positive turns from right to wrong.
-    correct = positive.sum() - np.concatenate([[0], np.cumsum(sign)])
-    midway = s[:-1] / 2 + s[1:] / 2
-    cuts = np.concatenate([s[:1], np.where(midway > s[:-1], midway, s[1:]), np.nextafter(s[-1:], np.inf)])
-    possible = np.concatenate([[True], s[:-1] < s[1:], [True]])
-    good = cuts[possible & (correct == correct[possible].max())]
-    return float(good[np.argmin(np.abs(good))])
 
 
 def to_record(demo: Demo) -> dict[str, Any]:

@@ -37,6 +37,10 @@ if TYPE_CHECKING:  # a solver is loaded by a fit, not by whoever reads a model
     from ..solvers import Result, Solver, Start
 
 
+#: What a model file said of another fit, and what was chosen for its scores.
+OF_OTHER_PLANES = ("_provenance", "threshold_", "threshold_choice_", "calibration_")
+
+
 def thread_count(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` asks for: None for all, −1 for all, −2 for all but one, as in scikit-learn."""
     if n_jobs is None:
@@ -289,7 +293,8 @@ class Fitting(Input, Warnings):
         self._redundancy = results[0].redundancy  # of the columns: the same for all classes
         self.redundant_ = {} if self._redundancy is None else self._redundancy.relations(self._feature_names())
         self._proofs = []
-        self.__dict__.pop("_provenance", None)  # what a model file said of another fit
+        for name in OF_OTHER_PLANES:
+            self.__dict__.pop(name, None)
 
     def _counted(self, results: list[Result]) -> Any:
         """Return the iterations of the fit: of the objective that took the most."""

@@ -15,9 +15,9 @@ from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
 from ..penalties import Penalty
+from ._calibration import log_probabilities
 from ._certified import CertifiedEstimator
 from ._specification import check_C, penalty_of
-from ._streaming import log_probabilities
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver
@@ -174,13 +174,21 @@ class LogisticRegression(CertifiedEstimator):
         return ("softmax",) if self._at_once() else super()._kinds_of_proof()
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr"."""
+        """P(k|x), one column a class: σ(±g(x)) for two, the softmax for more, or each one's share of σ for "ovr".
+
+        Weights of classes are part of what is fitted, as in scikit-learn; `linsep.calibrate(model, X, y, "prior")`
+        takes them out.
+        """
+        if hasattr(self, "calibration_"):
+            return self.calibration_.probabilities(self.decision_function(X))
         if self.multi_class == "ovr" and len(getattr(self, "classes_", ())) > 2:
             return np.asarray(np.exp(self.predict_log_proba(X)))
         return self._as_precise_as(X, self._read(X, _core.probabilities))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(k|x), also where P itself is too small for a float."""
+        if hasattr(self, "calibration_"):
+            return self.calibration_.log_probabilities(self.decision_function(X))
         scores = self.decision_function(X)
         if scores.ndim == 1 or self.multi_class == "ovr":
             return self._as_precise_as(X, log_probabilities(scores))

@@ -8,15 +8,31 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
+from .._labels import cut
 from .._types import FloatArray
+from ._calibration import Calibration
 from ._input import Input
+
+
+def _is_calibrated(estimator: Any) -> bool:
+    if hasattr(estimator, "calibration_"):
+        return True
+    raise AttributeError(
+        f"{type(estimator).__name__} has scores, but no probabilities before linsep.calibrate(model, X, y)"
+    )
 
 
 class Predicting(Input):
     """Scores and classes by the fitted planes."""
+
+    #: Where ``classes_[1]`` begins, if not above 0: `linsep.choose_threshold` and model files set it, a fit forgets it.
+    threshold_: float
+    #: How scores become probabilities: `linsep.calibrate` and model files set it, a fit forgets it.
+    calibration_: Calibration
 
     def decision_function(self, X: Any) -> FloatArray:
         """g(x) = w·x + b: positive for ``classes_[1]``; with more than two classes, one column each."""
@@ -27,9 +43,22 @@ class Predicting(Input):
         """Return the class of each row: ``classes_[1]`` where g(x) > 0, else ``classes_[0]``; of more, the highest.
 
         A tie goes where ``predict_proba(X).argmax(axis=1)`` goes, to the first class of those with the highest score: a
-        row on the plane itself to ``classes_[0]``.
+        row on the plane itself to ``classes_[0]``. A model with a ``threshold_`` (see `linsep.choose_threshold`) says
+        ``classes_[1]`` where g(x) reaches that.
         """
+        if hasattr(self, "threshold_"):
+            return cut(self.classes_, self.decision_function(X), self.threshold_)
         return self._read(X, lambda rows, W, b: _core.labels(rows, W, b, self.classes_))
+
+    @available_if(_is_calibrated)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities, one column a class, of a model that `linsep.calibrate` has calibrated."""
+        return self.calibration_.probabilities(self.decision_function(X))
+
+    @available_if(_is_calibrated)
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return their logarithms."""
+        return self.calibration_.log_probabilities(self.decision_function(X))
 
     def _read(self, X: Any, kernel: Callable[[Any, FloatArray, FloatArray], tuple[NDArray[Any], bool]]) -> NDArray[Any]:
         """Return what the kernel makes of the rows and the planes.

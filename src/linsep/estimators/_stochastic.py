@@ -476,7 +476,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: that of the plane, or with ``keep="vote"`` that of most votes."""
-        if not hasattr(self, "_ballots"):
+        if not hasattr(self, "_ballots") or hasattr(self, "threshold_"):
             return super().predict(X)
         votes = self.decision_function(X)
         return np.asarray(self.classes_.take(votes > 0 if votes.ndim == 1 else votes.argmax(axis=1)))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -17,6 +16,7 @@ from ..objective.examples import InMemory
 from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._base import LinearEstimator
+from ._calibration import log_probabilities, shares_of
 from ._input import check_batch_labels
 from ._single import in_single, is_single
 from ._specification import check_C, penalty_of
@@ -121,10 +121,12 @@ class StreamingEstimator(LinearEstimator):
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    if estimator._loss().is_likelihood or isinstance(estimator._loss(), ModifiedHuber):
+    own = estimator._loss().is_likelihood or isinstance(estimator._loss(), ModifiedHuber)
+    if own or hasattr(estimator, "calibration_"):
         return True
     raise AttributeError(
-        f"predict_proba needs loss='logistic' or 'modified_huber'; {estimator.loss!r} gives no probability"
+        f"predict_proba needs loss='logistic' or 'modified_huber'; {estimator.loss!r} gives no probability before "
+        "linsep.calibrate(model, X, y)"
     )
 
 
@@ -151,9 +153,12 @@ class PenalisedEstimator(StreamingEstimator):
         """P(y|x) = σ(y g(x)), one column a class; with more than two classes, shares of the one-against-rest σ.
 
         With the loss modified_huber it is (1 + y g(x))/2, between 0 and 1; where no class has a share, all are equal.
+        After `linsep.calibrate` it is what that found.
         """
+        if hasattr(self, "calibration_"):
+            return self.calibration_.probabilities(self.decision_function(X))
         if isinstance(self._loss(), ModifiedHuber):
-            return _shares(self._loss().probability(self.decision_function(X)))  # type: ignore[attr-defined]
+            return shares_of(self._loss().probability(self.decision_function(X)))  # type: ignore[attr-defined]
         if np.shape(getattr(self, "coef_", ()))[:1] == (1,):
             return self._read(X, _core.probabilities)
         return np.asarray(np.exp(self.predict_log_proba(X)))
@@ -161,23 +166,9 @@ class PenalisedEstimator(StreamingEstimator):
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(y|x), also where P itself is too small for a float."""
+        if hasattr(self, "calibration_"):
+            return self.calibration_.log_probabilities(self.decision_function(X))
         if isinstance(self._loss(), ModifiedHuber):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(self.predict_proba(X)))
         return log_probabilities(self.decision_function(X))
-
-
-def _shares(positive: FloatArray) -> FloatArray:
-    """Return the probabilities of two classes from those of the second, or of more as shares of their sum."""
-    if positive.ndim == 1:
-        return np.column_stack([1.0 - positive, positive])
-    sums = positive.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, positive / np.where(sums > 0, sums, 1.0), 1.0 / positive.shape[1])
-
-
-def log_probabilities(scores: FloatArray) -> FloatArray:
-    """Return log σ(−g) and log σ(g), or for more than two classes the logarithm of each one's share of the sum of σ."""
-    if scores.ndim == 1:
-        return -losses.Logistic().value(np.column_stack([-scores, scores]))
-    logs = -losses.Logistic().value(scores)
-    return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))

@@ -8,7 +8,8 @@ A document has the sections of `SECTIONS`, each on a line of its own:
 - ``coefficients``, ``intercept``: one plane a row; very many of them are packed (see `linsep.persistence.planes`).
   Floats are written in their shortest decimal form, which Python (and every reader that rounds correctly) turns into
   the same 64 bits again;
-- ``threshold``: where a score counts as positive, if not at 0;
+- ``threshold``: the score from which on the second of two classes is predicted, if not above 0 (``threshold_``);
+- ``calibration``: how scores become probabilities (``calibration_``), where those are not the loss's own;
 - ``objective``: what was minimised, in words; ``fitted``: the other attributes of the fit;
 - ``history``: how each run of a solver went: its name, why it was chosen, and at most `STEPS` of its steps (one in
   ``stride`` of those ``offered``, and the latest), a list for each number that was recorded, null where it was not.
@@ -21,7 +22,7 @@ A document has the sections of `SECTIONS`, each on a line of its own:
   up a digest too, and `linsep.verify` is what does not believe them.
 
 Files of version 1 have no section ``history``, only the solver and the reason, under ``fitted``, and those of version 2
-no packed coefficients; they are read too.
+no packed coefficients, those of version 3 no ``calibration``; they are read too.
 
 What speaks of single training rows stays behind: ``slack_``, ``support_``, ``support_vectors_``, ``dual_coef_``,
 ``update_counts_``, ``progress_``, and of ``history_`` the iterates and the examples that caused updates. The exceptions
@@ -41,10 +42,10 @@ import numpy as np
 from .._types import FloatArray
 from ..history import COLUMNS
 
-FORMAT, VERSION = "linsep model", 3
+FORMAT, VERSION = "linsep model", 4
 
 #: The versions that are read, and the sections that each does without.
-LACKS: dict[int, set[str]] = {1: {"history"}, 2: set(), 3: set()}
+LACKS: dict[int, set[str]] = {1: {"history", "calibration"}, 2: {"calibration"}, 3: {"calibration"}, 4: set()}
 
 SECTIONS = (
     "format",
@@ -55,6 +56,7 @@ SECTIONS = (
     "coefficients",
     "intercept",
     "threshold",
+    "calibration",
     "objective",
     "fitted",
     "history",
@@ -77,6 +79,8 @@ ELSEWHERE = {
     "n_features_in_",
     "feature_names_in_",
     "objective_",
+    "threshold_",
+    "calibration_",
     "history_",
     "slack_",
     "support_",

@@ -255,12 +255,50 @@ def _finished(graph: _Graph, model: Model, scores: str) -> bytes:
 
 
 def _probabilities(graph: _Graph, model: Model, scores: str) -> None:
+    looked_up = model.maps is not None and "shares" in model.maps[0]
+    if model.odds:
+        scores = _log_odds(graph, scores, len(model.classes))
+    if model.maps is not None and not looked_up:
+        slope, offset = (graph.constant(np.array([[one[name] for one in model.maps]])) for name in ("slope", "offset"))
+        scores = graph.add("Add", graph.add("Mul", scores, slope), offset)
     if model.link == "softmax":
         graph.add("Softmax", scores, output="probabilities", axis=1)
+    elif model.link == "sigmoid" and looked_up:
+        share = _looked_up(graph, model, scores)
+        graph.add(
+            "Concat", graph.add("Sub", graph.constant(np.float64(1.0)), share), share, output="probabilities", axis=1
+        )
     elif model.link == "sigmoid":
         both = graph.add("Concat", graph.add("Neg", scores), scores, axis=1)
         graph.add("Sigmoid", both, output="probabilities")
     else:
-        shares = graph.add("Sigmoid", scores)
+        shares = _looked_up(graph, model, scores) if looked_up else graph.add("Sigmoid", scores)
         total = graph.add("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
         graph.add("Div", shares, total, output="probabilities")
+
+
+def _log_odds(graph: _Graph, scores: str, K: int) -> str:
+    """Each score minus the logarithm of Σ e^g over the other classes."""
+    others = graph.constant(np.where(np.eye(K, dtype=bool), -np.inf, 0.0)[None])
+    each = graph.add("Add", graph.add("Unsqueeze", scores, graph.constant(np.array([1]))), others)
+    return graph.add("Sub", scores, graph.add("ReduceLogSumExp", each, graph.constant(np.array([2])), keepdims=0))
+
+
+def _looked_up(graph: _Graph, model: Model, scores: str) -> str:
+    """Straight lines between points: the first share, and of each line as much as the score has of its length."""
+    columns = []
+    for k, points in enumerate(model.maps or []):
+        x, p = (np.array(points[name]) for name in ("scores", "shares"))
+        score = graph.add("Gather", scores, graph.constant(np.array([k])), axis=1)
+        column = graph.add(
+            "Add", graph.add("Mul", score, graph.constant(np.float64(0.0))), graph.constant(np.float64(p[0]))
+        )
+        if len(x) > 1:
+            beyond = graph.add(
+                "Max", graph.add("Sub", score, graph.constant(x[None, :-1])), graph.constant(np.float64(0.0))
+            )
+            within = graph.add("Min", beyond, graph.constant(np.diff(x)[None]))
+            rise = graph.constant((np.diff(p) / np.diff(x))[:, None])
+            column = graph.add("Add", column, graph.add("MatMul", within, rise))
+        columns.append(column)
+    return graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]

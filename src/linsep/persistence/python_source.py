@@ -17,6 +17,7 @@ the model was fitted on) and returns the class;
 probabilities(row), where the model has them, one number a class. Run with the name of a CSV file to predict its rows.
 """
 
+import bisect
 import csv
 import json
 import math
@@ -140,18 +141,40 @@ def _sigmoid(g):
     return 1 / (1 + math.exp(-g)) if g >= 0 else math.exp(g) / (1 + math.exp(g))
 
 
+def _log_odds(found):
+    others = [[g - found[k] for j, g in enumerate(found) if j != k] for k in range(len(found))]
+    return [-max(rest) - math.log(sum(math.exp(g - max(rest)) for g in rest)) for rest in others]
+
+
+def _looked_up(g, points):
+    scores, shares = points["scores"], points["shares"]
+    k = bisect.bisect_right(scores, g)
+    if k == 0 or k == len(scores):
+        return shares[max(k - 1, 0)]
+    return shares[k - 1] + (shares[k] - shares[k - 1]) * (g - scores[k - 1]) / (scores[k] - scores[k - 1])
+
+
 def probabilities(row):
     \"\"\"Return the probability of each class.\"\"\"
-    found, link = scores(row), MODEL["link"]
+    found, link, maps = scores(row), MODEL["link"], MODEL["maps"]
     if link is None:
-        raise ValueError("this model has no probabilities: it was not fitted with the logistic loss")
-    if link == "sigmoid":
+        raise ValueError("this model has no probabilities: fit it with the logistic loss, or --calibrate it")
+    if MODEL["odds"]:
+        found = _log_odds(found)
+    looked_up = maps is not None and "shares" in maps[0]
+    if maps is not None and not looked_up:
+        found = [one["slope"] * g + one["offset"] for g, one in zip(found, maps)]
+    if looked_up:
+        shares = [_looked_up(g, one) for g, one in zip(found, maps)]
+        shares = [1 - shares[0], shares[0]] if link == "sigmoid" else shares
+    elif link == "sigmoid":
         shares = [_sigmoid(-found[0]), _sigmoid(found[0])]
     elif link == "softmax":
         shares = [math.exp(g - max(found)) for g in found]
     else:
         shares = [_sigmoid(g) for g in found]
-    return {label: share / sum(shares) for label, share in zip(MODEL["classes"], shares)}
+    total = sum(shares)
+    return {label: share / total if total else 1 / len(shares) for label, share in zip(MODEL["classes"], shares)}
 
 
 def rows(file):

@@ -18,6 +18,7 @@ from .. import estimators
 from ..certificates.kinds import PROOFS
 from ..certificates.proof import check_kinds
 from ..estimators._base import LinearEstimator
+from ..estimators._calibration import Calibration
 from ..estimators._restoring import Memory, unfitted
 from ..history import History, Record
 from . import document as layout
@@ -52,7 +53,7 @@ class ModelFile:
     model : estimator
         Fitted, and predicting the same bits as the one that was saved.
     threshold : float or None
-        Where a score counts as positive; None for 0.
+        The model's ``threshold_``: the score from which on the second of two classes is predicted; None for above 0.
     encoding : dict or None
         How a table becomes the columns of X.
     data : dict or None
@@ -80,15 +81,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted, with the same bits in ``coef_`` and ``intercept_``, hence the same predictions.
+        Fitted, with the same bits in ``coef_`` and ``intercept_``, and with the file's threshold (``threshold_``),
+        hence the same predictions.
     """
-    found = read(path)
-    if found.threshold is not None:
-        raise ModelFileError(
-            f"{os.fspath(path)} has the threshold {found.threshold!r}, which a bare model would not apply; "
-            "use linsep.persistence.model_file.read(path), which gives the model and the threshold"
-        )
-    return found.model
+    return read(path).model
 
 
 def read(path: str | os.PathLike[str]) -> ModelFile:
@@ -223,8 +219,14 @@ class _Reader:
         ):
             with _reading(self.path, f'section "{section}"'):
                 read_section(model, self.document.get(section))
-        with _reading(self.path, 'sections "threshold" and "versions"'):
+        with _reading(self.path, 'sections "threshold" and "calibration"'):
             threshold = layout.check_threshold(self.document["threshold"], len(model.classes_))
+            if threshold is not None:
+                model.threshold_ = threshold
+            calibration = _object_or_none(self.document.get("calibration"), "calibration")
+            if calibration is not None:
+                model.calibration_ = Calibration.from_dict(calibration, len(model.classes_))
+        with _reading(self.path, 'section "versions"'):
             versions = _object_or_none(self.document["versions"], "versions") or {}
             versions = {name: reading.text(versions, name) for name in versions}
         return ModelFile(model, threshold, encoding, data, versions)

@@ -198,6 +198,23 @@ def _words(text: Text, k: int) -> str:
     return f"COALESCE({total(weighed, 1)} / SQRT({total(idf, 2)}), 0e0)"
 
 
+def _log_odds(scores: Sequence[str], k: int) -> str:
+    """Minus the logarithm of Σ e^g over the other classes, all relative to the score of this one."""
+    others = " + ".join(f"EXP({other} - {scores[k]})" for m, other in enumerate(scores) if m != k)
+    return f"(-LN({others}))"
+
+
+def _looked_up(score: str, scores: Sequence[float], shares: Sequence[float]) -> str:
+    """Straight lines between points; the score is computed once, in a table of its own."""
+    cases, x, p = [f"WHEN linsep_g <= {_number(scores[0])} THEN {_number(shares[0])}"], scores, shares
+    for k in range(1, len(x)):
+        rise = _number((p[k] - p[k - 1]) / (x[k] - x[k - 1]))
+        line = f"{_number(p[k - 1])} + {rise} * (linsep_g - {_number(x[k - 1])})"
+        cases.append(f"WHEN linsep_g <= {_number(x[k])} THEN {line}")
+    found = f"CASE {' '.join(cases)} ELSE {_number(p[-1])} END"
+    return f"(SELECT {found} FROM (SELECT {score} AS linsep_g) AS linsep_scores)"
+
+
 def _prediction(model: Model, scores: Sequence[str]) -> str:
     if len(scores) == 1:
         no, yes = map(_literal, model.classes)
@@ -213,6 +230,18 @@ def _prediction(model: Model, scores: Sequence[str]) -> str:
 def _probabilities(model: Model, scores: Sequence[str]) -> list[str]:
     if model.link is None:
         return []
+    if model.odds:
+        scores = [_log_odds(scores, k) for k in range(len(scores))]
+    if model.maps is not None and "shares" in model.maps[0]:
+        found = [_looked_up(score, **points) for score, points in zip(scores, model.maps, strict=True)]
+        if model.link == "sigmoid":
+            return [f"1e0 - {found[0]}", found[0]]
+        return [f"({share}) / ({' + '.join(found)})" for share in found]
+    if model.maps is not None:
+        scores = [
+            f"({_number(one['slope'])} * {score} + {_number(one['offset'])})"
+            for score, one in zip(scores, model.maps, strict=True)
+        ]
     if model.link == "sigmoid":
         return [f"1e0 / (1e0 + EXP({scores[0]}))", f"1e0 / (1e0 + EXP(-{scores[0]}))"]
     if model.link == "softmax":

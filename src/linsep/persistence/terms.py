@@ -58,6 +58,8 @@ class Model:
     texts: list[Text]
     threshold: float | None  # the second of two classes from this score on; None for above 0
     link: str | None  # how scores become probabilities: "sigmoid", "softmax", "shares"; None where they do not
+    maps: list[dict[str, Any]] | None  # before that: of each plane slope and offset, or scores and shares to look it up
+    odds: bool  # whether the maps are of the log odds of a softmax
     dates: dict[str, str]  # the columns that are dates, and in which order text writes day, month and year
     header: bool = True  # whether the file that it was fitted on named its columns
     words: list[str] = field(default_factory=lambda: list(WORDS))  # what stands for a missing value in text
@@ -72,18 +74,19 @@ class Model:
 def model_terms(found: Any) -> Model:
     """Return the terms of a model file's content."""
     encoding, model = from_dict(found.encoding), found.model
-    if not scores_are_log_odds(model):
-        link = None
-    elif len(model.classes_) == 2:
-        link = "sigmoid"
-    else:
-        together = type(model).__name__ == "LogisticRegression" and model.multi_class != "ovr"
-        link = "softmax" if together else "shares"
-    shared = dict(
+    link, together, calibration = _link(model), False, getattr(model, "calibration_", None)
+    if calibration is not None:
+        together = calibration.together and calibration.method != "prior"
+        link = (
+            "sigmoid" if len(model.classes_) == 2 else "shares" if together or not calibration.together else "softmax"
+        )
+    shared: dict[str, Any] = dict(
         classes=np.asarray(model.classes_).tolist(),
         intercept=model.intercept_.tolist(),
         threshold=found.threshold,
         link=link,
+        maps=None if calibration is None else calibration.to_dict()["planes"],
+        odds=together,
     )
     W = model.coef_.T
     if isinstance(encoding, MatrixEncoding):
@@ -93,6 +96,16 @@ def model_terms(found: Any) -> Model:
         products = [({j: 1}, W[j].tolist()) for j in range(len(numbers))]
         return Model(numbers=numbers, products=products, categories=[], texts=[], dates={}, **shared)
     return Model(**_table_terms(encoding, W), **shared)
+
+
+def _link(model: Any) -> str | None:
+    """Return how the loss makes probabilities of scores."""
+    if not scores_are_log_odds(model):
+        return None
+    if len(model.classes_) == 2:
+        return "sigmoid"
+    together = type(model).__name__ == "LogisticRegression" and model.multi_class != "ovr"
+    return "softmax" if together else "shares"
 
 
 def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:

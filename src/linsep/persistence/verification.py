@@ -29,7 +29,7 @@ def verify(
     The sentence that is proven, where the model has it: how far its objective on these rows is from the optimum
     (``certificate_``), the margin of `HardMarginSVC` and that none is larger, the separating plane or the overlap of
     `Perceptron` (``separability_``), the mistakes of `ZeroOneClassifier` and that no plane makes fewer. Labels become
-    ±1 as in `predict`; where a file has a threshold, margin and mistakes are those of the plane as it is cut there. A
+    ±1 as in `predict`; where a model has a threshold, margin and mistakes are those of the plane as it is cut there. A
     changed weight, label, row, parameter or bound is refused.
 
     Parameters
@@ -67,5 +67,5 @@ def verify(
             found.model, X, y, sample_weight, threshold=found.threshold, data=found.data, time_limit=time_limit
         )
         return replace(outcome, unchecked=(*outcome.unchecked, *FILED)) if outcome else outcome
-    data = getattr(model_or_path, "_provenance", {}).get("data")
-    return check(model_or_path, X, y, sample_weight, data=data, time_limit=time_limit)
+    data, threshold = getattr(model_or_path, "_provenance", {}).get("data"), getattr(model_or_path, "threshold_", None)
+    return check(model_or_path, X, y, sample_weight, threshold=threshold, data=data, time_limit=time_limit)

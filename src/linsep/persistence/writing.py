@@ -49,7 +49,8 @@ def save(
         What the model was fitted on: its hash is stored, so that `linsep.verify` recognises every changed bit. Without
         it, the certificate's own fingerprint (sizes and lengths) is what there is.
     threshold : float, optional
-        Where a score counts as positive, for programs that apply it; `load` refuses such a file, `read` gives both.
+        The score from which on the second of two classes is predicted; without it the model's own ``threshold_``, if
+        `linsep.choose_threshold` gave it one.
     encoding : dict, optional
         How a table becomes the columns of X: any JSON object, stored as it is and returned by `read`.
 
@@ -103,7 +104,10 @@ def _document(
         "features": {"count": int(model.n_features_in_), "names": None if names is None else [str(n) for n in names]},
         "coefficients": planes.written(coef),
         "intercept": intercept.tolist(),
-        "threshold": layout.check_threshold(threshold, len(model.classes_)),
+        "threshold": layout.check_threshold(
+            getattr(model, "threshold_", None) if threshold is None else threshold, len(model.classes_)
+        ),
+        "calibration": model.calibration_.to_dict() if hasattr(model, "calibration_") else None,
         "objective": str(model.objective_),
         "fitted": _fitted(model, memory),
         "history": _histories(model),

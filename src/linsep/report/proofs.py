@@ -39,6 +39,11 @@ def sentences(model: Any) -> list[str]:
     """Return what the model says is proven, one sentence a line, and what no check of that looks at."""
     said = [sentence for proof in model._proofs for sentence in proof.sentences(model)]
     nothing = ["Nothing is proven of this fit: its solver computes no bound on the optimum."]
+    if said and hasattr(model, "threshold_"):
+        said.append(
+            f"Predictions are cut at {model.threshold_:g}: what is said above of a margin or of mistakes is of a cut "
+            "at 0, and `linsep verify` tells it of the cut in use."
+        )
     rest = ", ".join(in_words(unchecked_of(model)))
     return [*(said or nothing), f"This page repeats what the model says of itself. Not checked, by any proof: {rest}."]
 

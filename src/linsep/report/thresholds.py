@@ -16,6 +16,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from .._words import cut
 from ..analysis.evaluation import Evaluation
 from ..losses import scores_are_log_odds
+from ..selection.thresholds import Counts
 from .markup import NUMBERS, folded, paragraph, section, some, table
 from .svg import Axis, lines, stepped
 
@@ -41,16 +42,14 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     """Return accuracy, precision and recall at all thresholds that change them."""
     if len(model.classes_) != 2:
         return None
-    score = np.asarray(model.decision_function(X), dtype=np.float64)
-    order = np.argsort(score, kind="stable")
-    ascending, positive = score[order], codes[order] == 1
+    score, positive = np.asarray(model.decision_function(X), dtype=np.float64), codes == 1
     chosen, is_log_odds = threshold or 0.0, scores_are_log_odds(model)
     least = float(np.nextafter(0.0, 1.0)) if threshold is None else threshold
-    thresholds = np.unique(ascending)
+    thresholds = np.unique(score)
     read = logit(SHARES) if is_log_odds else thresholds[some(len(thresholds))]
     read = np.unique(np.append(read, chosen))
     cuts = np.where(read == chosen, least, read)
-    (found, alarms), (told, _) = (_at_thresholds(ascending, positive, at) for at in (thresholds, cuts))
+    (found, alarms), (told, _) = (_at_thresholds(score, positive, at) for at in (thresholds, cuts))
     rows = [(float(at), {name: float(values[k]) for name, values in told.items()}) for k, at in enumerate(read)]
     return Curve(thresholds, found, alarms, chosen, dict(rows)[chosen], least, rows, is_log_odds)
 
@@ -58,17 +57,9 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
 def _at_thresholds(
     score: FloatArray, positive: BoolArray, thresholds: FloatArray
 ) -> tuple[dict[str, FloatArray], FloatArray]:
-    """Return the measures, and the false alarms, of saying the second class where the ascending score reaches each."""
-    first = np.searchsorted(score, thresholds, side="left")
-    missed = np.append(0, np.cumsum(positive))[first]
-    hits, said, every = positive.sum() - missed, len(score) - first, np.full(len(first), positive.sum())
-    shares = {"precision": _share(hits, said), "recall": _share(hits, every)}
-    return {"accuracy": (hits + first - missed) / len(score)} | shares, _share(said - hits, len(score) - every)
-
-
-def _share(part: IntArray, whole: IntArray) -> FloatArray:
-    """Return part/whole, not a number where there is nothing to share."""
-    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
+    """Return the measures, and the false alarms, of saying the second class where the score reaches each."""
+    found = Counts.at(thresholds, score, positive)
+    return {name: getattr(found, name) for name in ("accuracy", "precision", "recall")}, found.false_alarms
 
 
 def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:

@@ -1,0 +1,358 @@
+"""Where to cut the scores of two classes: what each threshold gives, and the one that meets an aim."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._types import BoolArray, FloatArray
+from .out_of_fold import OutOfFold, score_rows
+
+#: How many points are kept of the curve that a threshold was chosen on.
+KEPT = 80
+#: Shares of sums of weights are compared to within rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What saying the second class from each of some thresholds on comes to, in rows or in their weights.
+
+    Attributes
+    ----------
+    hits, alarms : array
+        Rows of the second class, and of the first, of which the second is said.
+    misses, passed : array
+        Rows of the second class, and of the first, of which the first is said.
+    """
+
+    hits: FloatArray
+    alarms: FloatArray
+    misses: FloatArray
+    passed: FloatArray
+
+    @classmethod
+    def at(
+        cls, thresholds: FloatArray, scores: FloatArray, positive: BoolArray, weight: FloatArray | None = None
+    ) -> Counts:
+        """Count at each threshold; scores need no order."""
+        order = np.argsort(scores, kind="stable")
+        s = (np.ones(len(scores)) if weight is None else weight)[order]
+        first = np.searchsorted(scores[order], thresholds, side="left")
+        below = [np.append(0.0, np.cumsum(np.where(mine[order], s, 0.0))) for mine in (positive, ~positive)]
+        (misses, all_ours), (passed, all_theirs) = ((sums[first], sums[-1]) for sums in below)
+        return cls(all_ours - misses, all_theirs - passed, misses, passed)
+
+    @property
+    def accuracy(self) -> FloatArray:
+        """The share of rows that are right."""
+        return (self.hits + self.passed) / (self.hits + self.alarms + self.misses + self.passed)
+
+    @property
+    def recall(self) -> FloatArray:
+        """The share of the second class that is found."""
+        return share(self.hits, self.hits + self.misses)
+
+    @property
+    def false_alarms(self) -> FloatArray:
+        """The share of the first class that is taken for the second."""
+        return share(self.alarms, self.alarms + self.passed)
+
+    @property
+    def precision(self) -> FloatArray:
+        """The share of those said to be of the second class that are; undefined where nothing is."""
+        return share(self.hits, self.hits + self.alarms)
+
+    @property
+    def balanced_accuracy(self) -> FloatArray:
+        """The mean of the shares of both classes that are right."""
+        return (self.recall + 1.0 - self.false_alarms) / 2
+
+    @property
+    def f1(self) -> FloatArray:
+        """The harmonic mean of precision and recall, of the second class."""
+        return share(2 * self.hits, 2 * self.hits + self.alarms + self.misses)
+
+
+def share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part/whole, not a number where there is nothing to share."""
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0))
+
+
+def cuts(scores: FloatArray) -> FloatArray:
+    """Return thresholds that tell scores apart in every way that is possible, ascending: midway, and beyond both ends.
+
+    Examples
+    --------
+    >>> cuts(np.array([3.0, -1.0, 3.0]))[:2]
+    array([-1.,  1.])
+    """
+    s = np.unique(scores)
+    midway = s[:-1] / 2 + s[1:] / 2
+    # Neighbouring floats have nothing between them: the upper one is reached by itself.
+    return np.concatenate([s[:1], np.where(midway > s[:-1], midway, s[1:]), np.nextafter(s[-1:], np.inf)])
+
+
+AIMS = "accuracy, balanced-accuracy, f1, costs=FALSE_ALARM:MISS, recall@precision=0.9 or precision@recall=0.8"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a threshold is for.
+
+    Attributes
+    ----------
+    name : {"accuracy", "balanced-accuracy", "f1", "costs", "recall", "precision"}
+        What is to be as high as possible; of costs, as low.
+    numbers : tuple of float
+        Of costs, that of a false alarm (the second class said of the first) and of a miss; of recall, the precision
+        that it may not go below, and of precision the recall.
+
+    Examples
+    --------
+    >>> Aim.parse("recall@precision=.9"), str(Aim.parse("costs=1:5"))
+    (Aim(name='recall', numbers=(0.9,)), 'costs=1:5')
+    """
+
+    name: str
+    numbers: tuple[float, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Aim:
+        """Read an aim; raise `ValueError` for what is none."""
+        name, _, said = text.strip().lower().replace("_", "-").partition("=")
+        if name in ("accuracy", "balanced-accuracy", "f1") and not said:
+            return cls(name)
+        kind = {"costs": "costs", "cost": "costs", "recall@precision": "recall", "precision@recall": "precision"}
+        try:
+            numbers = tuple(float(part) for part in said.split(":"))
+        except ValueError:
+            numbers = ()
+        if kind.get(name) == "costs" and len(numbers) == 2:
+            if not (min(numbers) >= 0 and 0 < max(numbers) < np.inf):
+                raise ValueError(f"{text}: costs are numbers from 0, of a false alarm and of a miss, as in costs=1:5")
+            return cls("costs", numbers)
+        if name in kind and kind[name] != "costs" and len(numbers) == 1:
+            if not 0 < numbers[0] <= 1:
+                raise ValueError(f"{text}: {name.partition('@')[2]} is a share of rows, above 0 and up to 1")
+            return cls(kind[name], numbers)
+        raise ValueError(f"{text} is no threshold: give a number, or an aim: {AIMS}")
+
+    def __str__(self) -> str:
+        written = ":".join(f"{number:g}" for number in self.numbers)
+        at = {"recall": "recall@precision=", "precision": "precision@recall=", "costs": "costs="}
+        return f"{at.get(self.name, self.name)}{written}"
+
+    @property
+    def measure(self) -> str:
+        """What the value of a threshold is called."""
+        return "cost per row" if self.name == "costs" else self.name.replace("-", " ").replace("f1", "F1")
+
+    def of(self, found: Counts) -> FloatArray:
+        """Return what each threshold is worth; of costs, what it costs per row."""
+        if self.name == "costs":
+            every = found.hits + found.alarms + found.misses + found.passed
+            return (self.numbers[0] * found.alarms + self.numbers[1] * found.misses) / every
+        return np.asarray(getattr(found, self.name.replace("-", "_")))
+
+    def _bound(self, found: Counts) -> FloatArray | None:
+        """Return what may not go below a number."""
+        other: Callable[[Counts], FloatArray] | None
+        other = {"recall": lambda c: c.precision, "precision": lambda c: c.recall}.get(self.name)
+        return None if other is None else other(found)
+
+    def best(self, thresholds: FloatArray, found: Counts, label: Any = "the second class") -> float:
+        """Return the threshold that meets it best; of equally good ones that nearest to 0.
+
+        Raises
+        ------
+        ValueError
+            Where none meets it, with what can be reached.
+        """
+        value, bound = np.nan_to_num(self.of(found), nan=-np.inf), self._bound(found)
+        value = -value if self.name == "costs" else value
+        if bound is not None:
+            allowed = np.nan_to_num(bound, nan=-1.0) >= self.numbers[0] - ROUNDING
+            if not allowed.any():
+                self._refuse(value, bound, label)
+            value = np.where(allowed, value, -np.inf)
+        good = value >= value.max() - ROUNDING
+        if bound is not None:  # of the same recall, the highest precision
+            good &= bound >= bound[good].max() - ROUNDING
+        return float(thresholds[good][np.argmin(np.abs(thresholds[good]))])
+
+    def _refuse(self, value: FloatArray, bound: FloatArray, label: Any) -> None:
+        most = float(np.nanmax(bound))
+        at = float(value[bound >= most - ROUNDING].max())
+        other = {"recall": "precision", "precision": "recall"}[self.name]
+        reached = np.floor(most * 1e4) / 1e4
+        raise ValueError(
+            f"{self} cannot be met: out of fold the {other} of {label} reaches {reached:.4f} at the most, where its "
+            f"{self.name} is {at:.4f}; ask for {other}={reached:.4f} or less"
+        )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A threshold, and what it was chosen by.
+
+    Attributes
+    ----------
+    threshold : float
+        Of the score.
+    aim : Aim
+    value, spread : float
+        What the aim comes to there on all out-of-fold scores, and its standard deviation between folds.
+    precision, recall : float
+        Of the second class; precision is None where that is never said.
+    untuned : dict or None
+        The value, precision and recall where each fold is cut at the threshold that the other folds choose, which has
+        not seen it; None where these cannot meet the aim.
+    folds, rows : int
+    curve : dict of list
+        Thresholds with the aim's value, precision and recall.
+    """
+
+    threshold: float
+    aim: Aim
+    value: float | None
+    spread: float
+    precision: float | None
+    recall: float | None
+    untuned: dict[str, float | None] | None
+    folds: int
+    rows: int
+    curve: dict[str, list[float | None]]
+
+    @classmethod
+    def by(cls, aim: Aim, found: OutOfFold) -> Chosen:
+        """Choose on out-of-fold scores; raise where the aim cannot be met."""
+        if len(found.classes) != 2:
+            raise ValueError(f"a threshold is for two classes; of {len(found.classes)} the highest score is predicted")
+        at = _best(aim, found)
+        here = _counts(found, np.array([at]))
+        each = [float(aim.of(_counts(found.some(found.fold == k), np.array([at])))[0]) for k in range(found.folds)]
+        value, precision, recall = (one[0] for one in _told(aim, here).values())
+        spread = float(np.std(each, ddof=1)) if len(each) > 1 else 0.0
+        rest = _untuned(aim, found), found.folds, len(found.codes), _curve(aim, found, at)
+        return cls(at, aim, value, spread, precision, recall, *rest)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a model keeps it, in ``threshold_choice_``."""
+        return vars(self) | {"aim": str(self.aim)}
+
+
+def _counts(found: OutOfFold, thresholds: FloatArray) -> Counts:
+    return Counts.at(thresholds, found.scores, found.codes == 1, found.weight)
+
+
+def _best(aim: Aim, found: OutOfFold) -> float:
+    thresholds = cuts(found.scores)
+    return aim.best(thresholds, _counts(found, thresholds), found.classes[1])
+
+
+def _told(aim: Aim, counts: Counts) -> dict[str, list[float | None]]:
+    """Return what is told of each threshold, None for what is undefined."""
+    columns = {"value": aim.of(counts), "precision": counts.precision, "recall": counts.recall}
+    return {name: [one if np.isfinite(one) else None for one in values.tolist()] for name, values in columns.items()}
+
+
+def _untuned(aim: Aim, found: OutOfFold) -> dict[str, float | None] | None:
+    """Return what comes of it where each fold is cut by what the others choose."""
+    sums = np.zeros(4)
+    for k in range(found.folds):
+        try:
+            at = _best(aim, found.some(found.fold != k))
+        except ValueError:
+            return None
+        one = _counts(found.some(found.fold == k), np.array([at]))
+        sums += [one.hits[0], one.alarms[0], one.misses[0], one.passed[0]]
+    return {name: values[0] for name, values in _told(aim, Counts(*sums[:, None])).items()}
+
+
+def _curve(aim: Aim, found: OutOfFold, chosen: float) -> dict[str, list[float | None]]:
+    thresholds = cuts(found.scores)
+    some = np.unique(np.linspace(0, len(thresholds) - 1, KEPT).astype(np.int64))
+    at = np.unique(np.append(thresholds[some], chosen))
+    return {"threshold": at.tolist(), **_told(aim, _counts(found, at))}
+
+
+def best_threshold(scores: ArrayLike, positive: ArrayLike) -> float:
+    """Return the threshold t for which ``score >= t`` agrees with most of the labels.
+
+    It lies midway between two neighbouring scores; of several that are equally good it is the one closest to zero.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+    positive : array of bool, of shape (n,)
+        Whether each example is of the positive class.
+
+    Examples
+    --------
+    >>> best_threshold([-2.0, -1.0, 0.5, 3.0], [False, False, False, True])
+    1.75
+    """
+    scores, positive = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool)
+    thresholds = cuts(scores)
+    return Aim("accuracy").best(thresholds, Counts.at(thresholds, scores, positive))
+
+
+def choose_threshold(
+    model: Any, X: Any, y: ArrayLike, aim: str = "balanced-accuracy", *, cv: Any = 5, sample_weight: Any = None
+) -> Any:
+    """Return a fitted model that predicts its second class from another score on, chosen for an aim.
+
+    The threshold is chosen on out-of-fold scores: each row is scored by a fit on the other folds. `coef_`, `intercept_`
+    and `decision_function` stay as they are, and so does what is proven of them; `predict`, `linsep.save` and exports
+    take the threshold. scikit-learn's `TunedThresholdClassifierCV` and `FixedThresholdClassifier` do it from outside.
+
+    Parameters
+    ----------
+    model : estimator of linsep
+        Fitted on these rows, of two classes.
+    X, y, sample_weight
+        What it was fitted on.
+    aim : str, default="balanced-accuracy"
+        ``"accuracy"``, ``"balanced-accuracy"``, ``"f1"`` (of the second class), ``"costs=1:5"`` (of saying the second
+        class of the first, and of missing it), ``"recall@precision=0.9"`` (the highest recall with at least that
+        precision), ``"precision@recall=0.8"``.
+    cv : int or splitter, default=5
+
+    Returns
+    -------
+    estimator
+        A copy with ``threshold_``, the score from which on ``classes_[1]`` is predicted, and ``threshold_choice_``, a
+        dictionary: what the aim comes to, its spread between folds, and the curve.
+
+    Raises
+    ------
+    ValueError
+        Where the aim cannot be met, with what can be.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from linsep import LinearSVC, choose_threshold
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = choose_threshold(LinearSVC(C=0.1).fit(X, y), X, y, "precision@recall=0.99")
+    >>> said = model.decision_function(X) >= model.threshold_
+    >>> bool(model.threshold_choice_["recall"] >= 0.99), bool((said == model.predict(X)).all())
+    (True, True)
+    """
+    wanted = Aim.parse(aim)
+    if not hasattr(model, "coef_"):
+        raise ValueError("it is not fitted: call fit first")
+    if len(model.classes_) != 2:
+        raise ValueError(f"a threshold is for two classes; of {len(model.classes_)} the highest score is predicted")
+    chosen = Chosen.by(wanted, score_rows(model, X, y, cv, sample_weight))
+    cut = copy.copy(model)
+    cut.threshold_, cut.threshold_choice_ = chosen.threshold, chosen.to_dict()
+    return cut
