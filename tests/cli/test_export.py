@@ -224,6 +224,25 @@ def test_text_in_the_dialect_of_duckdb(diary):
     np.testing.assert_allclose([row[1:] for row in found], shares_of(diary, "note"), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["day", "note"])
+def test_words_for_missing_dates_and_text(diary, tmp_path, kind):
+    frame = pd.DataFrame({kind: ["", "NA", "?", "null", diary[1][kind][0]], "n": range(5)})
+    other = {"day": "note", "note": "day"}[kind]
+    frame.assign(**{other: "", "spam": False}).to_csv(tmp_path / "gaps.csv", index=False)
+    expected = run("predict", diary[0] / f"{kind}.json", tmp_path / "gaps.csv", "--proba")
+    shares = pd.read_csv(io.StringIO(expected)).iloc[:, 1:]
+    expression = run("export", diary[0] / f"{kind}.json", "--to", "sql", "--dialect", "duckdb")
+    with duckdb.connect(":memory:") as base:
+        base.register("data", frame)
+        found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], shares, rtol=1e-9, atol=1e-12)
+    if kind == "day":
+        with sqlite3.connect(":memory:") as base:
+            frame.to_sql("data", base)
+            found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+        np.testing.assert_allclose([row[1:] for row in found], shares, rtol=1e-9, atol=1e-12)
+
+
 def test_text_is_refused_by_other_sql(diary):
     asked = "export", diary[0] / "note.json", "--to", "sql"
     assert "use --dialect duckdb, or --to python or onnx" in run(*asked, code=2)

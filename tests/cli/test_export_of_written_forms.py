@@ -133,3 +133,29 @@ def test_onnx_takes_numbers_and_says_so(sales, tmp_path):
     feed["Tag"] = numbers["Tag"].astype("datetime64[ns]").to_numpy().astype("int64").reshape(-1, 1)
     shares = session.run(["probabilities"], feed)[0]
     np.testing.assert_allclose(shares, predicted.iloc[:, 1:], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("word", ["", "?", "NA"])
+def test_words_for_a_missing_value_are_missing_in_every_column_of_text(sales, tmp_path, word):
+    place, written, *_ = sales
+    frame = written[:12].copy()
+    for k, column in enumerate(("Preis", "Anteil", "Gewicht", "Tag")):
+        frame.loc[3 * k, column] = word
+    frame.to_csv(tmp_path / "gaps.csv", sep=";", index=False)
+    predicted = pd.read_csv(io.StringIO(run("predict", place / "model.json", tmp_path / "gaps.csv", "--proba")))
+    expression = run("export", place / "model.json", "--to", "sql", "--dialect", "duckdb")
+    with duckdb.connect(":memory:") as base:
+        base.register("data", frame.assign(n=range(12)))
+        found = base.execute(f"SELECT {expression} FROM data ORDER BY n").fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], predicted.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+    run("export", place / "model.json", "--to", "python", "-o", tmp_path / "m.py")
+    module = imported(tmp_path / "m.py")
+    shares = [list(module.probabilities(row).values()) for row in frame.to_dict("records")]
+    np.testing.assert_allclose(shares, predicted.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+    run("fit", place / "sales.csv", "--target", "gekauft", "--ignore", "Tag", "-o", tmp_path / "m.json")
+    predicted = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.json", tmp_path / "gaps.csv", "--proba")))
+    expression = run("export", tmp_path / "m.json", "--to", "sql", "--dialect", "sqlite")
+    with sqlite3.connect(":memory:") as base:
+        frame.to_sql("data", base)
+        found = base.execute(f'SELECT {expression} FROM data ORDER BY "index"').fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], predicted.iloc[:, 1:], rtol=1e-10, atol=1e-12)

@@ -270,11 +270,17 @@ def _probabilities(graph: _Graph, model: Model, scores: str) -> None:
         )
     elif model.link == "sigmoid":
         both = graph.add("Concat", graph.add("Neg", scores), scores, axis=1)
-        graph.add("Sigmoid", both, output="probabilities")
+        _sigmoid(graph, both, output="probabilities")
     else:
-        shares = _looked_up(graph, model, scores) if looked_up else graph.add("Sigmoid", scores)
+        shares = _looked_up(graph, model, scores) if looked_up else _sigmoid(graph, scores)
         total = graph.add("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
         graph.add("Div", shares, total, output="probabilities")
+
+
+def _sigmoid(graph: _Graph, scores: str, output: str | None = None) -> str:
+    """1/(1 + e⁻ᵍ) by its own formula: onnxruntime's operator loses all digits where that is small."""
+    odds = graph.add("Exp", graph.add("Neg", scores))
+    return graph.add("Reciprocal", graph.add("Add", odds, graph.constant(np.float64(1.0))), output=output)
 
 
 def _log_odds(graph: _Graph, scores: str, K: int) -> str:

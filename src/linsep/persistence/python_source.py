@@ -12,8 +12,8 @@ from .terms import Model, model_terms
 
 HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
 
-predict(row) takes a dictionary from column to value (None, "" or absent where it is missing; text as in the file that
-the model was fitted on) and returns the class;
+predict(row) takes a dictionary from column to value (None, "", NA and the like, or absent where it is missing; text as
+in the file that the model was fitted on) and returns the class;
 probabilities(row), where the model has them, one number a class. Run with the name of a CSV file to predict its rows.
 """
 
@@ -31,8 +31,11 @@ MODEL = json.loads(r\'\'\'
 TAIL = """''')
 
 
-def _missing(value):
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+def _missing(value, levels=()):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return text in MODEL["words"] and text not in levels
 
 
 def _parts(name, value, form):
@@ -120,9 +123,9 @@ def scores(row):
     for powers, weights in MODEL["products"]:
         _add(found, weights, math.prod(standardised[int(j)] ** power for j, power in powers.items()))
     for category in MODEL["categories"]:
-        value = row.get(category["name"])
-        other = category["missing"] if _missing(value) else category["other"]
-        _add(found, other if _missing(value) else category["levels"].get(str(value), other))
+        value, levels = row.get(category["name"]), category["levels"]
+        missing = _missing(value, levels)
+        _add(found, category["missing"] if missing else levels.get(str(value), category["other"]))
     for text in MODEL["texts"]:
         _add_text(found, row.get(text["name"]), text["words"])
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,9 +15,10 @@ def to_sql(found: Any, dialect: str | None = None) -> str:
     """Return what stands between SELECT and FROM: ``… AS prediction`` and, where there are some, probabilities.
 
     It is standard SQL that SQLite and DuckDB read alike; columns are named as in the file the model was fitted on.
-    Numbers are columns of numbers, or text as that file writes them, such as 1.234,56 €. Dates are columns of dates, of
-    timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00. Text is taken apart into words,
-    and dates such as 31.01.2024 are read, by functions of DuckDB, which no other dialect has.
+    Numbers are columns of numbers, or text as that file writes them, such as 1.234,56 €. What is missing is NULL, or
+    what stands for it in that file, such as text that is empty, which is how SQLite imports it. Dates are columns of
+    dates, of timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00. Text is taken apart
+    into words, and dates such as 31.01.2024 are read, by functions of DuckDB, which no other dialect has.
 
     Parameters
     ----------
@@ -57,10 +59,10 @@ def _value(model: Model, name: str) -> str:
         return _by_duckdb(_name(column), model.dates[column], part)
     text = f"CAST({_name(column)} AS VARCHAR)"
     month = f"CAST(SUBSTR({text}, 6, 2) AS INTEGER)"
-    if part == "month":
-        return month
     day = _day(text, month)
-    return f"CAST({day} + 3 - 7 * FLOOR(({day} + 3) / 7e0) AS INTEGER)" if part == "weekday" else _days(text, day)
+    weekday = f"CAST({day} + 3 - 7 * FLOOR(({day} + 3) / 7e0) AS INTEGER)"
+    found = {"month": month, "weekday": weekday, "days": _days(text, day)}[part]
+    return f"CASE WHEN SUBSTR({text}, 5, 1) = '-' THEN {found} END"  # other text stands for a missing one
 
 
 #: How DuckDB reads dates whose day or month comes first, dots between them; and times of day. It takes 21 for a year of
@@ -72,7 +74,7 @@ TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%g", " %I:%M %p", " %I:%M:%S %p")
 
 def _by_duckdb(column: str, order: str, part: str) -> str:
     """Return the part of a date that is a date or text in that order."""
-    text = f"NULLIF(CAST({column} AS VARCHAR), '')"
+    text = f"NULLIF(REGEXP_EXTRACT(CAST({column} AS VARCHAR), '.*[0-9].*'), '')"  # other text stands for a missing one
     text = _numbered(text) if order == "named" else text
     dots = f"TRANSLATE(TRIM(REGEXP_REPLACE({text}, '[T ,]+', ' ', 'g')), '/-', '..')"
     forms = ", ".join(_literal(day + time) for day in STRPTIME[order] for time in TIMES)
@@ -97,16 +99,16 @@ def _is_text(column: str) -> str:
     return f"LOWER(TYPEOF({column})) IN ('varchar', 'text')"
 
 
-def _read(column: str, form: str) -> str:
-    """Return a number that may be text in that form: without unit and marks of thousands, and with a decimal point."""
-    if not form:
-        return column
+def _digits(column: str, form: str) -> str:
+    """Return the text of a number without unit and marks of thousands, and with a decimal point."""
     text = f"CAST({column} AS VARCHAR)"
+    if not form:
+        return text
     for mark in filter(None, [form[1:], *group_marks(form[0]), "+"]):
         text = f"REPLACE({text}, {_literal(mark)}, '')"
     for mark, instead in ((form[0], "."), ("−", "-")):
         text = f"REPLACE({text}, {_literal(mark)}, '{instead}')" if mark != instead else text
-    return f"CASE WHEN {_is_text(column)} THEN CAST(NULLIF({text}, '') AS DOUBLE) ELSE CAST({column} AS DOUBLE) END"
+    return text
 
 
 #: Days from the first of March to the first of each month, January the first.
@@ -129,11 +131,31 @@ def _days(text: str, day: str) -> str:
 
 
 def _given(model: Model, number: Number) -> str:
-    """Return a number; NULL where it is NaN, which DuckDB takes for the largest of all and SQLite does not know."""
+    """Return a number, or NULL where it is missing.
+
+    That is where it is NaN, which DuckDB takes for the largest of all and SQLite does not know, and where it is a word,
+    which SQLite takes for 0; and where the file says that a number, such as -999, stands for that.
+    """
     if number.name in model.date_parts:
         return _value(model, number.name)
-    value = _read(_name(number.name), number.form)
-    return f"CASE WHEN {value} - {value} = 0 THEN {value} END"
+    column = _name(number.name)
+    text, value = _digits(column, number.form), f"CAST({column} AS DOUBLE)"
+    if number.form:
+        value = f"CASE WHEN {_is_text(column)} THEN CAST({text} AS DOUBLE) ELSE {value} END"
+    is_word = f"{_is_text(column)} AND NOT SUBSTR(LTRIM({text}, ' +-.'), 1, 1) BETWEEN '0' AND '9'"
+    codes = "".join(f" AND {value} <> {_number(code)}" for code in _codes(model.words, number.form))
+    return f"CASE WHEN {is_word} THEN NULL WHEN {value} - {value} = 0{codes} THEN {value} END"
+
+
+def _codes(words: Sequence[str], form: str) -> list[float]:
+    """Return the numbers among the words for a missing value."""
+    found = []
+    for word in words:
+        try:
+            found.append(float(word.replace(form[:1] or ".", ".")))
+        except ValueError:
+            continue
+    return [code for code in found if math.isfinite(code)]
 
 
 def _literal(value: Any) -> str:
@@ -158,8 +180,8 @@ def _score(model: Model, k: int) -> str:
         for number in model.numbers
         if number.missing and number.missing[k]
     ]
-    terms += [_case(_value(model, category.name), category, k) for category in model.categories]
-    terms += [_words(text, k) for text in model.texts]
+    terms += [_case(model, category, k) for category in model.categories]
+    terms += [_words(model, text, k) for text in model.texts]
     return "\n  + ".join(terms)
 
 
@@ -171,20 +193,27 @@ def _standardised(model: Model, j: int) -> str:
     return f"COALESCE((({value}) - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
 
 
-def _case(value: str, category: Category, k: int) -> str:
+def _case(model: Model, category: Category, k: int) -> str:
     """A level is compared as text, because a category may be written in digits."""
+    value = _value(model, category.name)
     levels = " ".join(f"WHEN {_literal(level)} THEN {_number(w[k])}" for level, w in category.levels.items())
     known = (
         f"CASE CAST({value} AS VARCHAR) {levels} ELSE {_number(category.other[k])} END"
         if levels
         else _number(category.other[k])
     )
-    return f"CASE WHEN {value} IS NULL THEN {_number(category.missing[k])} ELSE {known} END"
+    is_missing = f"{value} IS NULL"
+    if category.name not in model.date_parts:
+        words = ", ".join(_literal(word) for word in model.words if word not in category.levels)
+        is_missing += f" OR CAST({value} AS VARCHAR) IN ({words})"
+    return f"CASE WHEN {is_missing} THEN {_number(category.missing[k])} ELSE {known} END"
 
 
-def _words(text: Text, k: int) -> str:
+def _words(model: Model, text: Text, k: int) -> str:
     """TF-IDF of the words, (1 + ln count) · idf, made one long, times their weights; in the dialect of DuckDB."""
-    found = f"regexp_extract_all(LOWER(COALESCE(CAST({_name(text.name)} AS VARCHAR), '')), '[\\p{{L}}\\p{{N}}_]{{2,}}')"
+    column, missing = f"CAST({_name(text.name)} AS VARCHAR)", ", ".join(map(_literal, model.words))
+    given = f"CASE WHEN {column} IS NULL OR {column} IN ({missing}) THEN '' ELSE {column} END"
+    found = f"regexp_extract_all(LOWER({given}), '[\\p{{L}}\\p{{N}}_]{{2,}}')"
     known = f"[{', '.join(map(_literal, text.words))}]"
     damped = f"(1e0 + LN(LEN([v FOR v IN {found} IF v = u])))"
 
