@@ -1,15 +1,17 @@
 """Columns far from zero or of very different size: a stochastic fit that they keep from its optimum says so."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from linsep import LinearSVC, Perceptron, SGDClassifier
+from linsep.schedules import InverseSqrt
 
 
 def blobs(seed):
@@ -84,3 +86,55 @@ def test_the_perceptron_names_the_column_beside_max_iter():
     with pytest.warns(ConvergenceWarning, match=words):
         Perceptron(max_iter=20).fit(X + np.array([0, 1000, 0, 0]), y)
     assert Perceptron(max_iter=20).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_few_mistakes_do_not_excuse_losses_far_above_the_optimums(loss):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[(y == 3) | (y == 7)], y[(y == 3) | (y == 7)]
+    with pytest.warns(ConvergenceWarning, match=r"far from the optimum.* lies around 1\d\d and varies by"):
+        model = SGDClassifier(loss, random_state=0).fit(X + 100, y)
+    assert model.score(X + 100, y) > 0.97
+    assert SGDClassifier(loss, random_state=0).fit(X, y).converged_  # without a word
+
+
+@pytest.mark.parametrize("loss", ["square", "squared_hinge", "modified_huber"])
+@pytest.mark.parametrize("how", ["all far", "one far", "one wide"])
+def test_losses_that_bend_name_the_column_as_well(loss, how):
+    X, y = load_wine(return_X_y=True)
+    X, y = changed(StandardScaler().fit_transform(X[y < 2]), how), y[y < 2]
+    with pytest.warns(ConvergenceWarning, match="far from the optimum|get nowhere") as said:
+        model = SGDClassifier(loss, random_state=0).fit(X, y)
+    assert model.score(X, y) < 0.98
+    assert "StandardScaler" in str(said[0].message)
+    assert "'x2'" in str(said[0].message) or how == "all far"
+
+
+def test_steps_that_end_above_no_plane_at_all_are_told_to_be_too_long_and_what_is_advised_helps():
+    X, y = make_classification(400, 20, flip_y=0.2, random_state=1)
+    X = StandardScaler().fit_transform(X)
+
+    def mean_objective(model):
+        w, b = model.coef_[0], model.intercept_[0]
+        losses = np.maximum(0, 1 - (2 * y - 1) * (X @ w + b)) ** 2
+        return (w @ w / 2 + losses.sum()) / len(y)
+
+    with pytest.warns(ConvergenceWarning, match="ended higher than no plane at all") as said:
+        model = SGDClassifier("squared_hinge", random_state=0).fit(X, y)
+    assert mean_objective(model) > 1
+    advised = InverseSqrt(float(re.search(r"Try InverseSqrt\(eta=(.*?)\)", str(said[0].message))[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        again = SGDClassifier("squared_hinge", schedule=advised, random_state=0).fit(X, y)
+    best = LinearSVC(loss="squared_hinge").fit(X, y)
+    assert mean_objective(best) < mean_objective(again) < 1.3 * mean_objective(best)
+
+
+def test_steps_that_the_user_chose_are_advised_on_and_passes_that_ran_out_name_the_column():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match=r"the step size Constant\(eta=1.0\) is too large"):
+        SGDClassifier("square", schedule=1.0, random_state=0).fit(X, y)
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=2; raise max_iter, or centre and scale.*: column 'x12' varies"
+    ):
+        SGDClassifier("logistic", max_iter=2, random_state=0).fit(X, y)

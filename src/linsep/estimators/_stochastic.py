@@ -31,9 +31,9 @@ from ._streaming import PenalisedEstimator
 if TYPE_CHECKING:
     from ..solvers import Result, Solver, Start, Votes
 
-#: By how much less of the labels a plane on scaled columns has wrong where a fit is told to be a bad one; where it
-#: stopped by scikit-learn's rule, which asks for less.
-FEWER, FEWER_THERE = 0.02, 0.1
+#: By how much less of the labels the optimum has wrong where a fit is told to be a bad one; where it stopped by
+#: scikit-learn's rule, which asks for less. And the share of the way down that a bad fit has left.
+FEWER, FEWER_THERE, MISSED = 0.02, 0.1, 0.1
 
 #: Which plane a perceptron is that ended with mistakes left, by what it was told to keep.
 REPORTED = {
@@ -204,10 +204,15 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     def _solve(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
         """Solve; where that stopped far from the optimum because of a column's scale, it has not converged."""
         results = super()._solve(objectives, starts)
-        fewer = FEWER_THERE if self._is_scikit_learns() else FEWER
+        limits = (FEWER_THERE, np.inf) if self._is_scikit_learns() else (FEWER, MISSED)
         if not all(result.converged for result in results):
-            return results
-        k, words = scaling.advice(objectives, results, self._feature_names, fewer)
+            if self.schedule is not None or self._is_scikit_learns():
+                return results
+            named = zip(objectives, results, strict=True)
+            return [replace(one, advice=scaling.instead_of_steps(of, one, self._feature_names)) for of, one in named]
+        k, words = scaling.advice(objectives, results, self._feature_names, *limits)
+        if not words and not self._is_scikit_learns() and not starts:
+            k, words = scaling.too_long(objectives, results)
         if words:
             results[k] = replace(results[k], converged=False, advice=words)
         return results
