@@ -1,4 +1,4 @@
-"""Words that messages and pictures share: lists of names, names cut short, bounds, linear combinations of columns."""
+"""Words that messages and pictures share: lists of names, numbers of things, bounds, combinations of columns."""
 
 from __future__ import annotations
 
@@ -56,6 +56,18 @@ def listed(things: Any, most: int) -> str:
     "'Ulm', 'Ede, north'"
     """
     return ", ".join(told_apart(things[:most])) + (", …" if len(things) > most else "")
+
+
+def many(count: float, thing: str, things: str = "") -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> many(1, "row"), many(2000, "row"), many(0, "class", "classes"), many(2.5, "mistake")
+    ('1 row', '2,000 rows', '0 classes', '2.5 mistakes')
+    """
+    told = f"{count:,}" if isinstance(count, int) else f"{count:,.12g}"
+    return f"{told} {thing if count == 1 else things or f'{thing}s'}"
 
 
 def cut(name: str, longest: int = 36) -> str:

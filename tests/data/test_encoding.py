@@ -148,6 +148,9 @@ def test_dates_become_days_months_and_weekdays():
     [
         (pa.array(range(30)), "ignored", "numbers the rows"),
         (pa.array([7] * 30), "ignored", "one value only"),
+        (pa.array([1, None] * 15), "number", ""),
+        (pa.array(["x"] * 30), "ignored", "one value only"),
+        (pa.array(["x", None] * 15), "category", ""),
         (pa.array([None] * 30, pa.string()), "ignored", "no values"),
         (
             pa.array([f"k{i}" for i in range(30)]),

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from .._core import is_sparse, threads
 from .._types import FloatArray, IntArray
+from .._words import many
 from ..arithmetic.blocked import BlockedMatrix
 from ..objective.statement import plain
 from .training_data import read_data
@@ -50,8 +51,8 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
 def differs(said: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Return in what the data found are not those that were hashed, or nothing."""
     if (said["rows"], said["columns"]) != (found["rows"], found["columns"]):
-        had = f"the fit had {said['rows']} of {said['columns']}"
-        return f"the data have {found['rows']} rows of {found['columns']} columns, {had}"
+        had = f"the fit had {said['rows']:,} of {said['columns']:,}"
+        return f"the data have {many(found['rows'], 'row')} of {many(found['columns'], 'column')}, {had}"
     for name, words in (("X", "rows"), ("y", "labels"), ("sample_weight", "weights of the examples")):
         if said[name] != found[name]:
             return f"the {words} are not those of the fit: their hash differs"

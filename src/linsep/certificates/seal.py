@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _reading as reading
+from .._words import many
 from ..arithmetic.enclosure import gamma
 from ..objective.objective import Objective
 from ..objective.statement import Statement, plain
@@ -50,7 +51,8 @@ class Fingerprint:
     def differs(self, other: Fingerprint) -> str:
         """Return in what the other's data differ, or nothing."""
         if (self.n, self.d) != (other.n, other.d):
-            return f"the data have {other.n} rows of {other.d} columns, the fit had {self.n} of {self.d}"
+            rows, columns = many(other.n, "row"), many(other.d, "column")
+            return f"the data have {rows} of {columns}, the fit had {self.n:,} of {self.d:,}"
         if len(self.squares) != len(other.squares):
             return f"the data have {len(other.squares)} classes, the fit had {len(self.squares)}"
         error = 4 * gamma(self.n + self.d + 8)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
+from .._words import many
 from .options import (
     COLUMNS,
     READING,
@@ -201,7 +202,8 @@ def _fit_in_memory(
     from ..workflows import summaries, training
     from ..workflows.reference import Reference
 
-    waiting.on(f"fitting {examples.X.shape[0]:,} rows, {examples.X.shape[1]:,} features")
+    n, d = examples.X.shape
+    waiting.on(f"fitting {many(n, 'row')}, {many(d, 'feature')}")
     with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
         hashed = None if output is None else pool.submit(training.hashed, examples)
         suspicious = pool.submit(training.doubts, examples)

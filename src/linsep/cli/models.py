@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from .._words import many
 from .options import READING, Json, Labels, Model, Output, Reading, Several, Source, ready
 from .speech import Waiting, note, print_json, show
 
@@ -48,7 +49,7 @@ def predict(
     if json:
         print_json({"rows": rows, "output": str(output), **gaps.to_dict()})
     elif output is not None:
-        print(f"{rows:,} predictions in {output}")
+        print(f"{many(rows, 'prediction')} in {output}")
     return 0
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import FloatArray
-from .._words import at_most
+from .._words import at_most, many
 from ..estimators import Perceptron
 from ..history import History, histories_of
 from ..palette import Theme
@@ -109,7 +109,7 @@ class NovikoffDisplay(Display):
         said = "" if len(self.curves) == 1 else f"{name}: "
         counted = curve.mistakes > 0
         look: Any = dict(color=colour, linewidth=thick(1.8), marker="." if len(curve.seen) < 40 else "")
-        look |= dict(drawstyle="steps-post", label=f"{said}{curve.mistakes[-1]:,.0f} mistakes")
+        look |= dict(drawstyle="steps-post", label=f"{said}{many(int(curve.mistakes[-1]), 'mistake')}")
         self.lines_[name] = ax.plot(curve.seen[counted], curve.mistakes[counted], **look)[0]
         bounds = [(curve.best_bound, "(R/γ)², largest γ", 1), (curve.bound, "(R/γ)², γ of its own plane", 2)]
         for bound, words, style in bounds:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import FloatArray
+from .._words import many
 from ..arithmetic.moments import deviations
 from ._certificate import Certified
 from ._input import Input
@@ -97,12 +98,13 @@ class Explaining(Input, Certified):
         check_is_fitted(self, "coef_")
         histories = self.history_ if isinstance(self.history_, list) else [self.history_]
         ended = "converged" if self.converged_ else "NOT converged"
+        features, classes = many(self.n_features_in_, "feature"), ", ".join(map(str, self.classes_))
         lines = [
-            f"{type(self).__name__} on {self.n_features_in_} features, classes {', '.join(map(str, self.classes_))}",
+            f"{type(self).__name__} on {features}, classes {classes}",
             f"minimised   {self.objective_}",
             f"solver      {histories[0].solver} ({histories[0].reason})",
             f"proven      {self._proven()}",
-            f"ended       {ended} after {self._iterations()} iteration{'s' * (self._iterations() != 1)}",
+            f"ended       {ended} after {many(self._iterations(), 'iteration')}",
         ]
         for name, relation in getattr(self, "redundant_", {}).items():
             lines.append(f"redundant   {name} = {relation}")

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
 from .._complaints import warn
+from .._words import many
 from ..objective.curvature import MANY_FEATURES
 from ._certificate import Certified
 
@@ -57,7 +58,7 @@ class Warnings(Certified):
         if getattr(self, "verbose", 0):
             ended = "; ".join(dict.fromkeys(result.message for result in results))
             solver = results[0].history.solver
-            print(f"{type(self).__name__}: {solver}, {self._iterations()} iterations: {ended}", file=sys.stderr)
+            print(f"{type(self).__name__}: {solver}, {many(self._iterations(), 'iteration')}: {ended}", file=sys.stderr)
 
     def _how_far(self) -> str:
         return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"

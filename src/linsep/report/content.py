@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._types import FloatArray, IntArray
-from .._words import listed
+from .._words import listed, many
 from ..analysis.evaluation import Evaluation, codes_of, evaluate
 from ..analysis.importance import Importance, importance
 from ..analysis.suspects import FileRows, Suspect, suspects
@@ -205,8 +205,8 @@ def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     shares = listed([f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)], 8)
     facts = [("model", type(model).__name__), ("features", f"{model.n_features_in_:,}")]
     if training is not None:
-        facts.append(("trained on", f"{len(np.asarray(training[1])):,} rows"))
-    facts.append(("measured on", f"{len(y):,} rows ({shares})"))
+        facts.append(("trained on", many(len(np.asarray(training[1])), "row")))
+    facts.append(("measured on", f"{many(len(y), 'row')} ({shares})"))
     solvers = sorted({f"{history.solver} ({history.reason})" for history in histories_of(model) if history.solver})
     facts += [("solver", solver) for solver in solvers[:3]]
     count = int(np.max(model.n_iter_))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
-from .._words import cut
+from .._words import cut, many
 from ..analysis.agreement import agreements, edges_around_zero
 from ..analysis.evaluation import Evaluation, Measure, codes_of, decide
 from .markup import NUMBERS, folded, paragraph, section, table
@@ -51,7 +51,7 @@ def metrics_section(found: Evaluation, unseen: bool | None, said: str = "") -> s
     rows.insert(1, (always, *_with_interval(found.baseline)))
     return section(
         "How good it is",
-        paragraph(f"Measured on {found.rows:,} rows. {said or WHERE[unseen]}"),
+        paragraph(f"Measured on {many(found.rows, 'row')}. {said or WHERE[unseen]}"),
         table(["measure", "value", "95 % interval"], rows),
         _confusion(found),
         paragraph("Intervals are 95 % confidence intervals: Wilson's for shares, DeLong's for the area.", "quiet"),
@@ -187,7 +187,8 @@ def margins_section(found: Histogram, n_mistakes: int, measured: Evaluation) -> 
         title="How far the rows are on their own side",
         mark="wrong | right",
     )
-    wrong = f"{n_mistakes:,} of {measured.rows:,} rows are on the wrong side, left of the line."
+    are = "is" if n_mistakes == 1 else "are"
+    wrong = f"{n_mistakes:,} of {many(measured.rows, 'row')} {are} on the wrong side, left of the line."
     wrong += " Distances are those of the features as the model takes them." if two else ""
     rows = [
         [f"{low:.4g} to {high:.4g}", *(f"{count[k]:,}" for count in found.counts.values())]

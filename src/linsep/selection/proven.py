@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._words import many
 from ..certificates.held_out import Count, Fold
 from ..objective.objective import Objective
 from ..solvers import Automatic, Start, minimise
@@ -53,7 +54,7 @@ class Proven:
 
     def __str__(self) -> str:
         return (
-            f"C={self.C:g} makes {self.mistakes:g} mistakes on held-out rows; no C between {self.C_min:g} and "
+            f"C={self.C:g} makes {many(self.mistakes, 'mistake')} on held-out rows; no C between {self.C_min:g} and "
             f"{self.C_max:g} makes fewer than {self.bound:g}"
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray
+from .._words import many
 from ..arithmetic.blocked import BlockedMatrix
 from ..certificates.outcome import ClaimError, Verification
 from ..certificates.training_data import codes_of
@@ -56,7 +57,7 @@ def of_labelled_rows(outcome: Verification, lacking: int) -> Verification:
     """
     if not lacking:
         return outcome
-    rows = "1 row without a label was" if lacking == 1 else f"{lacking:,} rows without a label were"
+    rows = f"{many(lacking, 'row')} without a label {'was' if lacking == 1 else 'were'}"
     return replace(outcome, reason=f"{outcome.reason}; {rows} left out")
 
 
@@ -64,10 +65,8 @@ def of_grouped_rows(outcome: Verification, examples: Examples) -> Verification:
     """Return the outcome for rows with successes among trials, each of which is up to two to the fit."""
     if not examples.weighing.is_grouped:
         return outcome
-    rows = len(np.unique(examples.file_numbers()))
-    return replace(
-        outcome, reason=f"{outcome.reason}; these are the failures and the successes of {rows:,} rows of the file"
-    )
+    rows = many(examples.rows_of_file, "row")
+    return replace(outcome, reason=f"{outcome.reason}; these are the failures and the successes of {rows} of the file")
 
 
 def verify_in_parts(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .._words import cut
+from .._words import cut, many
 from ..analysis.evaluation import Evaluation, Measure
 from ..data.sources import DataError
 from .preparation import Examples
@@ -67,7 +67,7 @@ def evaluation_record(found: Evaluation) -> dict[str, Any]:
 
 def evaluation_text(found: Evaluation) -> str:
     """Return the same for people."""
-    lines = [f"{found.rows:,} rows; in brackets, 95 % confidence intervals", ""]
+    lines = [f"{many(found.rows, 'row')}; in brackets, 95 % confidence intervals", ""]
     titles = {name: title.format(cut(str(found.classes[-1]), 24)) for name, title in TITLES.items()}
     rows = [(titles[name], *_cells(one)) for name, one in found.measures.items()]
     rows.insert(1, (f"always saying {cut(str(found.majority), 24)}", *_cells(found.baseline)))

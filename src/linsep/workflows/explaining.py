@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .._words import listed, phrase
+from .._words import listed, many, phrase
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
@@ -122,7 +122,7 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
     """Return the same for people: bars by importance, coefficients on the scale of the columns."""
     explained, model = Explained.of(found), found.model
     lines = [
-        f"{type(model).__name__} of {listed(model.classes_, 8)}, on {model.n_features_in_:,} features",
+        f"{type(model).__name__} of {listed(model.classes_, 8)}, on {many(model.n_features_in_, 'feature')}",
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
         f"threshold   {_threshold(found)}",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _reading as reading
 from .._types import BoolArray, IntArray
-from .._words import phrase
+from .._words import many, phrase
 from ..certificates.data_hash import data_hash, differs
 from ..certificates.outcome import Verification
 from ..data.encoding.counting import mixed
@@ -82,8 +82,8 @@ class Split:
 
     def sentence(self, name: str) -> str:
         """Say which rows were measured on."""
-        rows = f"the {self.count:,} test rows of {name} (--test-share {self.share:g})"
-        return f"They are {rows}, which the fit did not see."
+        rows = f"the {many(self.count, 'test row')} of {name} (--test-share {self.share:g})"
+        return f"{'This is' if self.count == 1 else 'They are'} {rows}, which the fit did not see."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON, eight rows a byte."""
@@ -205,7 +205,8 @@ def of_rows_of_fit(outcome: Verification, left_out: int) -> Verification:
     """Return the outcome for a file of which so many rows are test rows: what is found is about the others."""
     if not left_out:
         return outcome
-    return replace(outcome, reason=f"{outcome.reason}; {left_out:,} test rows, no part of the fit, were left out")
+    rows = f"{many(left_out, 'test row')}, no part of the fit, {'was' if left_out == 1 else 'were'} left out"
+    return replace(outcome, reason=f"{outcome.reason}; {rows}")
 
 
 def unseen_rows(found: Any, examples: Examples) -> tuple[Examples, list[str]]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .._types import BoolArray, FloatArray, IntArray
-from .._words import phrase
+from .._words import many, phrase
 from ..data.csv_text import Header
 from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
 from ..data.encoding.column_types import ASKED_FOR, FEW_CODES
@@ -77,7 +77,7 @@ class Examples:
             return self
         rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
         numbers = self.file_numbers()
-        counted = f"the {len(np.unique(numbers)):,} rows of the file that count stand for {len(rows):,}"
+        counted = f"the {many(self.rows_of_file, 'row')} of the file that count stand for {len(rows):,}"
         parts: dict[str, Any] = dict(X=self.X[rows], y=self.y[rows], numbers=numbers[rows], weight=None)
         frame = None if self.frame is None else self.frame.take(rows)
         return replace(
@@ -87,6 +87,11 @@ class Examples:
     def file_numbers(self) -> IntArray:
         """Return the number of each example's row among those of the file that have a label, from 0."""
         return np.arange(len(self.y)) if self.numbers is None else self.numbers
+
+    @property
+    def rows_of_file(self) -> int:
+        """How many rows of the file they are made of."""
+        return len(np.unique(self.file_numbers()))
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -326,10 +331,15 @@ def encoded(
     return Examples(data.name, X, rows.y, encoding, rows.notes, kept, rows.lacking, *counted)
 
 
+def left_out(lacking: int, column: str) -> str:
+    """Say that rows without a label are not used."""
+    return f"{many(lacking, 'row')} without a value in {column!r} {'is' if lacking == 1 else 'are'} left out"
+
+
 def needs(encoding: Encoding) -> str:
     """Say what an encoding takes."""
     if isinstance(encoding, MatrixEncoding):
-        return f"LIBSVM text or NPZ with {encoding.n_features} columns"
+        return f"LIBSVM text or NPZ with {many(encoding.n_features, 'column')}"
     return f"a table with the columns {', '.join(encoding.needed)}"
 
 
@@ -348,8 +358,9 @@ class _Labelled:
     @property
     def notes(self) -> list[str]:
         """What a user should know of the others."""
-        left_out = f"{self.lacking:,} rows without a value in {self.column!r} are left out"
-        return [f"{left_out}, and not counted in row numbers"] if self.lacking else []
+        if not self.lacking or self.column is None:
+            return []
+        return [f"{left_out(self.lacking, self.column)}, and not counted in row numbers"]
 
 
 def _labelled(data: Table, target: str | None, weighing: Weighing, kinds: Mapping[str, str] | None = None) -> _Labelled:

@@ -24,7 +24,7 @@ from ..data.sources import BadValueError, DataError, Source, of_file
 from .holding_out import SECTION, Drawing, check_weighing
 from .labels import CLASSES, check_few, labels, question, target_column, with_label
 from .memory import Budget, give_back
-from .preparation import Encoding, check_width, circumstances, notes_of, types_said
+from .preparation import Encoding, check_width, circumstances, left_out, notes_of, types_said
 from .request import Progress, Request
 from .weighing import OUTCOME, Weighing
 
@@ -63,7 +63,8 @@ class Preparation:
         with closing(_Sides(self.folder, _drawing(self.request))) as sides:
             encoding, classes, notes = write(sides)
         how = encoding.to_dict() | self.request.weighing.to_dict() | sides.split
-        return {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
+        found = {"encoding": how, "classes": np.asarray(classes).tolist(), "notes": notes}
+        return found | {"rows_of_file": sides.rows_of_file}
 
     def _write_matrix(self, sides: _Sides) -> tuple[Encoding, NDArray[Any], list[str]]:
         """Write LIBSVM text in one pass: the numbers of columns and classes are known when it is over."""
@@ -110,7 +111,9 @@ class Preparation:
         for block in stream(self.request.data, self.request.hints, **reading):
             assert isinstance(block, Table)
             for first in range(0, block.frame.num_rows, rows_at_once):
-                frame, weight = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
+                frame, weight, rows = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
+                if rows is not None:
+                    sides.rows_of_file = (sides.rows_of_file or 0) + len(np.unique(rows))
                 if frame.num_rows:
                     with block.blaming():
                         X = encoding.transform(frame, self.source.name)
@@ -134,6 +137,7 @@ class _Sides:
 
     def __init__(self, folder: Path, drawing: Drawing | None) -> None:
         self.drawing, self.writers = drawing, [ScratchWriter(folder)]
+        self.rows_of_file: int | None = None
         if drawing is not None:
             (folder / TEST).mkdir(exist_ok=True)
             self.writers.append(ScratchWriter(folder / TEST))
@@ -187,8 +191,8 @@ class _Counted:
         """The columns that are no features: the labels and the weights."""
         return [*([] if self.weighing.is_grouped else [self.target]), *self.weighing.columns.values()]
 
-    def labelled(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None]:
-        """Return the examples of some rows, and how much each counts."""
+    def labelled(self, frame: pa.Table, name: str) -> tuple[pa.Table, FloatArray | None, IntArray | None]:
+        """Return the examples of some rows, how much each counts, and which row it is of."""
         return _labelled(frame, self.target, self.weighing, name)
 
     def codes(self, frame: pa.Table) -> IntArray:
@@ -255,7 +259,7 @@ class _Counting:
                 weighing = self.weighing
             if not weighing.is_grouped:
                 lacking += frame.num_rows - with_label(frame, target).num_rows
-            frame, weight = _labelled(frame, target, weighing, name)
+            frame, weight, _ = _labelled(frame, target, weighing, name)
             values_type = _plain(frame[target]).type
             if pa.types.is_nested(values_type):
                 labels(frame[target], target, name)  # which says why it cannot be
@@ -283,7 +287,7 @@ class _Counting:
                 missing=request.hints.missing,
                 decimal=decimal,
             )
-        notes = [f"{lacking:,} rows without a value in {target!r} are left out"] if lacking else []
+        notes = [left_out(lacking, target)] if lacking else []
         notes, seen = [*notes, *notes_of(encoding)], {**self.seen, **self.wider}
         return _Counted(encoding, seen, target, classes, values, done - lacking, lacking, notes, weighing)
 
@@ -316,9 +320,11 @@ class _Counting:
         return found[order], values.take(pa.array(order))
 
 
-def _labelled(frame: pa.Table, target: str, weighing: Weighing, name: str) -> tuple[pa.Table, FloatArray | None]:
-    """Return the examples of rows that have a label, and how much each counts."""
-    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)[:2]
+def _labelled(
+    frame: pa.Table, target: str, weighing: Weighing, name: str
+) -> tuple[pa.Table, FloatArray | None, IntArray | None]:
+    """Return the examples of rows that have a label: see `Weighing.taken`."""
+    return weighing.taken(frame if weighing.is_grouped else with_label(frame, target), name)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

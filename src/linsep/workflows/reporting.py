@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .._words import many
 from ..certificates.data_hash import data_hash, differs
 from ..data.encoding import TableEncoding, from_dict
 from ..data.readers import Hints
@@ -141,7 +142,8 @@ def report_text(content: Content, output: Path) -> str:
     found = content.evaluation
     lines = [
         f"proven      {'yes' if content.is_proven else 'no'}: {content.proof[0]}",
-        f"accuracy    {found.measures['accuracy'].value:.4f} on {found.rows:,} rows, {content.n_mistakes:,} mistakes",
+        f"accuracy    {found.measures['accuracy'].value:.4f} on {many(found.rows, 'row')}, "
+        f"{many(content.n_mistakes, 'mistake')}",
         *(f"watch out   {suspect.message}" for suspect in content.suspects),
         f"report      {output}, {output.stat().st_size:,} bytes",
     ]

@@ -100,7 +100,7 @@ class _Fit:
         seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
         counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
-        told: dict[str, Any] = dict(weighing=weighing, reference=reference)
+        told: dict[str, Any] = dict(weighing=weighing, reference=reference, rows_of_file=prepared["rows_of_file"])
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
         kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
         measured = None if held is None else self._measure_on(held)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._words import told_apart
+from .._words import many, told_apart
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
 from .choosing import Choice
@@ -55,6 +55,8 @@ class Facts:
         Which columns say how much rows count.
     reference : Reference
         The levels that coefficients are told relative to.
+    rows_of_file : int or None
+        How many rows of the file are used, where these may count several times.
     """
 
     name: str
@@ -66,6 +68,17 @@ class Facts:
     doubts: Sequence[Suspect] = ()
     weighing: Weighing = NO_WEIGHTS
     reference: Reference = NO_REFERENCE
+    rows_of_file: int | None = None
+
+    @property
+    def size(self) -> str:
+        """How many rows of the file there are and, where these count several times, how often."""
+        if self.rows_of_file is None or not self.weighing or self.weighing.sample_weight:
+            return many(self.rows, "row")
+        told = many(self.rows_of_file, "row")
+        if self.weighing.is_grouped:
+            return f"{told} with {many(self.rows, 'trial')}"
+        return f"{told} that {'stands' if self.rows_of_file == 1 else 'stand'} for {self.rows:,}"
 
     @property
     def rows(self) -> int:
@@ -84,7 +97,7 @@ class Facts:
         counts = np.bincount(codes, weights=counted).astype(np.int64)
         accuracy = float(np.average(model.predict(examples.X) == examples.y, weights=examples.weight))
         shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-        known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing, reference
+        known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing, reference, examples.rows_of_file
         return cls(examples.name, examples.X.shape[1], shares, *known)
 
 
@@ -97,6 +110,7 @@ def fit_record(facts: Facts, model: Any, choice: Choice | None, output: Path | N
         {
             "data": facts.name,
             "rows": facts.rows,
+            "rows_of_file": facts.rows if facts.rows_of_file is None else facts.rows_of_file,
             "features": facts.features,
             "classes": model.classes_.tolist(),
             "columns": columns,
@@ -131,7 +145,7 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
     """Return the same for people."""
     shares = ", ".join(f"{label} {count:,}" for label, count in list(facts.counts.items())[:8])
     lines = [
-        f"data        {facts.name}: {facts.rows:,} rows, {facts.features:,} features",
+        f"data        {facts.name}: {facts.size}, {many(facts.features, 'feature')}",
         f"classes     {shares}{', …' if len(facts.counts) > 8 else ''}",
         *_column_lines(facts.encoding),
         *[f"{TITLES.get(what, what):11} {column}" for what, column in facts.weighing.columns.items()],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import FloatArray
-from ..._words import at_most
+from ..._words import at_most, many
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
 from ...arithmetic.whole_weights import nearest_float
@@ -40,7 +40,7 @@ class Verdicts(PlaneProofs):
 
     def sentences(self, model: Any) -> list[str]:
         """Set the perceptron's mistakes beside the bound (R/γ)² on them."""
-        made = f"The perceptron made {model.mistakes_:,} mistakes while it learned"
+        made = f"The perceptron made {many(model.mistakes_, 'mistake')} while it learned"
         if not hasattr(model, "mistake_bound_"):
             return [f"{made}; Novikoff's theorem says nothing of them, for the penalty moves the plane as well."]
         bound = float(np.min(model.mistake_bound_))
@@ -89,7 +89,7 @@ def _of_plane(case: Case, k: int, proof: Separability) -> Verification:
         reason = f"{reason}; predictions are by vote of all planes of the run, and of those nothing is proven"
         return replace(outcome, reason=reason, proven=not proof.separable, **lists)
     made = int(np.count_nonzero(case.wrong(k) & case.counted))
-    reason = f"{reason}; the model's plane{case.cut} makes {made} mistakes"
+    reason = f"{reason}; the model's plane{case.cut} makes {many(made, 'mistake')}"
     lists["trusted"] = (*outcome.trusted, ROUNDED)
     among_these = case.statement.fit_intercept or not case.threshold
     return replace(outcome, reason=reason, proven=among_these and (not proof.separable or made == 0), **lists)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ... import _reading as reading
 from ..._types import FloatArray
+from ..._words import many
 from ..sources import DataError
 
 
@@ -60,7 +61,7 @@ class MatrixEncoding:
     def transform(self, X: Any, name: str = "data") -> Any:
         """Return X with as many columns as the model has; a sparse matrix may lack the last ones."""
         if X.shape[1] > self.n_features or (X.shape[1] < self.n_features and not sparse.issparse(X)):
-            raise DataError(f"{name}: {X.shape[1]} columns, but the model was fitted on {self.n_features}")
+            raise DataError(f"{name}: {many(X.shape[1], 'column')}, but the model was fitted on {self.n_features}")
         if X.shape[1] < self.n_features:
             X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
         return X

@@ -114,7 +114,7 @@ def infer(name: str, column: pa.ChunkedArray) -> Column:
     --------
     >>> infer("town", pa.chunked_array([["Ede", "Ulm", "Ede"]]))
     Column(name='town', kind='category', note='', form='')
-    >>> infer("planet", pa.chunked_array([["Earth", "Earth", None]]))
+    >>> infer("planet", pa.chunked_array([["Earth", "Earth", "Earth"]]))
     Column(name='planet', kind='ignored', note='it has one value only', form='')
     >>> infer("price", pa.chunked_array([["1.234,56 €", "7,50 €"]]))
     Column(name='price', kind='number', note='', form=',€')
@@ -377,6 +377,8 @@ class TextTally:
         if self.said is not None and not self.written:
             return self.said
         if self.said is None and self.different <= 1:
+            if self.given and self.nulls and not self.written:  # rows with a mark and rows without
+                return Column(self.name, "category")
             return Column(self.name, "ignored", ONE_VALUE if self.given else NO_VALUES)
         written = self._understood()
         if self.said is not None and self.said.form:

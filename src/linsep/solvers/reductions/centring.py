@@ -15,6 +15,7 @@ import numpy as np
 
 from ..._core import Rows
 from ..._types import FloatArray
+from ..._words import many
 from ...objective.duality import Bound
 from ...objective.examples import Changed, Examples, InMemory
 from ...objective.objective import Objective
@@ -103,5 +104,5 @@ class Centre(Reduction):
         b = result.b - self.shift(result.w)
         proof = None if result.proof is None else Bound(objective.evaluate(result.w, b).objective, result.proof.dual)
         last = replace(result.last, b=result.last.b - self.shift(result.last.w))
-        noted(result, f"{np.count_nonzero(self.middle)} columns far from zero are centred inside")
+        noted(result, f"{many(int(np.count_nonzero(self.middle)), 'column')} far from zero, centred inside")
         return replace(result, b=b, proof=proof, last=last, z=None)
