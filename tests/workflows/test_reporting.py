@@ -152,7 +152,7 @@ def test_the_command_writes_a_page_and_prints_where(files, tmp_path, content):
     assert record["proven"]
     assert record["mistakes"] == content.n_mistakes
     assert record["accuracy"] == content.evaluation.measures["accuracy"].value
-    assert "1 rows without a value in 'label' are left out" in done.stderr
+    assert "1 row without a value in 'label' is left out" in done.stderr
 
 
 def test_a_file_that_is_not_there_is_named(files):
