@@ -76,7 +76,34 @@ class Counting:
         return Weighing(self.weights, self.sample_weight, self.successes, self.trials)
 
 
-COUNTING = Counting()
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Deciding:
+    """Where scores are cut, and how they become probabilities.
+
+    Parameters
+    ----------
+    threshold
+        Of two classes, from where on the second is predicted. A number: a probability, or a score if the model has no
+        probabilities. Or what it is chosen for, on scores of rows that the fit has not seen: accuracy,
+        balanced-accuracy, f1, costs=1:5 (of a false alarm and of a miss), recall@precision=0.9, precision@recall=0.8.
+    calibrate
+        Probabilities by sigmoid (Platt) or by isotonic regression (for 1,000 rows and more) of scores of rows that the
+        fit has not seen. Without it logistic models have their own, corrected for --balanced and --class-weight; none
+        leaves them as they are fitted.
+    """
+
+    threshold: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    calibrate: Literal["sigmoid", "isotonic", "none"] | None = None
+
+    def wanted(self, folds: int | None, seed: int, loss: str) -> Any:
+        """Return what is asked for; raise for what makes no sense."""
+        from ..workflows.deciding import Wanted
+
+        return Wanted(self.threshold, self.calibrate, 5 if folds is None else folds, seed, loss)
+
+
+COUNTING, DECIDING = Counting(), Deciding()
 
 
 def fit(
@@ -92,6 +119,7 @@ def fit(
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
+    deciding: Deciding = DECIDING,
     scaling: Scaling = True,
     intercept: Intercept = True,
     seed: Seed = 0,
@@ -118,7 +146,7 @@ def fit(
     score
         With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), f1_macro, neg_log_loss, …
     folds
-        With --C auto: in how many parts, each held out once; 5 without it.
+        With --C auto, an aim of --threshold or --calibrate: in how many parts, each held out once; 5 without it.
     rule
         With --C auto: best, or 1se for the smallest C within one standard error of the best.
     l1_ratio
@@ -137,11 +165,16 @@ def fit(
     from ..analysis.evaluation import evaluate
     from ..workflows import training
     from ..workflows.choosing import Asked, choose
+    from ..workflows.deciding import decide
 
     ready(output, data)
     chosen = training.parse_C(C)
-    if chosen is not None and (score, folds, rule) != (None, None, None):
-        raise ValueError("--score, --folds and --rule would be ignored: they belong to --C auto")
+    wanted = deciding.wanted(folds, seed, loss)
+    if chosen is not None and (score, rule, None if wanted.takes_folds else folds) != (None, None, None):
+        raise ValueError(
+            "--score, --folds and --rule would be ignored: they belong to --C auto (--folds also to --calibrate and to "
+            "an aim of --threshold)"
+        )
     choosing = Asked.of(score, folds, rule, seed=seed, balanced=counting.by_class() == ("balanced",))
     if chosen is None and not scaling:
         raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
@@ -152,12 +185,15 @@ def fit(
             raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
         settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
         settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, test_share=test_share)
+        settings |= dict(wanted=wanted)
         return _fit_in_parts(data, target, chosen, max_memory, settings | asked, json)
     if scratch is not None or not resume:
         raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     asked |= dict(weighing=counting.weighing(), scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
+    keep_frame = chosen is None or wanted.takes_folds
     with Waiting(f"reading {data}") as waiting:
-        examples, held, kept = _examples(data, target, asked, test_share, seed, keep_frame=chosen is None)
+        examples, held, kept = _examples(data, target, asked, test_share, seed, keep_frame=keep_frame)
+        wanted.check(examples.y, np.unique(examples.y))
         by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
         settings |= dict(class_weight=by_class, fit_intercept=intercept)
         if chosen is None:
@@ -167,7 +203,11 @@ def fit(
             choice = choose(model, examples, choosing)
             chosen = choice.C
             model.set_params(C=chosen).choice_ = choice.to_dict()
-        facts, interrupted = _fit_in_memory(examples, model, chosen, counting.reference, output, kept, waiting)
+        if wanted.takes_folds:
+            waiting.on("scoring rows out of fold")
+        decision = decide(wanted, model, examples)
+        fitted = _fit_in_memory(examples, model, decision, chosen, counting.reference, output, kept, waiting)
+    facts, interrupted = fitted
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     measured = None if held is None else evaluate(model, held.X, held.y)
@@ -191,6 +231,7 @@ def _examples(
 def _fit_in_memory(
     examples: Any,
     model: Any,
+    decision: Any,
     C: float,
     levels: tuple[str, ...],
     output: Path | None,
@@ -209,6 +250,7 @@ def _fit_in_memory(
         suspicious = pool.submit(training.doubts, examples)
         reference = Reference.chosen(levels, examples.encoding, penalised=bool(np.isfinite(C)))
         interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
+        decision.apply(model)
         reference = reference.with_estimates(examples, model)
         waiting.on("looking for what is suspicious")
         doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]

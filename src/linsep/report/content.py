@@ -123,7 +123,8 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
     names = _names(model, X) if about.names is None else list(about.names)
     origins = names if about.origins is None else about.origins
     codes, training = codes_of(labels, model.classes_), about.training
-    distance, said = quality.distances(model, X, codes, about.threshold)
+    threshold = getattr(model, "threshold_", None) if about.threshold is None else about.threshold
+    distance, said = quality.distances(model, X, codes, threshold)
     fitted_on = (plain, labels) if training is None else (_plain(training[0]), np.asarray(training[1]))
     counted = about.numbers if training is None else about.training_numbers
     known = importance(fitted_on[0], model.coef_, origins) if about.known is None else about.known
@@ -140,8 +141,8 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
         is_proven=proofs.is_proven(model),
         recheck=about.recheck,
         facts=_facts(model, labels, training),
-        evaluation=evaluate(model, X, labels, threshold=about.threshold),
-        curve=thresholds.curve(model, X, codes, about.threshold),
+        evaluation=evaluate(model, X, labels, threshold=threshold),
+        curve=thresholds.curve(model, X, codes, threshold),
         calibration=quality.calibration(model, X, codes),
         weights=learned.planes(model, names, origins, known, about.per_unit, about.relative),
         margins=quality.histogram(distance, codes, model.classes_),

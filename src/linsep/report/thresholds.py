@@ -5,18 +5,18 @@ First the numbers, then the sections of the report that show them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import cut
 from ..analysis.evaluation import Evaluation
-from ..losses import scores_are_log_odds
-from ..selection.thresholds import Counts
+from ..estimators._calibration import Isotonic, Sigmoid, map_of
+from ..selection.thresholds import Aim, Counts, in_words
 from .markup import NUMBERS, folded, paragraph, section, some, table
 from .svg import Axis, lines, stepped
 
@@ -35,7 +35,8 @@ class Curve:
     at_chosen: dict[str, float]
     least: float  # the least score predicted as the second class: `chosen`, or the first number above 0 by default
     table: list[tuple[float, dict[str, float]]]  # some thresholds to read, the one in use among them
-    is_log_odds: bool  # whether 1/(1 + e^−score) is the probability of the second class
+    probability: Sigmoid | Isotonic | None  # of the second class, by the score; None where there is none
+    choice: Mapping[str, Any] | None = None  # what the threshold was chosen for, and on which curve
 
 
 def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve | None:
@@ -43,15 +44,27 @@ def curve(model: Any, X: Any, codes: IntArray, threshold: float | None) -> Curve
     if len(model.classes_) != 2:
         return None
     score, positive = np.asarray(model.decision_function(X), dtype=np.float64), codes == 1
-    chosen, is_log_odds = threshold or 0.0, scores_are_log_odds(model)
+    chosen, probability = threshold or 0.0, map_of(model)
+    if isinstance(probability, Sigmoid) and not probability.slope:  # it tells no rows apart
+        probability = None
     least = float(np.nextafter(0.0, 1.0)) if threshold is None else threshold
     thresholds = np.unique(score)
-    read = logit(SHARES) if is_log_odds else thresholds[some(len(thresholds))]
+    read = thresholds[some(len(thresholds))] if probability is None else _scores_of(probability)
     read = np.unique(np.append(read, chosen))
     cuts = np.where(read == chosen, least, read)
     (found, alarms), (told, _) = (_at_thresholds(score, positive, at) for at in (thresholds, cuts))
     rows = [(float(at), {name: float(values[k]) for name, values in told.items()}) for k, at in enumerate(read)]
-    return Curve(thresholds, found, alarms, chosen, dict(rows)[chosen], least, rows, is_log_odds)
+    choice = getattr(model, "threshold_choice_", None) if chosen == getattr(model, "threshold_", None) else None
+    return Curve(thresholds, found, alarms, chosen, dict(rows)[chosen], least, rows, probability, choice)
+
+
+def _scores_of(probability: Sigmoid | Isotonic) -> FloatArray:
+    """Return the scores of the probabilities to read, as far as there are some."""
+    found = []
+    for share in SHARES:
+        with suppress(ValueError):  # which no row reaches, or all do
+            found.append(probability.score(share))
+    return np.array(found)
 
 
 def _at_thresholds(
@@ -66,11 +79,12 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
     """Return what each threshold would give; nothing with more than two classes."""
     if curve is None:
         return ""
-    at = expit if curve.is_log_odds else np.asarray
-    name = f"probability of {cut(str(classes[1]), 20)} from which it is said" if curve.is_log_odds else "score"
+    at = np.asarray if curve.probability is None else curve.probability.probability
+    has_probability = curve.probability is not None
+    name = f"probability of {cut(str(classes[1]), 20)} from which it is said" if has_probability else "score"
     x = (
         Axis(name, 0.0, 1.0)
-        if curve.is_log_odds
+        if has_probability
         else Axis.over(f"{name} from which {cut(str(classes[1]), 20)} is said", [*curve.threshold, curve.chosen])
     )
     chosen = float(at(curve.chosen))
@@ -85,20 +99,45 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
     said = ", ".join(f"{name} {_written(value)}" for name, value in curve.at_chosen.items())
     reaches = "at least" if curve.least == curve.chosen else "above"
     where = f"the score is {reaches} {curve.chosen:g}"
-    where = f"its probability is {reaches} {chosen:.4g} ({where})" if curve.is_log_odds else where
+    where = f"its probability is {reaches} {chosen:.4g} ({where})" if has_probability else where
     return section(
         "The threshold",
         paragraph(f"{classes[1]} is said where {where}: {said}."),
         chart,
         folded(NUMBERS, _threshold_table(curve)),
+        *([] if curve.choice is None else _chosen(curve, x)),
     )
 
 
+def _chosen(curve: Curve, x: Axis) -> list[str]:
+    """Return what the threshold was chosen for, and the curve that it was chosen on."""
+    told = curve.choice
+    assert told is not None
+    at = np.asarray if curve.probability is None else curve.probability.probability
+    aim, points = Aim.parse(told["aim"]), {name: np.array(told["curve"][name], dtype=float) for name in told["curve"]}
+    values = points["value"]
+    if aim.name != "costs":
+        y = Axis(f"{aim.measure} out of fold", 0.0, 1.0)
+    else:
+        y = Axis.over(f"{aim.measure} out of fold", values[np.isfinite(values)])
+    chosen = float(np.ravel(at(told["threshold"]))[0])
+    chart = lines(
+        x,
+        y,
+        {aim.measure: stepped(at(points["threshold"]), values)},
+        title="What the threshold was chosen by",
+        mark=(chosen, f"chosen: {chosen:.4g}"),
+        dots=[(chosen, float(told["value"]))] if told["value"] is not None else [],
+    )
+    return ["<h3>How it was chosen</h3>", paragraph(f"It was chosen {in_words(told)}."), chart]
+
+
 def _threshold_table(curve: Curve) -> str:
-    heads = ["probability" if curve.is_log_odds else "score", *curve.measures]
+    probability = curve.probability
+    heads = ["score" if probability is None else "probability", *curve.measures]
     rows = []
     for at, values in curve.table:
-        place = f"{float(expit(at)) if curve.is_log_odds else at:.4g}"
+        place = f"{at if probability is None else float(probability.probability([at])[0]):.4g}"
         used = "\nin use" if at == curve.chosen else ""
         rows.append([f"{place}{used}", *(_written(value) for value in values.values())])
     return table(heads, rows, named=False)

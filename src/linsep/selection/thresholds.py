@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,6 +245,22 @@ class Chosen:
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model keeps it, in ``threshold_choice_``."""
         return vars(self) | {"aim": str(self.aim)}
+
+
+def in_words(told: Mapping[str, Any]) -> str:
+    """Say what a threshold was chosen for and what that came to, as ``threshold_choice_`` tells it."""
+    measure = Aim.parse(told["aim"]).measure
+    found = _numbers(measure, told, f" ± {told['spread']:.4f} between {told['folds']} folds")
+    if told["untuned"] is not None:
+        found += f"; {_numbers(measure, told['untuned'])} where each fold is cut by what the others choose"
+    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores: {found}"
+
+
+def _numbers(measure: str, told: Mapping[str, Any], spread: str = "") -> str:
+    """Return the value that was aimed at, and precision and recall beside it."""
+    values = {measure: told["value"]} | {name: told[name] for name in ("precision", "recall")}
+    said = [f"{name} {'undefined' if one is None else f'{one:.4f}'}" for name, one in values.items()]
+    return ", ".join([said[0] + spread, *said[1:]])
 
 
 def _counts(found: OutOfFold, thresholds: FloatArray) -> Counts:

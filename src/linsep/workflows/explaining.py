@@ -14,6 +14,7 @@ from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
 from ..losses import scores_are_log_odds
+from .deciding import calibration_in_words, choice_in_words, threshold_in_words
 from .reference import Reference
 from .summaries import certificate_record, finite, proof
 from .training import is_proven
@@ -110,7 +111,9 @@ def explanation_record(found: Any) -> dict[str, Any]:
         "certificate": certificate_record(getattr(model, "certificate_", None)),
         "proven": is_proven(model),
         "threshold": found.threshold or 0.0,
-        "threshold_in_words": _threshold(found),
+        "threshold_in_words": threshold_in_words(model),
+        "threshold_choice": getattr(model, "threshold_choice_", None),
+        "probabilities": calibration_in_words(model),
         "importance": explained.meaning,
         "reference": reference.levels,
         "planes": planes,
@@ -125,7 +128,7 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
         f"{type(model).__name__} of {listed(model.classes_, 8)}, on {many(model.n_features_in_, 'feature')}",
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
-        f"threshold   {_threshold(found)}",
+        *(f"{title:11} {said}" for title, said in _decision(model).items() if said),
         *_reference_lines(found),
         "",
         explained.meaning,
@@ -211,14 +214,12 @@ def _scaled(found: Any) -> Scaled:
     return Scaled([str(name) for name in names], model.coef_, model.intercept_)
 
 
-def _threshold(found: Any) -> str:
-    classes = found.model.classes_
-    if len(classes) > 2:
-        return "the class with the highest score is predicted"
-    if found.threshold is not None:
-        return f"{classes[1]} is predicted where the score is at least {found.threshold:g}, the threshold in the file"
-    half = ", its probability more than one half" if hasattr(found.model, "predict_proba") else ""
-    return f"{classes[1]} is predicted where the score is above 0{half}"
+def _decision(model: Any) -> dict[str, str | None]:
+    return {
+        "threshold": threshold_in_words(model),
+        "chosen": choice_in_words(model),
+        "probability": calibration_in_words(model),
+    }
 
 
 def _positives(model: Any) -> Sequence[Any]:

@@ -32,7 +32,9 @@ Part = Table | Matrix
 def probabilities(model: Any, X: Any) -> FloatArray:
     """Return one column a class; raise for models that have none."""
     if not hasattr(model, "predict_proba"):
-        raise DataError(f"{type(model).__name__} has no probabilities; fit with --loss logistic to have them")
+        raise DataError(
+            f"{type(model).__name__} has no probabilities; fit with --loss logistic, or --calibrate sigmoid"
+        )
     return np.asarray(model.predict_proba(X))
 
 

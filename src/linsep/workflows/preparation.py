@@ -100,6 +100,7 @@ class Examples:
         assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
         rows = self.frame.take(train)
         encoding = self.encoding.refit(rows)
+        encoding = encoding if self.encoding.is_scaled else encoding.unscaled()
         return encoding.transform(rows, self.name), encoding.transform(self.frame.take(test), self.name)
 
     def own_numbers(self) -> Any:

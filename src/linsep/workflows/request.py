@@ -9,6 +9,7 @@ from typing import Any
 
 from ..data.readers import Hints
 from .choosing import ACCURACY, Asked
+from .deciding import NOTHING, Wanted
 from .weighing import Weighing
 
 #: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
@@ -35,6 +36,7 @@ class Request:
     seed: int = 0
     test_share: float | None = None
     choosing: Asked = ACCURACY
+    wanted: Wanted = NOTHING
     output: Path | None = None
     scratch: Path | None = None
     resume: bool = True
@@ -44,4 +46,6 @@ class Request:
         names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed", "test_share")
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         said |= {} if self.C is not None else {"choosing": vars(self.choosing)}
+        said |= {} if self.wanted.threshold is None else {"threshold": vars(self.wanted)}
+        said |= {} if self.wanted.calibrate is None else {"calibrate": vars(self.wanted)}
         return said | {name: getattr(self, name) for name in names}

@@ -21,6 +21,7 @@ from ..objective.examples import Block, InBlocks, gather
 from ..solvers.contract import NotInMemoryError
 from ..solvers.newton.preconditioner import FACTORED
 from .choosing import Choice, choose_on_sample
+from .deciding import Decision
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import TEST, Preparation, file_to_stream
@@ -94,8 +95,10 @@ class _Fit:
         encoding, weighing = from_dict(prepared["encoding"]), Weighing.of_model(prepared["encoding"])
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
         choice = None if self.request.C is not None else self._choose(scratch, classes)
+        decision = self._decide(scratch, classes)
         reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.model.C)))
         interrupted = self._learn(scratch, classes, encoding)
+        decision.apply(self.model)
         accuracy, data, important = self._measure(scratch, classes, encoding)
         seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
         counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
@@ -109,12 +112,27 @@ class _Fit:
     def _choose(self, scratch: Scratch, classes: NDArray[Any]) -> Choice:
         """Choose C by cross-validation of as many rows as there is room for, and take it."""
         self.progress("choosing C", 0, 0)
-        size = max(1000, self.budget.sample // (2 * self._size_of_row(scratch)))  # beside it, the rows of a fold
-        sample = gather(scratch, size, np.random.default_rng(self.request.seed))
-        asked = self.request.choosing
+        asked, sample = self.request.choosing, self._sample(scratch)
         choice = choose_on_sample(clone(self.model), sample, float(scratch.totals.sum()), classes, asked)
         self.model.set_params(C=choice.C).choice_ = choice.to_dict()
         return choice
+
+    def _sample(self, scratch: Scratch) -> Block:
+        """Return as many rows as there is room for beside those of a fold; always the same ones."""
+        size = max(1000, self.budget.sample // (2 * self._size_of_row(scratch)))
+        return gather(scratch, size, np.random.default_rng(self.request.seed))
+
+    def _decide(self, scratch: Scratch, classes: NDArray[Any]) -> Decision:
+        """Decide on threshold and probabilities, by the scores of a sample that counts as much as all rows do."""
+        wanted, totals = self.request.wanted, scratch.totals
+        if not wanted.takes_folds:
+            return wanted.on(self.model, lambda train, test: (None, None), classes, None, classes, totals)
+        self.progress("scoring rows out of fold", 0, 0)
+        sample = self._sample(scratch)
+        X, labels, weight = sample.rows.X, classes[sample.codes], sample.weight
+        model = clone(self.model)
+        model.set_params(C=model.C * float(totals.sum()) / float(len(labels) if weight is None else weight.sum()))
+        return wanted.on(model, lambda train, test: (X[train], X[test]), labels, weight, classes, totals)
 
     def _size_of_row(self, scratch: Scratch) -> int:
         return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160

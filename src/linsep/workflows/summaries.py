@@ -13,6 +13,7 @@ from .._words import many, told_apart
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
 from .choosing import Choice
+from .deciding import decision_lines, decision_record
 from .preparation import NO_WEIGHTS, Encoding, Examples
 from .reference import Reference
 from .training import is_proven
@@ -126,6 +127,7 @@ def fit_record(facts: Facts, model: Any, choice: Choice | None, output: Path | N
             "iterations": int(np.max(model.n_iter_)),
             "certificate": certificate_record(certificate),
             "proven": is_proven(model),
+            **decision_record(model),
             "redundant": relations(facts, model),
             "training_accuracy": facts.accuracy,
             "output": None if output is None else str(output),
@@ -157,6 +159,7 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
         f"minimised   {model.objective_}",
         f"proven      {proof(model)}",
         *_redundant_lines(facts, model),
+        *decision_lines(model),
         f"accuracy    {facts.accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]

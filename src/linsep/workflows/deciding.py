@@ -1,0 +1,265 @@
+"""Where scores are cut and how they become probabilities, as `--threshold` and `--calibrate` ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import losses
+from .._types import FloatArray, IntArray
+from ..data.sources import DataError
+from .choosing import Asked, _folds
+from .preparation import Examples
+
+if TYPE_CHECKING:  # all of which load scikit-learn
+    from ..estimators._calibration import Calibration
+    from ..selection.out_of_fold import OutOfFold
+    from ..selection.thresholds import Aim, Chosen
+
+BY_FOLDS = ("sigmoid", "isotonic")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for.
+
+    Attributes
+    ----------
+    threshold : str or None
+        A number, or an aim.
+    calibrate : {"sigmoid", "isotonic", "none"} or None
+        Without it log odds are corrected for weights of classes, which "none" leaves.
+    folds, seed : int
+    loss : str
+        Of the model.
+    """
+
+    threshold: str | None = None
+    calibrate: str | None = None
+    folds: int = 5
+    seed: int = 0
+    loss: str = "logistic"
+
+    def __post_init__(self) -> None:
+        number = self.number
+        if self.has_aim:
+            assert self.aim  # which raises for what is none
+        elif number is not None and self.has_probabilities and not 0 < number < 1:
+            raise DataError(
+                f"--threshold {self.threshold}: this model has probabilities, give one between 0 and 1, or an aim"
+            )
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether scores are log odds."""
+        return bool(losses.LOSSES.get(self.loss, losses.Loss).is_likelihood)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether such a model will have probabilities that a number can be one of."""
+        return self.is_likelihood or self.calibrate in BY_FOLDS
+
+    @property
+    def number(self) -> float | None:
+        """The threshold as a number, where it is one."""
+        try:
+            number = None if self.threshold is None else float(self.threshold)
+        except ValueError:
+            return None
+        if number is not None and not np.isfinite(number):
+            raise DataError(f"--threshold {self.threshold}: give a finite number, or an aim")
+        return number
+
+    @property
+    def aim(self) -> Aim:
+        """What the threshold is chosen for, where it is no number."""
+        from ..selection.thresholds import Aim
+
+        try:
+            return Aim.parse(str(self.threshold))
+        except ValueError as error:
+            raise DataError(f"--threshold {error}") from error
+
+    @property
+    def has_aim(self) -> bool:
+        """Whether the threshold is to be chosen."""
+        return self.threshold is not None and self.number is None
+
+    @property
+    def takes_folds(self) -> bool:
+        """Whether out-of-fold scores are needed."""
+        return self.has_aim or self.calibrate in BY_FOLDS
+
+    def check(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+        """Raise where these labels cannot have what is asked for."""
+        if self.threshold is not None and len(classes) != 2:
+            raise DataError(
+                f"--threshold is for two classes; of {len(classes)} the one with the highest score is predicted"
+            )
+        if not self.takes_folds:
+            return
+        what = "--calibrate" if self.calibrate in BY_FOLDS else f"--threshold {self.threshold}"
+        labels, counts = np.unique(y, return_counts=True)
+        if len(labels) < len(classes):
+            missing = next(label for label in classes.tolist() if label not in labels)
+            raise DataError(
+                f"{what}: none of the {len(y):,} rows that there is room for is of class {missing}; give more memory"
+            )
+        if counts.min() < 2:
+            rare = labels[int(np.argmin(counts))]
+            raise DataError(
+                f"{what} takes at least two rows of each class, each of which is scored by a fit without it; "
+                f"{rare} has one"
+            )
+
+    def on(
+        self,
+        model: Any,
+        take: Callable[[IntArray, IntArray], tuple[Any, Any]],
+        y: NDArray[Any],
+        weight: FloatArray | None,
+        classes: NDArray[Any],
+        totals: FloatArray,
+    ) -> Decision:
+        """Decide for a model that is about to be fitted.
+
+        Parameters
+        ----------
+        model : estimator
+            As it will be fitted, or of a sample as this is.
+        take : callable
+            From rows to learn from and rows to score to both, as the fit takes them.
+        y, weight
+            Of the rows, or of a sample of them.
+        classes, totals : array
+            All classes, and how much the rows of each count.
+        """
+        from ..selection.out_of_fold import score_folds
+
+        self.check(y, classes)
+        found = None
+        if self.takes_folds:
+            found = score_folds(model, take, y, weight, _folds(y, Asked(folds=self.folds, seed=self.seed)))
+        calibration = self._calibration(model, found, classes, totals)
+        try:
+            return self._cut(calibration, found)
+        except ValueError as error:
+            raise DataError(f"--threshold {error}") from error
+
+    def _calibration(
+        self, model: Any, found: OutOfFold | None, classes: NDArray[Any], totals: FloatArray
+    ) -> Calibration | None:
+        from ..selection.calibration import calibration, is_softmax, prior
+
+        if self.calibrate in BY_FOLDS:
+            assert found is not None
+            return calibration(str(self.calibrate), found, together=is_softmax(model, len(classes)))
+        by_class = getattr(model, "class_weight", None)
+        if by_class is None or self.calibrate == "none" or not self.is_likelihood:
+            return None
+        weights = model._factors(by_class, classes, totals)
+        # Of a class that does not count nothing is known: such probabilities stay as they are fitted.
+        return prior(model, weights, len(classes)) if (weights > 0).all() else None
+
+    def _cut(self, calibration: Calibration | None, found: OutOfFold | None) -> Decision:
+        from ..estimators._calibration import Sigmoid
+        from ..selection.thresholds import Chosen
+
+        if self.has_aim:
+            assert found is not None
+            chosen = Chosen.by(self.aim, found)
+            return Decision(calibration, chosen.threshold, chosen)
+        number = self.number
+        if number is not None and self.has_probabilities:
+            number = (Sigmoid(1.0, 0.0) if calibration is None else calibration.maps[0]).score(number)
+        return Decision(calibration, number)
+
+
+NOTHING = Wanted()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a model makes probabilities of scores, the score from which on it predicts the second class, and why."""
+
+    calibration: Calibration | None = None
+    threshold: float | None = None
+    chosen: Chosen | None = None
+
+    def apply(self, model: Any) -> None:
+        """Give it to a fitted model."""
+        if self.calibration is not None:
+            model.calibration_ = self.calibration
+        if self.threshold is not None:
+            model.threshold_ = self.threshold
+        if self.chosen is not None:
+            model.threshold_choice_ = self.chosen.to_dict()
+
+
+def decide(wanted: Wanted, model: Any, examples: Examples) -> Decision:
+    """Decide by all examples; each fold is encoded by what its training rows alone show."""
+    classes, codes = np.unique(examples.y, return_inverse=True)
+    totals = np.bincount(codes, weights=examples.weight).astype(np.float64)
+    return wanted.on(model, examples.split, examples.y, examples.weight, classes, totals)
+
+
+def threshold_in_words(model: Any) -> str:
+    """Say from where on the second of two classes is predicted."""
+    from ..estimators._calibration import map_of
+
+    classes, at, found = model.classes_, getattr(model, "threshold_", None), map_of(model)
+    if len(classes) > 2:
+        return "the class with the highest score is predicted"
+    where = "the score is above 0" if at is None else f"the score is at least {at:.6g}"
+    if found is not None:
+        p = float(found.probability([at or 0.0])[0])
+        least = "more than" if at is None else "at least"
+        where += f", its probability {least} {'one half' if p == 0.5 else f'{p:.4g}'}"
+    return f"{classes[1]} is predicted where {where}"
+
+
+def choice_in_words(model: Any) -> str | None:
+    """Say what the threshold was chosen for, and what that came to on out-of-fold scores."""
+    from ..selection.thresholds import in_words
+
+    said = getattr(model, "threshold_choice_", None)
+    return None if said is None else in_words(said)
+
+
+def calibration_in_words(model: Any) -> str | None:
+    """Say how scores became probabilities, where that is not the loss's own way."""
+    found = getattr(model, "calibration_", None)
+    if found is None:
+        return None
+    if found.method == "prior":
+        return "the log odds of the fit without the weights of the classes (--calibrate none keeps them)"
+    how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[found.method]
+    return f"by {how} of {found.rows:,} out-of-fold scores, {found.folds} folds"
+
+
+def decision_lines(model: Any) -> list[str]:
+    """Return what a fit says of the threshold and of probabilities, where there is something to be said."""
+    lines = []
+    if (how := calibration_in_words(model)) is not None:
+        lines.append(f"probability {how}")
+    if hasattr(model, "threshold_") or (how is not None and len(model.classes_) == 2):
+        lines.append(f"threshold   {threshold_in_words(model)}")
+    if (choice := choice_in_words(model)) is not None:
+        lines.append(f"chosen      {choice}")
+    return lines
+
+
+def decision_record(model: Any) -> dict[str, Any]:
+    """Return the same for programs."""
+    from ..estimators._calibration import map_of
+
+    at, found = getattr(model, "threshold_", None), map_of(model)
+    probability = None if found is None else float(found.probability([at or 0.0])[0])
+    calibration = getattr(model, "calibration_", None)
+    how = None if calibration is None else {name: getattr(calibration, name) for name in ("method", "folds", "rows")}
+    cut = {"score": at, "probability": probability, "choice": getattr(model, "threshold_choice_", None)}
+    return {"threshold": None if at is None else cut, "calibration": how}
