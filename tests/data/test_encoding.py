@@ -139,8 +139,10 @@ def test_dates_become_days_months_and_weekdays():
     )
     march = names.index("month of day = 3")
     np.testing.assert_array_equal(X[:, march], days.month == 3)
-    monday = names.index("weekday of day = 0")
-    np.testing.assert_array_equal(X[:, monday], days.day_of_week == 0)
+    for k, day in enumerate(["0 (Monday)", "1 (Tuesday)", "2 (Wednesday)"]):
+        found = names.index(f"weekday of day = {day}")
+        np.testing.assert_array_equal(X[:, found], days.day_name() == day[3:-1])
+        np.testing.assert_array_equal(X[:, found], days.day_of_week == k)
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,8 @@ def test_m22_explain_reads_well_and_can_be_cut_short(three):
     lines = text.splitlines()
     assert lines[1].startswith("x1")
     assert lines[1].count("█") == 20 > lines[2].count("█")
-    assert lines[-1] == "ranked by |weight|, in each column's own units"
+    own = "ranked by |weight|, in each column's own units; explain(X=rows) ranks by its spread in these rows as well"
+    assert lines[-1] == own
 
 
 def test_m22_explain_ranks_by_the_spread_of_columns_as_the_commands_do(three):

@@ -55,7 +55,8 @@ class Explanation:
         for name, weight, counts in zip(self.features, self.weights, self.importance, strict=True):
             bar = "█" * round(20 * counts / (longest or 1.0))
             lines.append(f"{name:{width}} {weight:+12.5g} {bar}")
-        ranked = "|weight| × spread of the column" if self.by_spread else "|weight|, in each column's own units"
+        own = "|weight|, in each column's own units; explain(X=rows) ranks by its spread in these rows as well"
+        ranked = "|weight| × spread of the column" if self.by_spread else own
         return "\n".join([*lines, f"{'intercept':{width}} {self.intercept:+12.5g}", f"ranked by {ranked}"])
 
 

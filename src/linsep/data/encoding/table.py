@@ -35,6 +35,12 @@ Numbers = NDArray[Any]
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
+#: What the levels of weekdays are called.
+WEEKDAYS = {
+    str(k): f"{k} ({day})"
+    for k, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+}
+
 #: Rows that are turned from columns into rows at a time.
 STRIP = 1 << 12
 
@@ -318,7 +324,9 @@ class TableEncoding:
     def names(self) -> list[str]:
         """One a feature."""
         lacking = [f"{name} is missing" for name, (_, _, some) in self.numbers.items() if some]
-        levels = [f"{name} = {level}" for name, kept in self.levels.items() for level in kept]
+        days = {f"weekday of {column.name}" for column in self.columns if column.kind == "date"}
+        called = {name: WEEKDAYS if name in days else {} for name in self.levels}
+        levels = [f"{name} = {called[name].get(level, level)}" for name, kept in self.levels.items() for level in kept]
         words = [f"{name}: {word}" for name, (kept, _) in self.words.items() for word in kept]
         return [*self._number_names(), *lacking, *levels, *words]
 
