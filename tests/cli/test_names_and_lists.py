@@ -146,3 +146,27 @@ def test_columns_that_follow_from_others_are_told_apart_from_the_signs_of_the_fo
     )
     told = run("separable", tmp_path / "a.csv", "-t", "y", "--estimates")
     assert "(aliased: 'town = Bonn' = 1 − 'code = E' − 'code = U', 'town = Ede' = 'code = E'" in told
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("cp1252", "Preis (€)"), ("latin-1", "größe")])
+def test_names_in_another_encoding_are_not_taken_for_others(tmp_path, encoding, named):
+    rows = [f"{k % 7};{'ä' if k % 3 else 'ö'};{'ja' if k % 2 else 'nein'}" for k in range(40)]
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    for path, written in ((old, encoding), (new, "utf-8")):
+        path.write_text("\n".join([f"{named};Stück;gekündigt", *rows]), encoding=written)
+    told = run("fit", old, "-t", "gekündigt", code=2)
+    assert f"old.csv: it is not utf-8 text (its first line); say --encoding {encoding} (or what it is)" in told
+    assert "data" in run("fit", old, "-t", "gekündigt", "--encoding", encoding)
+    run("fit", new, "-t", "gekündigt", "-o", tmp_path / "m.json")
+    told = run("predict", tmp_path / "m.json", old, code=2)
+    assert f"say --encoding {encoding} (or what it is)" in told
+
+
+def test_values_in_another_encoding_are_told_by_predict_too(tmp_path):
+    rows = [f"{k % 7};{'ä' if k % 3 else 'ö'};{'ja' if k % 2 else 'nein'}" for k in range(40)]
+    for name, written in (("old.csv", "latin-1"), ("new.csv", "utf-8")):
+        (tmp_path / name).write_text("\n".join(["x;part;y", *rows]), encoding=written)
+    run("fit", tmp_path / "new.csv", "-t", "y", "-o", tmp_path / "m.json")
+    told = run("predict", tmp_path / "m.json", tmp_path / "old.csv", code=2)
+    assert "old.csv: it is not utf-8 text" in told
+    assert "say --encoding latin-1 (or what it is)" in told

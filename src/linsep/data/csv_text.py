@@ -224,6 +224,8 @@ def header_of(source: Source, dialect: Dialect, most: int) -> Header:
     check_width(source.name, len(first), most)
     names = [name.strip() if dialect.spaces else name for name in first]
     names = names if dialect.header else [f"column_{j + 1}" for j in range(len(first))]
+    if "\ufffd" in "".join(names) and "\ufffd".encode() not in source.head:
+        raise DataError(f"{source.name}: it is not {dialect.encoding} text (its first line); {_other_encoding(source)}")
     text = _decoded(source.head, dialect.encoding)
     if re.search(rf"(?:^|[\n{re.escape(dialect.delimiter)} \"])0[0-9]", text) is None:
         return Header(source.name, names)
@@ -383,15 +385,20 @@ def _not_text(source: Source, dialect: Dialect, name: str, column: Any, before: 
         except UnicodeDecodeError:
             line = line_of(source, dialect, before + row)
             where = f"{source.name} {f'row {before + row + 1}' if line is None else f'line {line}'}, column {name!r}"
-            return f"{where}: {value[:40]!r} is not UTF-8 text; say --encoding latin-1 (or what it is), or convert it"
+            return f"{where}: {value[:40]!r} is not UTF-8 text; {_other_encoding(source)}"
     return f"{source.name}, column {name!r}: it holds bytes, not text"
+
+
+def _other_encoding(source: Source) -> str:
+    """Return what to do about bytes that are no text; € and quotes of Windows are where Latin-1 has nothing."""
+    likely = "cp1252" if re.search(rb"[\x80-\x9f]", source.head) else "latin-1"
+    return f"say --encoding {likely} (or what it is), or convert it"
 
 
 def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
     """Return an error that says where; the slow look through the file is only taken when it is known to be bad."""
-    if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
-        advice = "say --encoding latin-1, or convert it"
-        return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {advice}")
+    if isinstance(error, UnicodeDecodeError) or re.search("utf-?8", str(error).lower()):
+        return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {_other_encoding(source)}")
     if ragged := _ragged(source, dialect, content):
         return DataError(ragged)
     if "Empty CSV" in str(error):
