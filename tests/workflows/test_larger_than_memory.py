@@ -111,10 +111,11 @@ def test_l1_leaves_the_same_weights_at_zero(folder, small_blocks, loss):
 
 
 @pytest.mark.slow
-def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path):
+@pytest.mark.parametrize("more", [(), ("--test-share", "0.2")], ids=["all rows", "test rows held out"])
+def test_the_peak_stays_below_the_limit_and_the_model_verifies(folder, tmp_path, more):
     model, data = tmp_path / "model.json", folder / "many.parquet"
     code, peak, said = measured(
-        COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "-o", model, "--json"
+        COMMAND, "fit", data, "--target", "bought", "--max-memory", LIMIT, "-o", model, "--json", *more
     )
     assert code == 0, said
     assert peak < memory.parse_size(LIMIT)
