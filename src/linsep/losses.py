@@ -56,6 +56,8 @@ class Loss:
         Between what its slopes lie: where ℓ* is finite, and what bounds a dual variable.
     self_concordance : float
         The smallest M with |ℓ'''| ≤ M ℓ'': how fast its curvature can change.
+    jumps : tuple of float or None
+        Where ℓ'' jumps, of a loss that is smooth, and quadratic or straight in between; None for others.
     quadratic : bool
         Whether ℓ'' is constant, so that one linear system gives the minimum.
     margin : bool
@@ -87,6 +89,7 @@ class Loss:
     is_likelihood: ClassVar[bool] = False
     slopes: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     self_concordance: ClassVar[float] = np.inf
+    jumps: ClassVar[tuple[float, ...] | None] = None
     margin: ClassVar[bool] = False
     edge: ClassVar[float] = 1.0
     power: ClassVar[int | None] = None
@@ -272,7 +275,7 @@ class SquaredHinge(Loss):
 
     name, formula, kernel = "squared_hinge", "max(0, 1 − z)²", "squared_hinge"
     words = "the square of what each row lacks to be on its own side with a score of 1"
-    smooth, max_curvature, slopes, margin, power = True, 2.0, (-np.inf, 0.0), True, 2
+    smooth, max_curvature, slopes, margin, power, jumps = True, 2.0, (-np.inf, 0.0), True, 2, (1.0,)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)²."""
@@ -304,7 +307,7 @@ class ModifiedHuber(Loss):
 
     name, formula, kernel = "modified_huber", "max(0, 1 − z)², or −4z where z < −1", "modified_huber"
     words = "the square of what each row lacks to be on its own side with a score of 1, far off its distance"
-    smooth, max_curvature, slopes, margin = True, 2.0, (-4.0, 0.0), True
+    smooth, max_curvature, slopes, margin, jumps = True, 2.0, (-4.0, 0.0), True, (-1.0, 1.0)
 
     def value(self, z: FloatArray) -> FloatArray:
         """max(0, 1 − z)², or −4z where z < −1."""

@@ -20,3 +20,13 @@ def test_hinge_with_l1_and_many_weights_ends_at_its_gap(n, d):
     assert found.converged
     assert found.proof.relative_gap <= 1e-6
     assert found.n_iter < 60
+
+
+@pytest.mark.parametrize("positive", [1, 3])
+def test_a_matrix_that_rounding_takes_the_curvature_from_ends_at_the_optimum(positive):
+    levels, classes = np.array([1, 2, 1, 2, 1, 1, 1, 0, 2, 0, 2]), np.array([0, 1, 0, 1, 0, 0, 0, 2, 3, 3, 2])
+    y = np.where(classes == positive, 1.0, -1.0)
+    found = InteriorPoint().solve(Problem(Rows(np.eye(3)[levels]), y, Hinge(), C=np.inf))
+    # A score for every level: 2 for each row of the rarer class there.
+    best = 2 * sum(min((y[levels == level] > 0).sum(), (y[levels == level] < 0).sum()) for level in range(3))
+    assert found.proof.primal == pytest.approx(best, rel=1e-6)

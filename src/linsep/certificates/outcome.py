@@ -10,7 +10,7 @@ import numpy as np
 from .._reading import ClaimError
 from ..arithmetic.enclosure import Interval, relative_gap
 
-__all__ = ["ClaimError", "Verification", "in_words", "planes_in_words", "verdict_in_words", "within"]
+__all__ = ["ClaimError", "Verification", "beside", "between", "in_words", "planes_in_words", "within"]
 
 
 #: What attributes, parameters and sections of files are to somebody who never wrote any of them.
@@ -107,12 +107,25 @@ def planes_in_words(count: int) -> str:
     return "one plane" if count == 1 else f"{count} planes"
 
 
-def within(primal: float, dual: float, relative_gap: float) -> str:
+def beside(gap: float, tol: float) -> str:
+    """Return a gap in as few digits, but two at least, as are on the same side of `tol` as it is.
+
+    Examples
+    --------
+    >>> beside(1.23e-7, 1e-4), beside(1.04e-4, 1e-4)
+    ('1.2e-07', '1.04e-04')
+    """
+    texts = (f"{gap:.{digits}e}" for digits in range(1, 17))
+    return next(text for text in texts if (float(text) <= tol) == (gap <= tol))
+
+
+def within(relative_gap: float, proven: bool, tol: float, place: str = "") -> str:
+    """Return how near the optimum something is, and whether that proves `tol`, in words."""
+    verdict = "proven to" if proven else "which does not prove"
+    near = f"within {beside(relative_gap, tol)} of" if np.isfinite(relative_gap) else "nobody knows how far above"
+    return f"{near} the optimum{place}, {verdict} tol={tol:g}."
+
+
+def between(primal: float, dual: float) -> str:
     """Return between what the optimum lies, in words."""
-    found = f"The objective is {primal:.10g}; no plane reaches less than {dual:.10g}"
-    return f"{found}: within {relative_gap:.1e} of the optimum"
-
-
-def verdict_in_words(proven: bool, tol: float) -> str:
-    """Return whether that proves `tol`, in words."""
-    return f", proven to tol={tol:g}" if proven else f", which does not prove tol={tol:g}"
+    return f"The objective is {primal:.10g}; no plane reaches less than {dual:.10g}"

@@ -33,7 +33,7 @@ REPLAYED = (
     (r"\bafter max_iter=(\d+)(?: iterations)?", r"after --max-iter \1"),
     (r"solver '\w+' (stopped by its own rule); leave it more iterations, or use solver='auto'", r"it \1"),
     (r"\b(raise --max-iter), scale the features, or choose another stopping rule", r"\1"),
-    (r", not tol=[0-9.e-]*[0-9]", ""),
+    (r", (?:hence )?not tol=[0-9.e-]*[0-9]", ""),
 )
 
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import penalties
 from .._complaints import warn
 from .._words import many
+from ..certificates.outcome import beside
 from ..objective.curvature import MANY_FEATURES
 from ._certificate import Certified
 
@@ -47,7 +48,8 @@ class Warnings(Certified):
         failed = [result for result in results if not result.converged]
         advice = next((result.advice for result in failed if result.advice), "")
         if failed:
-            how_far = f". {self._how_far()}" if np.isfinite(self.dual_gap_) and not self._own_rule else ""
+            apart = self._tol() < self._certain_gap() < np.inf and not self._own_rule
+            how_far = f". {self._how_far()}" if apart else ""
             message = f"did not converge: {advice or failed[0].message}{self._remedy(objective, bool(advice))}{how_far}"
         else:
             message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
@@ -61,7 +63,15 @@ class Warnings(Certified):
             print(f"{type(self).__name__}: {solver}, {many(self._iterations(), 'iteration')}: {ended}", file=sys.stderr)
 
     def _how_far(self) -> str:
-        return f"It is proven to be within {self.dual_gap_:.1e} of the optimum only, not tol={self._tol():g}"
+        gap, tol = self._certain_gap(), self._tol()
+        if not np.isfinite(gap):
+            return f"It is not proven how far from the optimum it is, hence not tol={tol:g}"
+        return f"It is proven to be within {beside(gap, tol)} of the optimum only, not tol={tol:g}"
+
+    def _certain_gap(self) -> float:
+        """Return what was compared with `tol`: the relative gap, with all rounding counted against it."""
+        proof = self._gap()
+        return self.dual_gap_ if proof is None else float(proof.certificate(self).certain_gap)
 
     def _why_unproven(self, objective: Objective, results: list[Result]) -> str:
         """Say why no more is proven, and what to do about it."""
@@ -74,7 +84,7 @@ class Warnings(Certified):
         redundancy = self._redundancy
         if self._fits_exactly():
             return "the scores are the labels but for rounding, and of an objective that small no share can be proven"
-        if not np.isfinite(self._loss().self_concordance):
+        if not np.isfinite(objective.head.self_concordance):
             return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
         if _coefficients(objective) > MANY_FEATURES:
             return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
@@ -83,6 +93,10 @@ class Warnings(Certified):
         if redundancy is not None and redundancy.nearly:
             near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
             return f"{near}; leave that column out, give more digits, or use a finite C"
+        if self._loss().jumps:
+            return (
+                "the rows with a loss do not hold the plane in every direction, or are where it begins; use a finite C"
+            )
         if "polishing" not in helped_by(results[0].history.solver):
             return self._why_unproven_with_penalty(results)
         return "these numbers leave too few digits for it; scale the columns, or use a finite C"

@@ -10,6 +10,11 @@ logistic regression*, Proposition 1),
 which, if s = mλ < 1, is smallest at e^(−mr) = 1 − s and then worth P(θ) − λ² κ(s), where
 κ(s) = ((1 − s) log(1 − s) + s)/s² = ½ + s/6 + s²/12 + … ≤ (1 + s)/2. An optimum exists, and P(θ) − P* ≤ λ² (1 + s)/2.
 
+A loss that is quadratic or straight but where ℓ'' jumps, such as the squared hinge, has M = 0 as far as no score comes
+to a jump: up to ‖v‖_H = r₀ = minᵢ roomᵢ / ‖x̃ᵢ‖_{H⁻¹}, roomᵢ being how far the i-th is from the next one. H may do
+without examples near a jump, since each loss lies above its tangent. If r₀ ≥ 2λ, P(θ + v) ≥ P(θ) − λr + r²/2 is no
+less than P(θ) at r₀, hence nowhere beyond, for P is convex: P(θ) − P* ≤ λ²/2.
+
 The softmax has the same form. With p of each example and zᵢₖ = (eₖ − pᵢ) ⊗ x̃ᵢ (the last class is held at zero, since
 only differences count), g = −Σ cᵢ zᵢ,yᵢ and H = Σ cᵢ pᵢₖ zᵢₖzᵢₖᵀ. Along v the third derivative is a third central
 moment of the scores' change, no more than its range times the variance, and the range is at most 2 maxₖ |zᵢₖ·v|: M = 2.
@@ -45,6 +50,8 @@ NEAR_IDENTITY = 0.1
 ROUNDS = 6
 #: Rows that are off by more than this share in these coordinates are computed with twice the digits.
 BLURRED = 1e-8
+#: Examples that are nearer than this to where the curvature jumps are taken for their tangents.
+NEAR_A_JUMP = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Derivatives:
     """What some scores say: h that the curvature is no less than, the slopes u, and how far each of these may be off.
 
     Of a softmax they have one column a class, of the rows zᵢₖ, and there are the probabilities and by what share each
-    may be off.
+    may be off. Where the curvature jumps, `room` is how far each score is from there.
     """
 
     h: FloatArray
@@ -60,6 +67,7 @@ class Derivatives:
     off: FloatArray
     p: Any = None
     doubt: Any = None
+    room: Any = None
 
     def part(self, part: slice) -> Derivatives:
         """Return those of some of the examples."""
@@ -90,6 +98,7 @@ class _Sizes:
     gradient: FloatArray  # Σ uᵢ bᵢ
     gradient_error: float
     longest: float  # max ‖bᵢ‖
+    reach: float = math.inf  # as far as the curvature jumps nowhere
 
     @property
     def away(self) -> float:
@@ -111,6 +120,7 @@ class _Sizes:
             S.T @ self.gradient,
             length * (self.gradient_error + error * norm) * (1.0 + error),
             length * self.longest * (1.0 + error),
+            self.reach / length * (1.0 - error),
         )
 
 
@@ -119,7 +129,7 @@ def examine(
 ) -> Look:
     """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
-    M is the loss's `self_concordance`, and K the number of classes of a softmax. X may be read block by block, of which
+    M is the head's `self_concordance`, and K the number of classes of a softmax. X may be read block by block, of which
     `at` returns the derivatives; `counted` are the examples that have weight, all if it is not given.
 
     Examples
@@ -141,11 +151,18 @@ def examine(
 def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
     """Return hᵢ that cᵢ ℓ''(zᵢ) is no less than, uᵢ = cᵢ ℓ'(zᵢ) yᵢ, and how far each of these may be off."""
     with np.errstate(over="ignore", invalid="ignore"):
-        h = c * loss.curvature(z) * (1.0 - loss.self_concordance * radius) * (1.0 - ULPS * U)
+        least = most = loss.curvature(z)
+        M, room = loss.self_concordance, None
+        if loss.jumps is not None:
+            away = np.abs(z[:, None] - np.array(loss.jumps)).min(axis=1, initial=np.inf)
+            M, room = 0.0, away - radius * (1.0 + 8 * U)
+            known = room > NEAR_A_JUMP
+            least, most = np.where(known, least, 0.0), np.where(known, most, loss.max_curvature)
+        h = c * least * (1.0 - M * radius) * (1.0 - ULPS * U)
         slope = loss.slope(z)
         # By how much the slope can differ within the radius of z, where the curvature grows by e^(Mr) at the most.
-        off = c * (loss.curvature(z) * np.exp(loss.self_concordance * radius) * radius + ULPS * U * np.abs(slope))
-        return Derivatives(np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U))
+        off = c * (most * np.exp(M * radius) * radius + ULPS * U * np.abs(slope))
+        return Derivatives(np.maximum(h, 0.0), c * slope * y, off * (1.0 + ULPS * U), room=room)
 
 
 def softmax_slopes(codes: IntArray, c: FloatArray, scores: FloatArray, radius: FloatArray) -> Derivatives:
@@ -201,8 +218,8 @@ def _near_identity(rows: _PlaneRows, R: FloatArray) -> tuple[_Sizes, FloatArray,
     return None
 
 
-#: Rows, how far each may be off, and their h, u, and how far each of these may be off.
-Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+#: Rows, how far each may be off, their h, u, how far each of these may be off, and how far each is from a jump.
+Piece = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]
 
 
 class _PlaneRows:
@@ -269,7 +286,7 @@ class _PlaneRows:
 
     def __iter__(self) -> Iterator[Piece]:
         for dense, found in self.parts():
-            yield dense, np.zeros(len(dense)), found.h, found.u, found.off
+            yield dense, np.zeros(len(dense)), found.h, found.u, found.off, found.room
 
 
 class _SoftmaxRows(_PlaneRows):
@@ -304,7 +321,7 @@ class _SoftmaxRows(_PlaneRows):
                 e_less_p = np.eye(K)[None, :, : K - 1] - here.p[:, None, : K - 1]
                 z = (e_less_p[:, :, :, None] * x[:, None, None, :]).reshape(len(x) * K, self.size)
                 doubt = (here.doubt + 4 * K * U) * np.linalg.norm(x, axis=1) * (1.0 + gamma(self.length + 8))
-                yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel()
+                yield z, np.repeat(doubt, K), here.h.ravel(), here.u.ravel(), here.off.ravel(), None
 
 
 def _whitening(rows: _PlaneRows) -> tuple[FloatArray | None, bool]:
@@ -313,7 +330,7 @@ def _whitening(rows: _PlaneRows) -> tuple[FloatArray | None, bool]:
     How near it is gets measured afterwards.
     """
     hessian = np.zeros((rows.size, rows.size))
-    for block, _, h, _, _ in rows:
+    for block, _, h, *_ in rows:
         hessian += (block * h[:, None]).T @ block
     diagonal = np.diag(hessian)
     if rows.size == 0 or not np.isfinite(hessian).all():
@@ -349,19 +366,22 @@ def _measure(rows: _PlaneRows, R: FloatArray) -> _Sizes:
     """Return the gradient and the Hessian in the coordinates in which θ = R times them: rows are bᵢ = Rᵀzᵢ."""
     size, length = len(R), float(np.linalg.norm(R))
     gram, gradient = np.zeros((size, size)), np.zeros(size)
-    longest, gram_error, gradient_error = 0.0, 0.0, 0.0
+    longest, gram_error, gradient_error, reach = 0.0, 0.0, 0.0, math.inf
     error, sums = gamma(size + 8), gamma(rows.terms)
-    for block, doubt, h, u, off in rows:
+    for block, doubt, h, u, off, room in rows:
         b, slip = _rows_in(R, length, block)
         norm = np.linalg.norm(b, axis=1) * (1.0 + error)
         slip = (slip + doubt * length) * (1.0 + 2 * error)  # ‖bᵢ as computed − bᵢ‖
         gram += (b * h[:, None]).T @ b
         gradient += u @ b
         longest = max(longest, float((norm + slip).max()))
+        if room is not None and (bent := h > 0).any():
+            with np.errstate(divide="ignore"):
+                reach = min(reach, float((room[bent] / (norm + slip)[bent]).min()))
         gram_error += float(h @ (sums * norm**2 + 2.0 * norm * slip + slip**2))
         gradient_error += float(off @ (norm + slip) + np.abs(u) @ (slip + sums * norm))
     wider = 1.0 + gamma(rows.n + 8)
-    return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest)
+    return _Sizes(gram, gram_error * wider, gradient, gradient_error * wider, longest, reach * (1.0 - 8 * U))
 
 
 def _rows_in(R: FloatArray, length: float, block: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -390,6 +410,8 @@ def _bound(M: float, sizes: _Sizes) -> float:
     if not mu > 0:
         return math.inf
     norm = (float(np.linalg.norm(sizes.gradient)) * (1.0 + gamma(d + 8)) + sizes.gradient_error) * (1.0 + 8 * U)
+    if not sizes.reach * mu * (1.0 - 8 * U) >= 2.0 * norm:
+        return math.inf
     decrement = norm / math.sqrt(mu) * (1.0 + 8 * U)
     s = M * sizes.longest / math.sqrt(mu) * decrement * (1.0 + 8 * U)
     if not s < 1:

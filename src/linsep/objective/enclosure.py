@@ -122,12 +122,12 @@ def sharp_primal(
     return primal, z, radius
 
 
-def enclosed_value(problem: Objective, w: FloatArray, b: Any) -> Interval:
+def enclosed_value(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -> Interval:
     """Enclose P(w, b) without a penalty, as sharply as need be; of examples in blocks, in one pass."""
-    return problem.sum(lambda part: sharp_primal(part, w, b)[0])
+    return problem.sum(lambda part: sharp_primal(part, w, b, share)[0])
 
 
-def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]:
+def examined(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -> tuple[Interval, Look]:
     """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
     M, intercept, K = problem.head.self_concordance, problem.fit_intercept, problem.head.planes
     if problem.examples.resident is None:
@@ -137,8 +137,8 @@ def examined(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Look]
             head = _with_head(passes.on(part, X))
             return head.slopes(*head.scores(w, b))
 
-        return enclosed_value(problem, w, b), examine(M, passes.X, at, intercept=intercept, K=K)
-    primal, z, radius = sharp_primal(problem, w, b)
+        return enclosed_value(problem, w, b, share), examine(M, passes.X, at, intercept=intercept, K=K)
+    primal, z, radius = sharp_primal(problem, w, b, share)
     head = _with_head(problem)
     found = cache(lambda: head.slopes(z, radius))  # only where they say anything
     known: Any = dict(intercept=intercept, counted=head.c > 0, K=K)
@@ -153,9 +153,11 @@ def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:
     return zero if zero.low >= low else Interval(low, low)
 
 
-def enclosed_by_curvature(problem: Objective, w: FloatArray, b: Any) -> tuple[Interval, Interval]:
+def enclosed_by_curvature(
+    problem: Objective, w: FloatArray, b: Any, share: float = COARSE
+) -> tuple[Interval, Interval]:
     """Enclose P(w, b) and the best bound without a penalty; of examples in blocks, in a few passes."""
-    primal, look = examined(problem, w, b)
+    primal, look = examined(problem, w, b, share)
     bound = bound_below(problem, primal, look)
     if bound.low > 0 or problem.examples.resident is None or problem.d > MANY_FEATURES:
         return primal, bound
@@ -238,7 +240,7 @@ def _enclosed(
 ) -> tuple[Interval, Interval]:
     """Enclose both, sums leaving no more than that share open, where it is less than what is usual."""
     if not problem.penalised:
-        return enclosed_by_curvature(problem, w, b)
+        return enclosed_by_curvature(problem, w, b, min(COARSE, share))
     primal, z, _ = sharp_primal(problem, w, b, min(COARSE, share))
     return primal, _with_head(problem).dual(z, w, b, dual_point, min(SHARP, share))
 

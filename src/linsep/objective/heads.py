@@ -49,8 +49,8 @@ class Margin:
 
     @property
     def self_concordance(self) -> float:
-        """M for which |ℓ'''| ≤ M ℓ''."""
-        return self.loss.self_concordance
+        """M for which |ℓ'''| ≤ M ℓ'', wherever ℓ'' does not jump."""
+        return self.loss.self_concordance if self.loss.jumps is None else 0.0
 
     def zeros(self, d: int) -> tuple[FloatArray, float]:
         """Return w and b of all zeros."""

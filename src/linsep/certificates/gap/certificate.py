@@ -15,7 +15,7 @@ from ..._types import FloatArray
 from ...objective.dual_point import DualPoint
 from ...objective.duality import share
 from ...objective.statement import Statement
-from ..outcome import Verification, verdict_in_words, within
+from ..outcome import Verification, between, within
 from ..seal import Seal
 from ..training_data import TrainingData, positive_classes
 from .check import GapCheck
@@ -123,12 +123,15 @@ class Certificate:
     @property
     def proven(self) -> bool:
         """Whether the relative gap is at most `tol`, with rounding allowed for."""
-        if self.gap == self.rounding == 0.0:
-            return True
-        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0)) <= self.tol
+        return self.certain_gap <= self.tol
+
+    @property
+    def certain_gap(self) -> float:
+        """The relative gap with all rounding counted against it: what is compared with `tol`."""
+        return share(self.gap + self.rounding, max(abs(self.primal) - self.rounding, 0.0))
 
     def __str__(self) -> str:
-        return f"{within(self.primal, self.dual, self.relative_gap)}{verdict_in_words(self.proven, self.tol)}."
+        return f"{between(self.primal, self.dual)}: {within(self.certain_gap, self.proven, self.tol)}"
 
     __repr__ = __str__
 
@@ -238,6 +241,11 @@ class Certificates(Sequence[Certificate]):
         return max(one.relative_gap for one in self)
 
     @property
+    def certain_gap(self) -> float:
+        """The largest of the relative gaps with all rounding counted against them: what is compared with `tol`."""
+        return max(one.certain_gap for one in self)
+
+    @property
     def tol(self) -> float:
         """The relative gap that counts as proof."""
         return self._all[0].tol
@@ -291,7 +299,7 @@ class Certificates(Sequence[Certificate]):
         return cls([Certificate.from_dict(*each) for each in zip(parts, w, b, strict=True)])
 
     def __str__(self) -> str:
-        head = f"Of {len(self)} classes against the rest: {within(self.primal, self.dual, self.relative_gap)}"
-        return f"{head} in the worst{verdict_in_words(self.proven, self.tol)}."
+        head = f"Of {len(self)} classes against the rest: {between(self.primal, self.dual)}"
+        return f"{head}: {within(self.certain_gap, self.proven, self.tol, ' in the worst')}"
 
     __repr__ = __str__

@@ -11,7 +11,7 @@ from ..._types import FloatArray, IntArray
 from ...arithmetic.enclosure import SLIGHT
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
-from ...objective.enclosure import enclosed_bound, enclosed_by_curvature
+from ...objective.enclosure import OPEN, enclosed_bound, enclosed_by_curvature
 from ...objective.examples import in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
@@ -32,7 +32,7 @@ def certify(problem: Objective, result: Any, statement: Statement, classes: Arra
     elif problem.penalised:
         found, error, dual_point = _penalised(problem, w, b, result, tol)
     else:
-        (found, error), dual_point = _unpenalised(problem, w, b, result), DualPoint()
+        (found, error), dual_point = _unpenalised(problem, w, b, result, tol), DualPoint()
     primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
     claimed: Any = dict(primal=primal, dual=dual, rounding=float(error), tol=tol, dual_point=dual_point)
     return Claim.of(problem, result, statement, classes, **claimed)
@@ -83,15 +83,16 @@ def _out_of_the_ordinary(problem: Objective, w: FloatArray, b: Any, result: Any)
     return *as_enclosed(primal, dual), dual_point
 
 
-def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any) -> tuple[Bound, float]:
+def _unpenalised(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, float]:
     """Return a bound without a penalty, and how far its arithmetic may be off."""
     proof, enclosed = result.proof, result.enclosed
     # A quadratic's own solver knows how far it can fall; others have only dual points that are feasible up to rounding.
     quadratic = problem.head.planes is None and problem.loss.quadratic
     if enclosed is None and quadratic and proof is not None and proof.dual > 0:
         return proof, rounding(problem, w, b, proof)
-    enclose = enclosed_by_curvature if problem.examples.resident is None else enclosed_bound
-    primal, dual = enclosed or enclose(problem, w, b)
+    if enclosed is None and problem.examples.resident is None:
+        enclosed = enclosed_by_curvature(problem, w, b, OPEN * tol)
+    primal, dual = enclosed or enclosed_bound(problem, w, b, tol=tol)
     return Bound(primal.high, widened(primal, dual)), primal.width
 
 

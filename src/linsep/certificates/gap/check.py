@@ -12,7 +12,7 @@ from ...arithmetic.enclosure import ULPS, Interval, out_of_range, relative_gap
 from ...objective.duality import Bound
 from ...objective.enclosure import enclosed_bound
 from ...objective.objective import Objective
-from ..outcome import ClaimError, Verification
+from ..outcome import ClaimError, Verification, beside
 from ..training_data import TrainingData
 from .rounding import rounding
 
@@ -128,12 +128,12 @@ class GapCheck:
                 self.unchecked.append(f"certificate_.{name}")
         gap = relative_gap(primal, dual)
         if self._proven and not gap <= self.tol:
-            raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {gap:.1e}")
+            raise ClaimError(f"tol={self.tol:g} is claimed, the data prove {beside(gap, self.tol)}")
         these = "these planes" if self._claimed.at_once else "this plane"
         objective = f"the objective {problem.formula} of {these} on these {n:,} rows"
         if unknown := out_of_range(primal, dual):
             return f"it is not proven how near the optimum {objective} lies: {unknown}"
-        return f"{objective} lies within {gap:.1e} of the optimum, {self._beside_tol(gap)}"
+        return f"{objective} lies within {beside(gap, self.tol)} of the optimum, {self._beside_tol(gap)}"
 
     def _beside_tol(self, relative_gap: float) -> str:
         """Return whether that is as near as `tol`, and who says what that is."""

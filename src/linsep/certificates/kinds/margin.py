@@ -16,7 +16,7 @@ from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ...separation._input import counted_rows, matrix_of
 from ..case import EXACT, ROUNDED, Case, exactly
 from ..gap.certificate import Certificates
-from ..outcome import ClaimError, Verification
+from ..outcome import ClaimError, Verification, within
 from ..proof import PlaneByPlane
 from ..training_data import TrainingData
 
@@ -104,8 +104,7 @@ class MarginCertificate:
 
     def __str__(self) -> str:
         kept = f"The margin is {self.low:.10g}; no plane has one above {self.high:.10g}"
-        verdict = "proven to" if self.proven else "which does not prove"
-        return f"{kept}: within {self.relative_gap:.1e} of the optimum, {verdict} tol={self.tol:g}."
+        return f"{kept}: {within(self.relative_gap, self.proven, self.tol)}"
 
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None

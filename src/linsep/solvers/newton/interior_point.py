@@ -456,7 +456,10 @@ class _System:
             if not (least > enough and slope > 0):
                 break
             along = self._times(step)
-            length = slope / float(step @ along)
+            curvature = float(step @ along)
+            if not curvature > 0:  # rounded away: no step in this direction is known to help
+                break
+            length = slope / curvature
             found, missed = found + length * step, missed - length * along
             ahead = self.factor.solve(missed)
             before, slope = slope, float(missed @ ahead)

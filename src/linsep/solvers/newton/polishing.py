@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..._types import FloatArray
-from ...arithmetic.enclosure import Interval
+from ...arithmetic.enclosure import Interval, agreements
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
-from ...objective.enclosure import bound_below, enclosed_value, examined
+from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
@@ -58,15 +58,15 @@ class _Reached:
 class _Landscape:
     """An objective without a penalty, as a function of θ = [w, b]; of several classes, of their columns [wₖ, bₖ]."""
 
-    def __init__(self, problem: Objective) -> None:
-        self.problem, self.d = problem, problem.d
+    def __init__(self, problem: Objective, tol: float) -> None:
+        self.problem, self.d, self.share = problem, problem.d, OPEN * tol
 
     def split(self, point: FloatArray) -> tuple[FloatArray, Any]:
         return point[: self.d], float(point[self.d]) if point.ndim == 1 else point[self.d]
 
     def look(self, point: FloatArray, steps: int) -> _Reached:
         """Enclose the objective, and find out what the derivatives say of the optimum."""
-        return _Reached(point, *examined(self.problem, *self.split(point)), steps)
+        return _Reached(point, *examined(self.problem, *self.split(point), self.share), steps)
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the point moved by t times a step: without an entry for b if that is not free, nor the last class."""
@@ -86,7 +86,7 @@ class _Landscape:
             t *= 0.5
             if not np.isfinite(point).all():
                 continue
-            primal = enclosed_value(self.problem, *self.split(point))
+            primal = enclosed_value(self.problem, *self.split(point), self.share)
             if primal.high <= now.primal.low - TUNED.armijo * promised:
                 return self.look(point, now.steps + 1)
             # What is lost in the rounding of the objective is decided by the gap, which is sharper.
@@ -127,6 +127,27 @@ def _size(problem: Objective) -> int:
     return problem.d if classes is None else (classes - 1) * (problem.d + problem.fit_intercept)
 
 
+def _without_loss(result: Result, problem: Objective) -> Result | None:
+    """Return the plane made longer until no example has a loss, for sure; None where some are on its wrong side.
+
+    Of a loss that vanishes from z = 1 on nothing is less than that. Newton's steps end at z = 1, where rounding decides
+    whether there is a loss left of which no share can be proven.
+    """
+    least = np.inf
+    for _, part in problem:
+        z, radius = agreements(part.rows.X, part.y, result.w, result.b)
+        counted = np.s_[:] if part.sample_weight is None else part.sample_weight > 0
+        least = min(least, float((z - 4.0 * radius)[counted].min(initial=np.inf)))
+    if not 0.0 < least < np.inf:
+        return None
+    longer = max(1.0, 1.0 / least)
+    w, b, zero = longer * result.w, longer * result.b, Interval(0.0, 0.0)
+    if not np.isfinite(w).all() or enclosed_value(problem, w, b) != zero:
+        return None
+    last = replace(result.last, w=w, b=b)
+    return replace(result, w=w, b=b, last=last, proof=Bound(0.0, 0.0), enclosed=(zero, zero), z=None, alpha=None)
+
+
 def came_to_an_end(result: Result) -> bool:
     """Whether a run ended by itself, at something like an optimum."""
     stopped = result.interrupted or result.message == STOPPED_BY_OBSERVER
@@ -160,10 +181,12 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
     """
     if not (can_be_proven(problem) and came_to_an_end(result)):
         return result
+    if problem.head.planes is None and problem.loss.margin and (none := _without_loss(result, problem)) is not None:
+        return none
     work = problem.n * (problem.head.planes or 1) * (_size(problem) + 1.0) ** 2
     # The less work, the further beyond tol, since it costs nothing.
     goal = float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
-    land = _Landscape(problem)
+    land = _Landscape(problem, tol)
     start = np.append(result.w, result.b) if result.w.ndim == 1 else np.vstack([result.w, result.b])
     found = land.descend(start, tol, goal)
     dual = bound_below(problem, found.primal, found.look)
