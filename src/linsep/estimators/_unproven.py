@@ -95,7 +95,7 @@ class Warnings(Certified):
             return f"{near}; leave that column out, give more digits, or use a finite C"
         if self._loss().jumps:
             return (
-                "the rows with a loss do not hold the plane in every direction, or are where it begins; use a finite C"
+                "the rows with a loss do not hold the plane in every direction, or lie at z = 1; use a finite C"
             )
         if "polishing" not in helped_by(results[0].history.solver):
             return self._why_unproven_with_penalty(results)
