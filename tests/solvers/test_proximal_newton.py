@@ -62,6 +62,34 @@ def test_the_optimum_lies_within_the_proven_gap(loss, penalty, weighted, form):
     assert best * (1 - 1e-9) <= it.objective(result.w, result.b) <= best * (1 + 2e-6)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_many_examples_begin_at_what_a_sample_says_and_end_at_the_optimum_of_all(form, monkeypatch):
+    """40 examples for each feature, four times over: a sample's run comes first, and leaves few steps to do."""
+    sizes, solve = [], proximal_newton._Run._begin
+    monkeypatch.setattr(proximal_newton._Run, "_begin", lambda run, at: (sizes.append(run.problem.n), solve(run, at)))
+    it = problem(n=17_000, d=5, C=0.01, form=form)
+    result = ProximalNewton(tol=1e-6).solve(it, seed=0)
+    assert max(sizes) == 17_000
+    assert any(2_000 < size < 6_000 for size in sizes)
+    assert result.converged
+    assert optimum(it) >= result.proof.dual * (1 - 1e-9)
+    assert result.proof.primal <= optimum(it) * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_hessian_over_some_examples_bends_nearly_as_that_over_all(form):
+    rng = np.random.default_rng(0)
+    X, h = rng.standard_normal((40_000, 60)) + 3.0, rng.uniform(0, 0.25, 40_000)
+    rows, centre = Rows(form(X)), h @ X / h.sum()
+    whole = (X - centre).T @ (h[:, None] * (X - centre))
+    np.testing.assert_allclose(proximal_models._centred_gram(rows, h, centre, np.inf)[0], whole, rtol=1e-8, atol=1e-6)
+    enough = proximal_models._enough(rows, 1.0)
+    some = proximal_models._centred_gram(rows, h, centre, 3_000 / enough)[0]
+    assert not np.allclose(some, whole, rtol=1e-4)
+    bends = np.linalg.eigvals(np.linalg.solve(whole, some)).real
+    assert 0.5 < bends.min() < bends.max() < 2.0
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

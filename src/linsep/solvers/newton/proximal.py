@@ -28,7 +28,7 @@ from ...objective.duality import Bound
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
 from ..run import GapRun, GapSolver, no_step_lowers
-from ..sampling import sample_objective
+from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .newton import conjugate_gradients, dot
 from .preconditioner import FACTORED, diagonal_in_blocks
@@ -51,6 +51,11 @@ class Tuning:
     on_the_way: int = 3
     #: Where it is so many times the penalty's there is as good as none, and the way would have no end.
     no_penalty: float = 1e30
+    #: The gap and the steps on a sample, from where a run on many examples begins, and how many of these it has for
+    #: each feature: with fewer it takes chance for evidence, and the way back is longer than the way from zero.
+    sample_tol: float = 1e-2
+    sample_steps: int = 30
+    per_feature: int = 40
     #: Newton steps on one working set at the most, before all features are looked at again.
     steps: int = 2
     #: The slopes of a model are made so exact at first, each time so much more, and at last: passes over the model
@@ -132,6 +137,7 @@ class _Run(GapRun):
         self.alive = np.ones(problem.d, dtype=bool)
         # Whether the last step did what its model said; how cautious the next model is, and how exact.
         self.trusted, self.caution, self.model_passes = True, 0.0, TUNED.passes
+        self.finer = 1.0  # how many times the usual sample its Hessian is summed over
         self.squares: FloatArray | None = None  # Σ s x² of each feature
         self.rough = False  # whether only where the run has come to counts
 
@@ -180,13 +186,17 @@ class _Run(GapRun):
     # -- where to begin ----------------------------------------------------------------------------------------------
 
     def _begin(self, start: Start | None) -> None:
-        problem = self.problem
+        problem, size = self.problem, max(sample_size(self.problem), TUNED.per_feature * self.problem.d)
         kept = None if self.workspace is None else self.workspace.state
         if kept is not None:
             self.k, self.w, self.b = int(kept["k"]), np.array(kept["w"]), np.array(kept["b"])[()]
         elif start is not None:
             self.w, self.b = start.w.astype(np.float64), start.b if problem.fit_intercept else problem.zeros()[1]
         elif self.resident:
+            part = sample(problem, size, np.random.default_rng(self.seed)) if problem.n >= 4 * size else None
+            if part is not None:
+                self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
+                return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
             for C in self._weaker():
                 self._come_from(replace(problem, C=C), Start(self.w, self.b), tol=0.1, max_iter=TUNED.on_the_way)
@@ -357,7 +367,7 @@ class _Run(GapRun):
             without = 0 if proof.gap < least or proof.primal < lowest * (1 - TUNED.noise) else without + 1
             least, lowest = min(least, proof.gap), min(lowest, proof.primal)
             new = None
-            for minimise, shortest in models_at(point, self.caution):
+            for minimise, shortest in models_at(point, self.caution, self.finer):
                 new = self._line_search(point, minimise(accuracy, self.model_passes), shortest)
                 if new is not None:
                     break
@@ -372,6 +382,7 @@ class _Run(GapRun):
         """Make the next model as exact, and as cautious, as the last one has earned."""
         if not self.trusted:
             self.caution = min(1.0, max(TUNED.caution, TUNED.more_cautious * self.caution))
+            self.finer *= TUNED.more_cautious
             self.model_passes = max(TUNED.passes, self.model_passes // 2)
             return
         self.caution /= TUNED.more_cautious**2

@@ -23,6 +23,7 @@ from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...objective.points import MarginPoint, SoftmaxPoint
 from ...penalties import Penalty
+from ..sampling import draw
 from .preconditioner import ScaledFactor
 
 
@@ -33,6 +34,10 @@ class Tuning:
     #: Up to this many features H is written down; of sparse data it is more work than it saves.
     gram: int = 2000
     gram_of_sparse: int = 300
+    #: H is summed over all examples if that is no more work than so many passes over them; else over as many of them
+    #: as that allows, drawn at random, but so many for each feature.
+    passes: float = 8.0
+    per_feature: int = 20
     #: Rounds over the classes for one step at the most.
     rounds: int = 100
     #: After two rounds or more, as many as cost the same, all classes are moved together: if they have no more weights
@@ -51,8 +56,10 @@ TUNED = Tuning()
 Minimise = Callable[[float, int], FloatArray]
 
 
-def models_at(point: Any, caution: float = 0.0) -> list[tuple[Minimise, float]]:
+def models_at(point: Any, caution: float = 0.0, finer: float = 1.0) -> list[tuple[Minimise, float]]:
     """Return what to try at a point, one after the other: how a model is minimised, and the shortest step to take then.
+
+    `finer`: how many times the usual examples stand for all in a Hessian that is summed over a sample.
 
     Where the curvature at the point says little of what comes, a parabola above the loss does: one that touches it
     at z and, for a loss that is even but for its slope, at −z; at last the steepest of all. `caution` says which share
@@ -67,29 +74,32 @@ def models_at(point: Any, caution: float = 0.0) -> list[tuple[Minimise, float]]:
     if isinstance(point.sums, ColumnSums):
         known = problem.weight_of_loss * point.sums.moments
     if not np.isfinite(steepest):
-        return [(partial(_plane, point, h, known), 1e-12)]
-    above = (partial(_plane, point, problem.weight_of_loss * steepest * problem.s, None), 1e-12)
+        return [(partial(_plane, point, h, known, finer), 1e-12)]
+    above = (partial(_plane, point, problem.weight_of_loss * steepest * problem.s, None, np.inf), 1e-12)
     if not h.any():
         return [above]
-    wider = partial(_wider, point, h)
-    first = partial(_plane, point, h, known) if caution == 0 else partial(wider, caution)
+    wider = partial(_wider, point, h, finer)
+    first = partial(_plane, point, h, known, finer) if caution == 0 else partial(wider, caution)
     return [(first, 0.2), *([(partial(wider, 1.0), 0.2)] if caution < 1 else []), above]
 
 
-def _wider(point: MarginPoint, h: FloatArray, share: float, accuracy: float, passes: int) -> FloatArray:
+def _wider(point: MarginPoint, h: FloatArray, finer: float, share: float, accuracy: float, passes: int) -> FloatArray:
     """Minimise the model whose curvatures lie that share of the way from h to those of a parabola above the loss."""
     problem = point.problem
     z = np.abs(problem.agreements(point.w, point.b))
     rise = problem.loss.slope(z) - problem.loss.slope(-z)
     across = problem.weight_of_loss * problem.s * rise / np.maximum(2.0 * z, 1e-8)
-    return _plane(point, h + share * np.maximum(np.where(z > 1e-8, across, h) - h, 0.0), None, accuracy, passes)
+    h = h + share * np.maximum(np.where(z > 1e-8, across, h) - h, 0.0)
+    return _plane(point, h, None, finer, accuracy, passes)
 
 
-def _plane(point: MarginPoint, h: FloatArray, moments: FloatArray | None, accuracy: float, passes: int) -> FloatArray:
+def _plane(
+    point: MarginPoint, h: FloatArray, moments: FloatArray | None, finer: float, accuracy: float, passes: int
+) -> FloatArray:
     """Minimise the model of one plane with the rows in memory, from curvatures h."""
     problem, g = point.problem, point.smooth_gradient
     q, q_b = problem.split(g)
-    _, step, step_b = _Centred(problem, h, moments).minimise(point.w, q, q_b, accuracy, passes)
+    _, step, step_b = _Centred(problem, h, moments, finer).minimise(point.w, q, q_b, accuracy, passes)
     return problem.join(step, step_b)
 
 
@@ -126,7 +136,9 @@ class _Centred:
     `moments`: Σ h x and Σ h x² of the columns, where they are known.
     """
 
-    def __init__(self, problem: Objective, h: FloatArray, moments: FloatArray | None = None) -> None:
+    def __init__(
+        self, problem: Objective, h: FloatArray, moments: FloatArray | None = None, finer: float = np.inf
+    ) -> None:
         rows, penalty = problem.rows, problem.penalty
         self.total, self.l1 = float(h.sum()), penalty.l1
         self.centred = problem.fit_intercept and self.total > 0
@@ -138,7 +150,7 @@ class _Centred:
             self.quadratic = _ByColumns(columns, penalty, h, self.centre, second)
         else:
             self.centre = rows.rmatvec(h) / self.total if self.centred else np.zeros(problem.d)
-            H, nudge = _centred_gram(rows, h, self.centre)
+            H, nudge = _centred_gram(rows, h, self.centre if self.centred else None, finer)
             # A nudge where nothing bends, as large as the rounding that may have made it so.
             self.quadratic = _ByGram(H, nudge * (np.einsum("jj->j", H) + self.total * self.centre**2), penalty)
 
@@ -158,6 +170,20 @@ class _Centred:
 def by_columns(rows: Any) -> bool:
     """Whether the model on these rows is left a product: where H would be more work than it saves."""
     return isinstance(rows, Columns) or rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram)
+
+
+def _work_of_gram(rows: Rows) -> float:
+    """Return how many stored numbers a pass could use, about, in the time of summing H over all rows."""
+    if rows.is_sparse:
+        lengths = np.diff(rows.X.indptr).astype(np.float64)
+        return 0.5 * float(lengths @ lengths)
+    return rows.n * rows.d**2 / 16.0
+
+
+def _enough(rows: Rows, finer: float) -> float:
+    """Return how many of the examples are to stand for all in a Hessian."""
+    allowed = TUNED.passes * rows.stored / max(_work_of_gram(rows), 1.0)
+    return finer * max(allowed * rows.n, TUNED.per_feature * rows.d)
 
 
 def violation(q: FloatArray, w: FloatArray, bend: FloatArray, l1: float) -> float:
@@ -203,13 +229,25 @@ def _until_a_sign_turns(w: FloatArray, step: FloatArray) -> float:
     return min(1.0, float((-w / np.where(turning, step, 1.0))[turning].min(initial=1.0)))
 
 
-def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatArray, float]:
-    """Return Σ h (x − x̄)(x − x̄)ᵀ and how far, as a share of the diagonal, rounding may have taken it off."""
-    which = np.flatnonzero(h)
+def _centred_gram(
+    rows: Rows, h: FloatArray, centre: FloatArray | None, finer: float = np.inf
+) -> tuple[FloatArray, float]:
+    """Return Σ h (x − x̄)(x − x̄)ᵀ and how far, as a share of the diagonal, rounding may have taken it off.
+
+    Of many examples some stand for all, long ones and those that bend the losses rather than others.
+    """
+    which, enough = np.flatnonzero(h), _enough(rows, finer)
+    if len(which) > 2.0 * enough:
+        lengths = rows.squared_norms()
+        which, chance = draw(h * (lengths + lengths.mean()), int(enough), np.random.default_rng(len(which)))
+        h_all, h = h, np.zeros_like(h)
+        h[which] = h_all[which] / chance
+        centre = rows.rmatvec(h) / h.sum() if centre is not None else None
     if rows.is_sparse:
         lower = rows.gram(h, which)[:-1, :-1]
         H = np.tril(lower) + np.tril(lower, -1).T
-        H -= h.sum() * np.outer(centre, centre)
+        if centre is not None:
+            H -= h.sum() * np.outer(centre, centre)
         return np.ascontiguousarray(H), 1e-14
     # In single precision where it is much work: it shapes a step, not the answer. The centre is taken off before.
     single = len(which) * rows.d**2 >= TUNED.much_work
@@ -217,7 +255,8 @@ def _centred_gram(rows: Rows, h: FloatArray, centre: FloatArray) -> tuple[FloatA
     H, size, root = np.zeros((rows.d, rows.d)), max(1, 2**21 // rows.d), np.sqrt(h)
     for first in range(0, len(which), size):
         part = which[first : first + size]
-        block = ((rows.X[part] - centre) * root[part, None]).astype(dtype, copy=False)
+        block = rows.X[part] if centre is None else rows.X[part] - centre
+        block = (block * root[part, None]).astype(dtype, copy=False)
         H += syrk(1.0, block.T, lower=0).T
     H += np.tril(H, -1).T
     return H, 1e-6 if single else 1e-14
