@@ -112,6 +112,7 @@ def test_weights_count_as_scikit_learn_counts_them_and_not_as_more_rows():
         "recall": metrics.recall_score(y, said, pos_label="yes", **asked),
         "f1": metrics.f1_score(y, said, pos_label="yes", **asked),
         "log_loss": metrics.log_loss(y, model.predict_proba(X), **asked),
+        "brier": metrics.brier_score_loss(y, model.predict_proba(X)[:, 1], pos_label="yes", **asked),
         "auc": metrics.roc_auc_score(y == "yes", score, **asked),
     }
     assert {name: one.value for name, one in found.items()} == pytest.approx(expected)

@@ -71,6 +71,7 @@ def test_measures_are_scikit_learns(tumours, logistic, content):
         "recall": metrics.recall_score(y, said, pos_label=logistic.classes_[1]),
         "f1": metrics.f1_score(y, said, pos_label=logistic.classes_[1]),
         "log_loss": metrics.log_loss(y, p, labels=logistic.classes_),
+        "brier": metrics.brier_score_loss(y, p[:, 1], pos_label=logistic.classes_[1]),
         "auc": metrics.roc_auc_score(y == logistic.classes_[1], score),
     }
     found = content.evaluation.measures
@@ -111,9 +112,9 @@ def test_another_threshold_is_the_one_in_use(tumours, logistic):
 def test_calibration_is_scikit_learns(tumours, logistic, content):
     _, X, _, y = tumours
     came, said = calibration_curve(y == logistic.classes_[1], logistic.predict_proba(X)[:, 1], n_bins=10)
-    np.testing.assert_allclose([one.said for one in content.calibration], said)
-    np.testing.assert_allclose([one.came_true for one in content.calibration], came)
-    assert sum(one.count for one in content.calibration) == len(y)
+    np.testing.assert_allclose([one.said for one in content.evaluation.reliability.bins], said)
+    np.testing.assert_allclose([one.came_true for one in content.evaluation.reliability.bins], came)
+    assert sum(one.count for one in content.evaluation.reliability.bins) == len(y)
 
 
 def test_m3_margins_and_the_worst_mistakes_are_distances(tumours, logistic, content):
@@ -201,8 +202,8 @@ def test_m24_more_classes_have_a_confusion_table_and_weights_each():
     ]
     likeliest = model.predict_proba(X).max(axis=1)
     right = model.predict(X) == names
-    assert sum(one.count * one.came_true for one in found.calibration) == pytest.approx(right.sum())
-    assert sum(one.count * one.said for one in found.calibration) == pytest.approx(likeliest.sum())
+    assert sum(one.count * one.came_true for one in found.evaluation.reliability.bins) == pytest.approx(right.sum())
+    assert sum(one.count * one.said for one in found.evaluation.reliability.bins) == pytest.approx(likeliest.sum())
     assert "versicolor against the rest" in render(found)
 
 

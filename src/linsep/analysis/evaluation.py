@@ -13,6 +13,7 @@ from .._labels import cut, positions
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import listed
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
+from .reliability import Reliability, reliability
 
 
 def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
@@ -57,8 +58,9 @@ class Evaluation:
     """What was measured.
 
     Measures are accuracy, balanced_accuracy, of two classes precision, recall and f1 of the second and auc, of more
-    macro_precision and macro_f1 (the mean over the classes); where the model has probabilities, log_loss. What is
-    undefined on these rows is left out.
+    macro_precision and macro_f1 (the mean over the classes); where the model has probabilities, log_loss and brier,
+    the mean square of what they are wrong by (of more than two classes, summed over these). What is undefined on these
+    rows is left out.
     """
 
     rows: int
@@ -68,6 +70,7 @@ class Evaluation:
     confusion: list[list[Measure]]  # a row for each true class, a column for each said; of weighted rows, their weights
     majority: Any  # the most common class
     baseline: Measure  # the accuracy of always saying that
+    reliability: Reliability | None = None  # how often what is said comes true, where there are probabilities
 
     def worst_confusions(self, most: int) -> list[Confusion]:
         """Return the classes that are confused most often, by rows."""
@@ -113,26 +116,39 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Seen:
-    """What is measured of rows: their classes, what a model says, and where it has them the losses and the scores."""
+    """What is measured of rows: their classes, what a model says, and where it has them scores and probabilities.
+
+    `said` is the probability of the second of two classes, of more that of the likeliest one; `came` whether it is so.
+    """
 
     truth: IntArray
     guess: IntArray
-    log_losses: FloatArray | None
     scores: FloatArray | None
+    log_losses: FloatArray | None = None
+    squares: FloatArray | None = None
+    said: FloatArray | None = None
+    came: BoolArray | None = None
 
 
 def look(model: Any, X: Any, truth: IntArray, threshold: float | None = None) -> Seen:
     """Return what a model says of rows of known classes, given by their positions: all that `measure` needs of them."""
-    guess, log_losses = codes_of(decide(model, X, threshold), model.classes_), None
-    if hasattr(model, "predict_log_proba"):
-        log_losses = -np.asarray(model.predict_log_proba(X))[np.arange(len(truth)), truth]
+    guess = codes_of(decide(model, X, threshold), model.classes_)
     scores = np.asarray(model.decision_function(X)) if len(model.classes_) == 2 else None
-    return Seen(truth, guess, log_losses, scores)
+    if not hasattr(model, "predict_log_proba"):
+        return Seen(truth, guess, scores)
+    logs = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+    log_losses, P = -logs[np.arange(len(truth)), truth], np.exp(logs)
+    if len(model.classes_) == 2:
+        squares = np.square(P[:, 1] - truth.astype(np.float64))
+        return Seen(truth, guess, scores, log_losses, squares, P[:, 1], truth == 1)
+    own = P[np.arange(len(truth)), truth]
+    squares = (P**2).sum(axis=1) - own**2 + (1 - own) ** 2
+    return Seen(truth, guess, scores, log_losses, squares, P.max(axis=1), P.argmax(axis=1) == truth)
 
 
 def measure(classes: NDArray[Any], parts: Sequence[Seen], sample_weight: ArrayLike | None = None) -> Evaluation:
     """Return what was seen of rows in measures: see `evaluate`."""
-    seen = Seen(*map(_joined, *((part.truth, part.guess, part.log_losses, part.scores) for part in parts)))
+    seen = Seen(*map(_joined, *(vars(part).values() for part in parts)))
     truth, weight = seen.truth, np.ones(len(seen.truth))
     weight = weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     table = _Table(truth, seen.guess, weight, len(classes))
@@ -147,7 +163,14 @@ def measure(classes: NDArray[Any], parts: Sequence[Seen], sample_weight: ArrayLi
         table.cells(),
         labels[most],
         _measure(table.truths[most] / table.total, table.size),
+        _reliability(seen, weight, labels),
     )
+
+
+def _reliability(seen: Seen, weight: FloatArray, labels: list[Any]) -> Reliability | None:
+    if seen.said is None or seen.came is None:
+        return None
+    return reliability(seen.said, seen.came, weight, labels[1] if len(labels) == 2 else None)
 
 
 def _joined(*parts: Any) -> Any:
@@ -166,11 +189,12 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
 
 
 def _of_scores(seen: Seen, weight: FloatArray) -> dict[str, Measure | None]:
-    """Return log loss and the area under the ROC curve, where the model has what they are of."""
+    """Return log loss, Brier score and the area under the ROC curve, where the model has what they are of."""
     found: dict[str, Measure | None] = {}
-    if seen.log_losses is not None:
-        mean, low, high = of_weighted_mean(seen.log_losses, weight)
-        found["log_loss"] = Measure(mean, max(0.0, low), high)
+    for name, losses in (("log_loss", seen.log_losses), ("brier", seen.squares)):
+        if losses is not None:
+            mean, low, high = of_weighted_mean(losses, weight)
+            found[name] = Measure(mean, max(0.0, low), high)
     if seen.scores is not None:
         found["auc"] = _defined(*area_under_roc(seen.scores, seen.truth == 1, weight))
     return found

@@ -17,7 +17,7 @@ from .._types import BoolArray, FloatArray, IntArray
 Z = 1.959963984540054
 
 
-def wilson(share: ArrayLike, size: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def wilson(share: ArrayLike, size: ArrayLike, z: float = Z) -> tuple[FloatArray, FloatArray]:
     """Return Wilson's score interval of a proportion that was seen among so many; all of [0, 1] among none.
 
     Examples
@@ -28,7 +28,7 @@ def wilson(share: ArrayLike, size: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """
     p, m = np.asarray(share, dtype=np.float64), np.asarray(size, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pull = Z**2 / m
+        pull = z**2 / m
         centre = (p + pull / 2) / (1 + pull)
         reach = np.sqrt(p * (1 - p) * pull + pull**2 / 4) / (1 + pull)
         known = (m > 0) & np.isfinite(p)

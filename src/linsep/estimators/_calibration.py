@@ -175,6 +175,14 @@ class Calibration:
             return np.asarray(log_softmax(odds, axis=1))
         return log_probabilities(odds[:, 0] if scores.ndim == 1 else odds)
 
+    @property
+    def in_words(self) -> str:
+        """How scores become probabilities."""
+        if self.method == "prior":
+            return "the log odds of the fit without the weights of the classes"
+        how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
+        return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         planes = [{name: _listed(value) for name, value in vars(one).items()} for one in self.maps]

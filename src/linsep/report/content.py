@@ -20,7 +20,7 @@ from . import learned, mistakes, proofs, quality, thresholds
 from .learned import Journey, Weights
 from .markup import definitions, document, paragraph, section
 from .mistakes import Cells, Mistake
-from .quality import Bin, Histogram
+from .quality import Histogram
 from .thresholds import Curve
 
 __all__ = ["About", "Content", "compute", "in_words", "render"]
@@ -42,7 +42,7 @@ class Content:
     facts: list[tuple[str, str]]  # what was fitted, in a few words each
     evaluation: Evaluation
     curve: Curve | None  # with two classes only
-    calibration: list[Bin] | None  # where there are probabilities
+    probabilities: str  # where they come from, if not from the loss
     weights: list[Weights]
     margins: Histogram
     mistakes: list[Mistake]  # the worst first
@@ -143,7 +143,7 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
         facts=_facts(model, labels, training),
         evaluation=evaluate(model, X, labels, threshold=threshold),
         curve=thresholds.curve(model, X, codes, threshold),
-        calibration=quality.calibration(model, X, codes),
+        probabilities=model.calibration_.in_words if hasattr(model, "calibration_") else "",
         weights=learned.planes(model, names, origins, known, about.per_unit, about.relative),
         margins=quality.histogram(distance, codes, model.classes_),
         mistakes=mistakes.worst(model, codes, said, distance, reasons, about.numbers),
@@ -231,7 +231,7 @@ def render(content: Content) -> str:
         _watch_out(content.suspects),
         thresholds.threshold_section(content.curve, measured.classes),
         thresholds.ranking_section(content.curve, measured),
-        quality.calibration_section(content.calibration, measured.classes),
+        quality.calibration_section(measured.reliability, measured.classes, content.probabilities),
         learned.weights_section(content.weights),
         quality.margins_section(content.margins, n_mistakes, measured),
         mistakes.mistakes_section(content.mistakes, n_mistakes),

@@ -16,12 +16,13 @@ from .._types import FloatArray, IntArray
 from .._words import cut, many
 from ..analysis.agreement import agreements, edges_around_zero
 from ..analysis.evaluation import Evaluation, Measure, codes_of, decide
+from ..analysis.reliability import Bin, Reliability
 from .markup import NUMBERS, folded, paragraph, section, table
 from .svg import Axis, lines
 from .svg import histogram as bars_of_counts
 
-#: Bars of a histogram, bins of a calibration.
-BARS, BINS = 30, 10
+#: Bars of a histogram.
+BARS = 30
 #: Of more classes than this, only the worst confusions are shown, and so many of them.
 CONFUSED, WORST = 4, 15
 MEASURES = {
@@ -33,6 +34,7 @@ MEASURES = {
     "macro_precision": "precision, mean over the classes",
     "macro_f1": "F1, mean over the classes",
     "log_loss": "log loss",
+    "brier": "Brier score",
     "auc": "area under the ROC curve",
 }
 #: What is known of the rows that a model was measured on.
@@ -108,41 +110,14 @@ def distances(model: Any, X: Any, codes: IntArray, threshold: float | None) -> t
 # -- probabilities -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Bin:
-    """Rows whose probability lies in the same tenth: how many, what was said on average, and how often it came true."""
-
-    count: int
-    said: float
-    came_true: float
-
-
-def calibration(model: Any, X: Any, codes: IntArray) -> list[Bin] | None:
-    """Return how often what is said with some probability comes true; with many classes, of the likeliest one."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    shares = np.asarray(model.predict_proba(X))
-    if shares.shape[1] == 2:
-        said, came = shares[:, 1], codes == 1
-    else:
-        said, came = shares.max(axis=1), shares.argmax(axis=1) == codes
-    place = np.minimum((said * BINS).astype(np.int64), BINS - 1)
-    counts = np.bincount(place, minlength=BINS)
-    sums, hits = (np.bincount(place, weights=values, minlength=BINS) for values in (said, came.astype(np.float64)))
-    return [
-        Bin(int(count), float(total / count), float(hit / count))
-        for count, total, hit in zip(counts, sums, hits, strict=True)
-        if count
-    ]
-
-
-def calibration_section(bins: list[Bin] | None, classes: Sequence[Any]) -> str:
-    """Return how often what is said comes true."""
-    if bins is None:
+def calibration_section(found: Reliability | None, classes: Sequence[Any], how: str = "") -> str:
+    """Return how often what is said comes true; `how` says where the probabilities come from."""
+    if found is None:
         return section(
-            "Calibration", paragraph("This model has scores, but no probabilities; a logistic model has them.")
+            "Calibration",
+            paragraph("This model has scores, but no probabilities; logistic models have them, and fit --calibrate."),
         )
-    of = "the likeliest class" if len(classes) > 2 else str(classes[1])
+    bins, of = found.bins, "the likeliest class" if len(classes) > 2 else str(classes[1])
     chart = lines(
         Axis("probability that was said", 0.0, 1.0),
         Axis("share of rows where it came true", 0.0, 1.0),
@@ -152,8 +127,22 @@ def calibration_section(bins: list[Bin] | None, classes: Sequence[Any]) -> str:
         points=True,
     )
     ideal = f"Where {of} is said with probability p, it should be true for a share p of the rows: the dashed line."
-    rows = [(f"{one.count:,}", f"{one.said:.3f}", f"{one.came_true:.3f}") for one in bins]
-    return section("Calibration", paragraph(ideal), chart, table(["rows", "said", "came true"], rows, named=False))
+    rows = [
+        (f"{one.count:,}", f"{one.said:.3f}", f"{one.came_true:.3f}", f"{one.low:.3f} to {one.high:.3f}", _off(one))
+        for one in bins
+    ]
+    heads = ["rows", "said", "came true", "interval, 95 % for all of these", ""]
+    advice = (
+        f"P{found.advice[1:]}."
+        if found.advice
+        else "What is off is no more than chance would have it, or too little to matter."
+    )
+    said = [paragraph(f"Probabilities are {how}.")] if how else []
+    return section("Calibration", paragraph(ideal), *said, chart, paragraph(advice), table(heads, rows, named=False))
+
+
+def _off(one: Bin) -> str:
+    return "off" if one.is_off else ""
 
 
 # -- margins -----------------------------------------------------------------------------------------------------------

@@ -235,10 +235,8 @@ def calibration_in_words(model: Any) -> str | None:
     found = getattr(model, "calibration_", None)
     if found is None:
         return None
-    if found.method == "prior":
-        return "the log odds of the fit without the weights of the classes (--calibrate none keeps them)"
-    how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[found.method]
-    return f"by {how} of {found.rows:,} out-of-fold scores, {found.folds} folds"
+    kept = " (--calibrate none keeps them)" if found.method == "prior" else ""
+    return f"{found.in_words}{kept}"
 
 
 def decision_lines(model: Any) -> list[str]:

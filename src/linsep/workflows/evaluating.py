@@ -11,6 +11,7 @@ import numpy as np
 from .._types import FloatArray
 from .._words import cut, many
 from ..analysis.evaluation import Evaluation, Measure
+from ..analysis.reliability import Reliability
 from ..data.sources import DataError
 from .preparation import Examples
 from .summaries import finite
@@ -25,6 +26,7 @@ TITLES = {
     "macro_precision": "mean precision",
     "macro_f1": "mean F1",
     "log_loss": "log loss",
+    "brier": "Brier score",
     "auc": "area under ROC",
 }
 #: Of more classes than this, only the worst are told, and so many of their confusions.
@@ -61,6 +63,7 @@ def evaluation_record(found: Evaluation) -> dict[str, Any]:
         "by_class": [asdict(one) for one in found.of_class],
         "confusion": [[asdict(one) for one in row] for row in found.confusion],
         "worst_confusions": [asdict(one) for one in found.worst_confusions(WORST)],
+        "reliability": None if found.reliability is None else _reliability_record(found.reliability),
     }
     return finite(record)  # type: ignore[no-any-return]
 
@@ -75,7 +78,25 @@ def evaluation_text(found: Evaluation) -> str:
     if len(found.classes) > 2:
         lines += ["", *_class_lines(found)]
     few = len(found.classes) <= MANY
+    if found.reliability is not None:
+        lines += _reliability_lines(found.reliability, few=few)
     return "\n".join([*lines, "", *(_confusion_lines(found) if few else _worst_lines(found))])
+
+
+def _reliability_record(found: Reliability) -> dict[str, Any]:
+    return {**asdict(found), "is_off": found.is_off, "advice": found.advice}
+
+
+def _reliability_lines(found: Reliability, *, few: bool) -> list[str]:
+    """Return how often what is said comes true, by tenths, and what to do where it does not; of many classes that."""
+    of = "the likeliest class" if found.of is None else cut(str(found.of), 24)
+    head = (f"probability of {of}", "rows", "came true", "", "")
+    rows = [
+        (f"{one.said:.3f}", f"{one.count:,}", *_cells(Measure(one.came_true, one.low, one.high)), "*" * one.is_off)
+        for one in found.bins
+    ]
+    off = ["* off by more than chance"] if any(one.is_off for one in found.bins) else []
+    return [*(["", *_aligned([head, *rows]), *off] if few else []), *(["", found.advice] if found.advice else [])]
 
 
 def _cells(one: Measure | None) -> tuple[str, str]:

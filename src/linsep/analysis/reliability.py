@@ -1,0 +1,105 @@
+"""Whether probabilities mean what they say: how often what is said with some probability comes true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._types import BoolArray, FloatArray
+from .intervals import wilson
+
+#: Probabilities are put together by tenths.
+BINS = 10
+#: Probabilities that are off by less than this, in the mean over the rows, are not worth another fit.
+WORTH = 0.01
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows whose probability lies in the same tenth: how many, what was said on average, and how often it came true.
+
+    The intervals of all bins hold together with 95 %.
+    """
+
+    count: int
+    said: float
+    came_true: float
+    low: float
+    high: float
+
+    @property
+    def is_off(self) -> bool:
+        """Whether what was said is outside the interval of what came true."""
+        return not self.low <= self.said <= self.high
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How often what was said came true.
+
+    Attributes
+    ----------
+    of : label or None
+        The class whose probability it is; None for the likeliest one of each row, with more than two classes.
+    bins : list of Bin
+        Those that have rows.
+    mean_gap : float
+        The mean over the rows of the distance between what is said and what came true, bin by bin.
+    """
+
+    of: object
+    bins: list[Bin]
+    mean_gap: float
+
+    @property
+    def is_off(self) -> bool:
+        """Whether probabilities are off, by more than chance and by enough to matter."""
+        return self.mean_gap > WORTH and any(one.is_off for one in self.bins)
+
+    @property
+    def advice(self) -> str:
+        """Say what is off and what to do about it; nothing where nothing is."""
+        if not self.is_off:
+            return ""
+        worst = max((one for one in self.bins if one.is_off), key=lambda one: one.count * abs(one.said - one.came_true))
+        what = "the likeliest class" if self.of is None else str(self.of)
+        true = f"it is true of {worst.came_true:.3f} [{worst.low:.3f}, {worst.high:.3f}] of {worst.count:,} rows"
+        return (
+            f"probabilities are off by {self.mean_gap:.3f} on average: where {what} is said with {worst.said:.3f}, "
+            f"{true}; `linsep fit --calibrate sigmoid` or isotonic learns better ones from rows such as these"
+        )
+
+
+def reliability(said: FloatArray, came: BoolArray, weight: FloatArray, of: object = None) -> Reliability:
+    """Compare probabilities with what came true.
+
+    Parameters
+    ----------
+    said : array of shape (n,)
+        With which probability something was said of each row.
+    came : array of bool
+        Whether it was true.
+    weight : array
+        How much each row counts.
+    of : label, optional
+        What was said, where that is always the same.
+
+    Examples
+    --------
+    >>> found = reliability(np.full(100, 0.9), np.arange(100) < 50, np.ones(100))
+    >>> found.is_off, round(found.mean_gap, 3)
+    (True, 0.4)
+    """
+    place = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+    counts = np.bincount(place, minlength=BINS)
+    each = weight, weight**2, weight * said, weight * came
+    total, squares, sums, hits = (np.bincount(place, weights=values, minlength=BINS) for values in each)
+    some = total > 0
+    mean, share = sums[some] / total[some], hits[some] / total[some]
+    # All intervals at once (Bonferroni); within a bin probabilities differ, which only makes shares vary less.
+    z = float(ndtri(1 - 0.025 / max(1, some.sum())))
+    low, high = wilson(share, total[some] ** 2 / squares[some], z)
+    bins = [Bin(int(n), *map(float, four)) for n, *four in zip(counts[some], mean, share, low, high, strict=True)]
+    return Reliability(of, bins, float(total[some] @ np.abs(mean - share) / total.sum()))
