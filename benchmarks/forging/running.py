@@ -197,15 +197,15 @@ def _try_forgery(honest: Honest, judge: Judge, forgery: Forgery, index: int, pat
 
 
 def _judged(judge: Judge, forgery: Forgery, honest: Honest, outcome: Any, path: Path) -> Judgement:
-    """Return the judgement, and whether the model that linsep loads predicts as the file's numbers do."""
+    """Return the judgement, and whether the model that linsep loads predicts as the file's planes and threshold do."""
     found = judge.judge(forgery.document, forgery.data, outcome, forgery.data is not honest.data)
     if "ballots" in forgery.document["fitted"] or found.complaints or found.verdict == "same":
         return found
     model = linsep.persistence.model_file.read(path).model
     told = np.asarray(model.predict(forgery.data.rows())).tolist()
     W, b = coefficients(forgery.document), np.array(forgery.document["intercept"], dtype=float)
-    X = forgery.data.rows()
-    scores, doubt = X @ W.T + b, (np.abs(X) @ np.abs(W).T + np.abs(b)) * 1e-12
+    X, cut = forgery.data.rows(), float(forgery.document["threshold"] or 0.0)
+    scores, doubt = X @ W.T + b - cut, (np.abs(X) @ np.abs(W).T + np.abs(b) + abs(cut)) * 1e-12
     classes = forgery.document["classes"]["values"]
     for label, g, off in zip(told, scores, doubt, strict=True):
         sure = np.isfinite(g).all() and (abs(g[0]) > off[0] if len(g) == 1 else _first(g) > 2 * off.max())
