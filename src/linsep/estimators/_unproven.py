@@ -94,9 +94,7 @@ class Warnings(Certified):
             near = min(redundancy.nearly, key=lambda one: one.left).in_words(self._feature_names())
             return f"{near}; leave that column out, give more digits, or use a finite C"
         if self._loss().jumps:
-            return (
-                "the rows with a loss do not hold the plane in every direction, or lie at z = 1; use a finite C"
-            )
+            return "the rows with a loss do not hold the plane in every direction, or lie at z = 1; use a finite C"
         if "polishing" not in helped_by(results[0].history.solver):
             return self._why_unproven_with_penalty(results)
         return "these numbers leave too few digits for it; scale the columns, or use a finite C"
