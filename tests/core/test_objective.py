@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
 from linsep import losses
-from linsep._core import Rows, reference
+from linsep._core import Rows, mixed_conjugates, mixed_values, reference
 
 
 @every_kernel
@@ -210,3 +210,49 @@ def test_columns_of_many_sparse_rows_are_scipys_whatever_the_number_of_threads(d
             module.turn(rows, start, data, indices, count)
             for found, wanted in ((start, expected.indptr), (data, expected.data), (indices, expected.indices)):
                 np.testing.assert_array_equal(found, wanted)
+
+
+# -- mixtures of known points -----------------------------------------------------------------------------------------
+
+
+@every_kernel
+@given(
+    name=st.sampled_from(["logistic", "squared_hinge", "square", "hinge", "modified_huber"]),
+    n=st.integers(1, 600),
+    mixed=st.integers(1, 4),
+    weighted=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=40, deadline=None)
+def test_sums_over_mixtures_are_those_of_the_reference(kernels, name, n, mixed, weighted, seed):
+    rng, loss = np.random.default_rng(seed), losses.get(name)
+    Z, shares = 3.0 * rng.standard_normal((mixed, n)), rng.standard_normal((5, mixed))
+    safe = rng.dirichlet(np.ones(mixed), 5)
+    U, weight = -loss.slope(Z), rng.integers(0, 3, n).astype(float) if weighted else None
+    low, high = (-end for end in reversed(loss.slopes))
+    found = []
+    for module, chosen in ((kernels, loss.kernel), (reference, loss)):
+        values, conjugates, needs = np.empty(5), np.empty(5), np.empty(5)
+        module.mixed_values(Z, weight, chosen, shares, values, 2)
+        module.mixed_conjugates(U, weight, chosen, shares, safe, low, high, needs, conjugates, 2)
+        found.append((values, conjugates, needs))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    brought = (1 - needs)[:, None] * (shares @ U) + needs[:, None] * (
+        safe @ U
+    )  # feasible, and by no more than it takes
+    assert (brought >= low - 1e-9).all()
+    assert (brought <= high + 1e-9).all()
+    assert ((needs >= 0) & (needs <= 1)).all()
+    assert (needs[((shares @ U >= low) & (shares @ U <= high)).all(axis=1)] == 0).all()
+
+
+def test_sums_over_mixtures_are_the_same_for_any_number_of_threads(monkeypatch):
+    rng, loss = np.random.default_rng(0), losses.Logistic()
+    Z, shares = rng.standard_normal((4, 90_000)), rng.dirichlet(np.ones(4), 3)
+    found = []
+    for number in ("1", "2", "3"):
+        monkeypatch.setenv("LINSEP_NUM_THREADS", number)
+        sums = mixed_values(Z, None, loss, shares), *mixed_conjugates(-loss.slope(Z), None, loss, shares, shares)
+        found.append(np.concatenate(sums))
+    assert all(np.array_equal(found[0], other) for other in found[1:])

@@ -18,6 +18,8 @@ from .rows import (
     conjugate_sum,
     gram_descent,
     interleaved,
+    mixed_conjugates,
+    mixed_values,
     sprung_line_search,
     whole_packs,
 )
@@ -45,6 +47,8 @@ __all__ = [
     "labels",
     "length",
     "libsvm_text",
+    "mixed_conjugates",
+    "mixed_values",
     "native",
     "one_thread",
     "probabilities",

@@ -7,6 +7,7 @@
 #include "coordinate.hpp"
 #include "hessian.hpp"
 #include "losses.hpp"
+#include "mixtures.hpp"
 #include "objective.hpp"
 
 namespace linsep {
@@ -33,6 +34,30 @@ void bind_objective(nb::module_ &m) {
             return with_loss(loss, [&](auto chosen) {
                 nb::gil_scoped_release release;
                 return conjugate_sum<decltype(chosen)>(y.data(), pointer(weight), u.data(), scale, n, threads);
+            });
+        });
+    def(m, "mixed_values", {"Z", "weight", "loss", "shares", "out", "threads"},
+        [](Table<const double> Z, Optional weight, const std::string &loss, Table<const double> shares, Out out,
+           std::size_t threads) {
+            const Mixture mixture{Z.data(), Z.shape(0), Z.shape(1)};
+            require(fits(mixture.n, weight) && shares.shape(1) == mixture.rows && fits(shares.shape(0), out), mismatch);
+            with_loss(loss, [&](auto chosen) {
+                nb::gil_scoped_release release;
+                mixed_values<decltype(chosen)>(mixture, pointer(weight), shares.data(), shares.shape(0), out.data(),
+                                               threads);
+            });
+        });
+    def(m, "mixed_conjugates", {"U", "weight", "loss", "shares", "safe", "low", "high", "needs", "out", "threads"},
+        [](Table<const double> U, Optional weight, const std::string &loss, Table<const double> shares,
+           Table<const double> safe, double low, double high, Out needs, Out out, std::size_t threads) {
+            const Mixture mixture{U.data(), U.shape(0), U.shape(1)};
+            const std::size_t mixtures = shares.shape(0);
+            require(fits(mixture.n, weight) && shares.shape(1) == mixture.rows && safe.shape(1) == mixture.rows &&
+                        fits(mixtures, safe, needs, out), mismatch);
+            with_loss(loss, [&](auto chosen) {
+                nb::gil_scoped_release release;
+                mixed_conjugates<decltype(chosen)>(mixture, pointer(weight), shares.data(), safe.data(), mixtures, low,
+                                                   high, needs.data(), out.data(), threads);
             });
         });
     def_loop(m, "hessian_product", {"X", "h", "v", "c", "out", "threads"},

@@ -194,6 +194,26 @@ def conjugate_sum(
     return float(loops.conjugate_sum(y, weight, chosen, u, positive, negative, threads_for(len(y), IN_ONE_PIECE)))
 
 
+def mixed_values(Z: FloatArray, weight: FloatArray | None, loss: Any, shares: FloatArray) -> FloatArray:
+    """Σ s ℓ(z) of mixtures z of agreements, the rows of Z; `shares` has a row for each mixture."""
+    out = np.empty(len(shares))
+    loops, chosen = kernels_for(loss)
+    loops.mixed_values(Z, weight, chosen, shares, out, threads_for(Z.shape[1], IN_ONE_PIECE))
+    return out
+
+
+def mixed_conjugates(
+    U: FloatArray, weight: FloatArray | None, loss: Any, shares: FloatArray, safe: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Σ s ℓ*(−u) of mixtures u of dual shares, the rows of U, and how much of the safe ones made them feasible."""
+    out, needs = np.empty(len(shares)), np.empty(len(shares))
+    loops, chosen = kernels_for(loss)
+    low, high = (-end for end in reversed(loss.slopes))
+    workers = threads_for(U.shape[1], IN_ONE_PIECE)
+    loops.mixed_conjugates(U, weight, chosen, shares, safe, low, high, needs, out, workers)
+    return out, needs
+
+
 def sprung_line_search(c: FloatArray, loss: Any, **line: Any) -> float:
     """Return the t that minimises t·linear + ½t²·quadratic + Σ (inner loss at z + t dz); see its twin."""
     loops, chosen = kernels_for(loss)

@@ -6,18 +6,15 @@ the intercept is where the slopes balance for some w of that ball. Where the cur
 
     G ≥ P_C(θ) − P_C(θ*) ≥ q ∫₀¹ s e^(−rs) ds = q (1 − e^(−r)(1 + r))/r²,        r ≤ M √q max ‖xᵢ‖ in H⁻¹.
 
-A held-out row whose score keeps its sign all over the ball is predicted alike by every optimum in it.
-
-Between stops, at which the fold was solved, points and dual points are interpolated in log C: their gaps are of fourth
-order with two stops, of eighth order with four where the loss is smooth enough, and cost no fit. Between two such
-points the optimum lies above the chord of their bounds (see `path`).
+A held-out row whose score keeps its sign all over the ball is predicted alike by every optimum in it. Points are
+interpolated between stops (see `stops`); between two of them the optimum lies above the chord of their bounds (see
+`path`).
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,57 +24,13 @@ from scipy.optimize import brentq
 
 from .._core import Rows
 from .._types import FloatArray
-from ..objective.duality import balanced, weights
 from ..objective.objective import Objective
+from .stops import TRUSTED, Point, Stop, Stops
 
-#: Sums of floats are trusted to within this share of the objective, and radii to within that share of themselves.
-TRUSTED, WIDER = 1e-13, 1e-6
+#: Radii are trusted to within this share of themselves.
+WIDER = 1e-6
 #: Up to so many columns the curvature is factored.
 FACTORED = 600
-
-
-@dataclass(frozen=True, eq=False)
-class Stop:
-    """A solved point of a fold: (w, b) at C, its dual shares u = α/(C s), and what follows from them."""
-
-    C: float
-    w: FloatArray
-    b: float
-    u: FloatArray
-    z: FloatArray  # agreements of the rows of the fit
-    g: FloatArray  # scores of the held-out rows
-    v: FloatArray  # Σ s u y x
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point between two stops: its penalty and loss, and a lower bound at its own C."""
-
-    C: float
-    penalty: float
-    loss: float
-    dual: float
-    stops: tuple[Stop, ...]  # it is a sum of these
-    shares: tuple[float, ...]
-
-    @property
-    def is_stop(self) -> bool:
-        """Whether it was solved for."""
-        return len(self.stops) == 1
-
-    def mixed(self, name: str) -> FloatArray:
-        """Return an array of the stops, interpolated."""
-        arrays = (share * getattr(stop, name) for share, stop in zip(self.shares, self.stops, strict=True))
-        return np.asarray(sum(arrays)) if len(self.stops) > 1 else np.asarray(getattr(self.stops[0], name))
-
-    def objective(self, C: float) -> float:
-        """P_C of the point."""
-        return self.penalty + C * self.loss
-
-    @property
-    def gap(self) -> float:
-        """How far it is from the optimum at its own C."""
-        return self.objective(self.C) - self.dual
 
 
 @dataclass(frozen=True)
@@ -88,7 +41,7 @@ class Count:
     open: float
 
 
-class Fold:
+class Fold(Stops):
     """One fold: what it is fitted on, what is held out, and the stops so far.
 
     Parameters
@@ -103,65 +56,13 @@ class Fold:
     """
 
     def __init__(self, objective: Objective, held_out: Rows, signs: FloatArray, weight: FloatArray) -> None:
-        self.objective, self.held_out, self.signs, self.weight = objective, held_out, signs, weight
-        self.stops: list[Stop] = []
+        super().__init__(objective)
+        self.held_out, self.signs, self.weight = held_out, signs, weight
         self._metrics: dict[float, Any] = {}
-        self._points: dict[float, Point] = {}
         self.curved = math.isfinite(objective.loss.self_concordance) and objective.d <= FACTORED
 
-    # -- stops and points ---------------------------------------------------------------------------------------------
-
-    def add(self, C: float, w: FloatArray, b: float, alpha: FloatArray | None = None) -> None:
-        """Take up a solved point; a dual point follows from it where the loss is smooth."""
-        problem = self.objective
-        z = problem.agreements(w, b)
-        c = weights(problem) / problem.weight_of_loss * C
-        alpha = balanced(problem, -c * problem.loss.slope(z) if alpha is None else alpha)
-        u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
-        v = problem.rows.rmatvec(alpha * problem.y) / C
-        stop = Stop(C, w, float(b), u, z, self.held_out.matvec(w) + b, v)
-        at = bisect_left(self.stops, C, key=_C)
-        near = [one.C for one in self.stops[max(at - 2, 0) : at + 3]]
-        for known in [one for one in self._points if not near or near[0] <= one <= near[-1]]:
-            del self._points[known]  # which knew other stops
-        if at < len(self.stops) and self.stops[at].C == C:
-            self.stops[at] = stop
-        else:
-            self.stops.insert(at, stop)
-
-    def has(self, C: float) -> bool:
-        """Whether there is a stop at C."""
-        at = bisect_left(self.stops, C, key=_C)
-        return at < len(self.stops) and self.stops[at].C == C
-
-    def point(self, C: float) -> Point:
-        """Return the point at C, between the stops on both sides."""
-        if C not in self._points:
-            self._points[C] = self._point(C)
-        return self._points[C]
-
-    def _point(self, C: float) -> Point:
-        at = bisect_left(self.stops, C, key=_C)
-        if self.stops[at].C == C:
-            return self._mixture(C, self.stops[at : at + 1])
-        if math.isfinite(self.objective.loss.self_concordance):
-            found = self._mixture(C, self.stops[max(at - 2, 0) : at + 2])
-            if found.gap < math.inf:  # else its dual point is none
-                return found
-        return self._mixture(C, self.stops[at - 1 : at + 1])
-
-    def _mixture(self, C: float, stops: list[Stop]) -> Point:
-        """Return the point at C of the polynomial in log C through some stops."""
-        shares = lagrange(np.log([stop.C for stop in stops]), math.log(C)) if len(stops) > 1 else [1.0]
-        where = Point(C, 0.0, 0.0, 0.0, tuple(stops), tuple(shares))
-        problem = self.objective
-        s, loss = problem.s, problem.loss
-        value = float(s @ loss.value(where.mixed("z")))
-        conjugates = float(s @ loss.conjugate(-where.mixed("u")))
-        dual = -problem.penalty.conjugate(C * where.mixed("v")) - C * conjugates
-        penalty = problem.penalty.value(where.mixed("w"))
-        slack = TRUSTED * (abs(penalty) + C * abs(value))
-        return replace(where, penalty=penalty, loss=value, dual=dual - slack)
+    def _scores(self, w: FloatArray, b: float) -> FloatArray:
+        return self.held_out.matvec(w) + b
 
     def mistakes(self, C: float) -> float:
         """Return the cost of the mistakes of the point at C."""
@@ -273,22 +174,6 @@ class Fold:
                 shift = side * math.inf
             found.append(shift)
         return found[0], found[1]
-
-
-def _C(stop: Stop) -> float:
-    return stop.C
-
-
-def lagrange(nodes: FloatArray, at: float) -> list[float]:
-    """Return what each value counts in the polynomial through them, at another place.
-
-    Examples
-    --------
-    >>> lagrange(np.array([0.0, 1.0, 2.0]), 3.0)
-    [1.0, -3.0, 3.0]
-    """
-    others = [[node for j, node in enumerate(nodes) if j != k] for k in range(len(nodes))]
-    return [float(np.prod([(at - n) / (x - n) for n in rest])) for x, rest in zip(nodes, others, strict=True)]
 
 
 def _crossing(a: Point, b: Point) -> float:

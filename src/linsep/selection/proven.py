@@ -18,8 +18,9 @@ import numpy as np
 
 from .._words import many
 from ..certificates.held_out import Count, Fold
-from ..objective.objective import Objective
-from ..solvers import Automatic, Start, minimise
+from ..objective.duality import weights
+from ..solvers import Start
+from .curves import solve
 
 #: A point between stops is solved for, where more than this share of a cell's gap is its own.
 TOO_FAR = 0.3
@@ -67,13 +68,11 @@ class Search:
 
     def solve(self, fold: Fold, C: float, tol: float) -> None:
         """Solve a fold at C, from the nearest stop."""
-        objective = replace(fold.objective, C=C)
         start = None
         if fold.stops:
             near = min(fold.stops, key=lambda stop: abs(math.log(stop.C / C)))
-            start = Start(near.w, near.b, alpha=None if objective.loss.smooth else near.u * _c(objective))
-        found = minimise(objective, Automatic(tol=tol), start=start, seed=self.seed, tol=tol, polish=False)
-        fold.add(C, found.w, float(found.b), None if objective.loss.smooth else found.alpha)
+            start = Start(near.w, near.b, alpha=near.u * weights(replace(fold.objective, C=near.C)))
+        solve(fold, C, tol, self.seed, start)
         self.fits += 1
 
     def run(
@@ -157,7 +156,3 @@ class Search:
             for end in ends:
                 if end.is_stop and end.gap > TOO_FAR * width:
                     self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), 1e-13))
-
-
-def _c(objective: Objective) -> Any:
-    return objective.weight_of_loss * objective.s

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ..certificates.held_out import lagrange
+from ..certificates.stops import lagrange
 from ..objective.examples import InMemory
 from ..objective.objective import Objective
-from ..solvers import Automatic, Result, Start, minimise_all
+from ..solvers import Automatic, Result, Start, best_form, minimise_all
 
 #: How many of the last solutions tell where the next one is, by a polynomial in log C.
 REMEMBERED = 3
@@ -36,6 +36,16 @@ class Track:
         weights = self.template._class_weights(examples, classes)
         self.objectives: list[Objective] = self.template._objectives(examples, weights)
         self._known: list[tuple[float, list[Result]]] = []
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether there is one objective, and its solver is ours to choose."""
+        return len(self.objectives) == 1 and self.template._solver() is None
+
+    def best_form(self, *, but_for: str = "") -> tuple[Objective, list[Any]]:
+        """Return the first objective as a solver wants it, its labels at hand, and the reductions that made it so."""
+        objective, chain = best_form(replace(self.objectives[0], C=1.0), Automatic(tol=self.tol), but_for=but_for)
+        return replace(objective, examples=replace(cast(InMemory, objective.examples), signs=objective.y)), chain
 
     def at(self, C: float) -> list[Result]:
         """Return the solution at C, found from where the last ones lead."""

@@ -12,7 +12,7 @@ from .contract import Solver, check_needs, helped_by, serves
 from .dual.descent import DualDescent
 from .first_order.gradient_descent import Descent, GradientDescent, StepSizeWarning, minimize
 from .first_order.stochastic import PerceptronRule, StochasticDescent, stream
-from .minimising import ASKED_FOR, minimise, minimise_all
+from .minimising import ASKED_FOR, best_form, minimise, minimise_all
 from .newton.augmented_lagrangian import Multipliers
 from .newton.interior_point import InteriorPoint
 from .newton.least_squares import LeastSquares
@@ -45,6 +45,7 @@ __all__ = [
     "ZeroOne",
     "ZeroOneResult",
     "automatic",
+    "best_form",
     "check_choice",
     "check_count",
     "check_needs",

@@ -40,6 +40,7 @@ def minimise(
     workspace: Workspace | None = None,
     tol: float | None = None,
     polish: bool = True,
+    reduce: bool = True,
 ) -> Result:
     """Minimise an objective by a solver, or by `Automatic`: in its best form, and at a second try if that may be.
 
@@ -58,6 +59,8 @@ def minimise(
         The relative gap that is asked for; None for the solver's own.
     polish : bool
         Whether without a penalty further steps are to prove it.
+    reduce : bool
+        Whether a better form of it is to be looked for: see `best_form`.
 
     Examples
     --------
@@ -69,8 +72,19 @@ def minimise(
     >>> found.converged, found.history.solver
     (True, 'multipliers')
     """
-    run = _Run([objective], solver, [start], seed, lambda k: observer, workspace)
+    run = _Run([objective], solver, [start], seed, lambda k: observer, workspace, reduce=reduce)
     return run.polished(run.solve(range(1)), tol)[0] if polish else run.solve(range(1))[0]
+
+
+def best_form(objective: Objective, solver: Solver, *, but_for: str = "") -> tuple[Objective, list[Reduction]]:
+    """Return an objective as a solver is to see it, for several values of C, and the reductions that made it so.
+
+    `but_for`: the `help` of one that is left out.
+    """
+    chain = [one for one in _Run([objective], solver, [None], 0, lambda k: None).chain if one.help != but_for]
+    for reduction in chain:
+        objective = reduction.apply(objective)
+    return objective, chain
 
 
 def minimise_all(
@@ -114,6 +128,8 @@ class _Run:
         seed: int,
         observers: Callable[[int], Observer | None],
         workspace: Workspace | None = None,
+        *,
+        reduce: bool = True,
     ) -> None:
         self.objectives, self.starts, self.seed, self.observers = objectives, starts, seed, observers
         self.tries_again, self.solver, self.reason, self.tol = False, solver, ASKED_FOR, getattr(solver, "tol", None)
@@ -123,7 +139,7 @@ class _Run:
         check_needs(self.solver, objectives[0])
         self.further: dict[str, Any] = {} if workspace is None else {"workspace": workspace}
         self.interrupt = Event()
-        self.chain: list[Reduction] = reductions(objectives, self.solver)
+        self.chain: list[Reduction] = reductions(objectives, self.solver) if reduce else []
 
     def shares(self, n_jobs: int) -> list[range]:
         """Return which planes are solved together, one share after the other or side by side."""

@@ -166,7 +166,7 @@ def _scores(
     parts: tuple[Any, Any, Any], asked: Asked, scorer: Any, X: Any, y: NDArray[Any], weight: Any, factor: float = 1.0
 ) -> list[float]:
     """Return the score on a fold's test rows for each C."""
-    from ..selection.cross_validation import LOOSER
+    from ..selection.folds import LOOSER
     from ..selection.tracks import Track
 
     track = Track(*parts, LOOSER * parts[0].tol, asked.seed)

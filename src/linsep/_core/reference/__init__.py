@@ -16,6 +16,8 @@ from .objective import (
     gram,
     gram_descent,
     hessian_product,
+    mixed_conjugates,
+    mixed_values,
 )
 from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
@@ -49,6 +51,8 @@ __all__ = [
     "matmat",
     "matvec",
     "measure",
+    "mixed_conjugates",
+    "mixed_values",
     "probabilities",
     "rmatmat",
     "rmatvec",

@@ -62,6 +62,41 @@ def conjugate_sum(
     return float(s[used] @ loss.conjugate(a))
 
 
+def mixed_values(
+    Z: FloatArray, weight: FloatArray | None, loss: Any, shares: FloatArray, out: FloatArray, threads: int = 1
+) -> None:
+    """Out = Σ s ℓ(z) of each mixture z = Σ shares · rows of Z; a row of `shares` for each."""
+    s = np.ones(Z.shape[1]) if weight is None else weight
+    out[:] = [s @ loss.value(some @ Z) for some in shares]
+
+
+def mixed_conjugates(
+    U: FloatArray,
+    weight: FloatArray | None,
+    loss: Any,
+    shares: FloatArray,
+    safe: FloatArray,
+    low: float,
+    high: float,
+    needs: FloatArray,
+    out: FloatArray,
+    threads: int = 1,
+) -> None:
+    """Out = Σ s ℓ*(−u) of each mixture u of the rows of U, brought between `low` and `high`.
+
+    That is done by the least part of the mixture `safe`, which lies there, that will do; `needs` says how much.
+    """
+    s = np.ones(U.shape[1]) if weight is None else weight
+    used = s > 0
+    for k, (some, there) in enumerate(zip(shares @ U, safe @ U, strict=True)):
+        beyond = np.maximum(low - some, some - high)
+        out_there = beyond > 0
+        way = np.maximum(np.abs(there - some), beyond)[out_there]
+        needs[k] = np.max(beyond[out_there] / way, initial=0.0)
+        u = np.clip((1.0 - needs[k]) * some + needs[k] * there, low, high)
+        out[k] = s[used] @ loss.conjugate(-u[used])
+
+
 def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatArray, threads: int = 1) -> None:
     """Out = Σ h (x·v + c) [x, 1]."""
     g = np.empty((X.shape[0], 1))

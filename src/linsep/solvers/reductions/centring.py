@@ -84,6 +84,10 @@ class Centre(Reduction):
             return objective.with_rows(self.examples.rows)  # its labels may be its own
         return replace(objective, examples=self.examples)
 
+    def columns(self, rows: Rows) -> Rows:
+        """Return other rows without the middle."""
+        return _without(rows, self.middle)
+
     def shift(self, w: FloatArray) -> Any:
         """w·m, of one plane or (w a matrix with one in each column) of several."""
         shift = self.middle @ w

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..._core import Rows
 from ..._types import FloatArray
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
@@ -31,6 +32,10 @@ class Reduction(ABC):
     def start(self, start: Start) -> Start:
         """Return where a run there begins."""
         return start
+
+    def columns(self, rows: Rows) -> Rows:
+        """Return other examples as they look there."""
+        return rows
 
     def plane(self, theta: FloatArray) -> FloatArray:
         """Return here what is the plane θ, or the rows of θ, there."""

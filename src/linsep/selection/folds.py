@@ -1,0 +1,251 @@
+"""The folds of a cross-validation: for each C, and share of L1, the planes of a fold and their score."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._core import Rows, one_thread
+from .._types import FloatArray
+from .._words import shown
+from ..certificates.held_out import Fold
+from .curves import along, suits
+from .tracks import Track
+
+#: Where C is looked for, if nobody says.
+RANGE = (1e-4, 1e4)
+#: Fits on folds may stop at a gap so much larger than the last one's: they are scored, not kept.
+LOOSER = 10.0
+
+
+def grid_of(Cs: Any) -> FloatArray:
+    """Return the values of C, ascending: those given, or so many from 1e-4 to 1e4, as in scikit-learn.
+
+    Examples
+    --------
+    >>> grid_of(3), grid_of([1, 0.1])
+    (array([1.e-04, 1.e+00, 1.e+04]), array([0.1, 1. ]))
+    """
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs={shown(Cs)} must be at least 1: how many values of C to try, or these values")
+        return np.geomspace(*RANGE, int(Cs))
+    grid = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    if not len(grid) or not (grid > 0).all():
+        raise ValueError(f"Cs={shown(Cs)} must be positive numbers: the values of C to try")
+    return grid
+
+
+def check_folds(folds: list[Any], codes: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise unless there are folds, each with examples of all classes to learn from."""
+    if not folds:
+        raise ValueError("cv gives no folds at all")
+    for number, (train, _) in enumerate(folds, start=1):
+        missing = np.setdiff1d(np.arange(len(classes)), codes[train])
+        if len(missing):
+            raise ValueError(
+                f"fold {number} of {len(folds)} has no example of class {shown(classes[missing[0]])} to learn "
+                "from; use fewer folds, or a stratified splitter"
+            )
+
+
+def knows_groups(cv: Any) -> bool:
+    """Whether a splitter asks for groups; one that says nothing of it, by what its `split` takes."""
+    if hasattr(cv, "get_metadata_routing"):
+        return bool(get_routing_for_object(cv).consumes("split", ["groups"]))
+    return hasattr(cv, "split") and "groups" in inspect.signature(cv.split).parameters
+
+
+@dataclass(frozen=True)
+class Planes:
+    """The planes of a fold for each C: those that were solved for, and how much each of them counts.
+
+    Attributes
+    ----------
+    solved : array of shape (solved, planes, d + 1)
+        The intercept last, if there is one.
+    shares : array of shape (Cs, solved), or None
+        None where each C was solved for.
+    """
+
+    solved: FloatArray
+    shares: FloatArray | None = None
+
+    def at(self, k: int) -> FloatArray:
+        """Return the planes for one C."""
+        if self.shares is None:
+            return np.asarray(self.solved[k])
+        which = np.flatnonzero(self.shares[k])
+        return np.asarray(np.tensordot(self.shares[k, which], self.solved[which], axes=1))
+
+    def all(self) -> FloatArray:
+        """Return the planes for every C."""
+        return self.solved if self.shares is None else np.tensordot(self.shares, self.solved, axes=1)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One fold: by share of L1 its planes, scores and iterations for each C, and where it can be bounded, the fold."""
+
+    planes: list[Planes]
+    scores: list[list[float]]
+    iterations: list[list[int]]
+    folds: list[Fold | None]
+
+
+class Folds:
+    """All folds, and what their scores are computed from."""
+
+    def __init__(
+        self, owner: Any, examples: Any, classes: Any, labels: Any, params: Any, grid: Any, ratios: Any
+    ) -> None:
+        self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
+        self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer()
+        self.seed, self.tol = seed_of(owner.random_state), LOOSER * owner.tol
+        #: What makes the columns fit for solvers, for all folds at once; equal rows are merged fold by fold.
+        self.chain: list[Any] = []
+        self.columns = examples.rows
+
+    def try_scorer(self, test: Any) -> None:
+        """Score a plane of zeros, so that a score that such a model cannot have is refused before the work.
+
+        Only a scorer that scikit-learn made: one of the user's own may count how often it is called.
+        """
+        if not isinstance(self.scorer, type(get_scorer("accuracy"))):
+            return
+        planes = np.zeros((1, 1 if len(self.classes) == 2 else len(self.classes), self.examples.d + 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self._scores(self.plain(self.ratios[0]), Planes(planes), 1, test)
+            except AttributeError as error:
+                raise ValueError(
+                    f"scoring={shown(self.owner.scoring)} cannot be had of {type(self.owner).__name__}: {error}; use a "
+                    "score of predictions, or LogisticRegressionCV for one of probabilities"
+                ) from error
+
+    def tried(self, folds: list[Any]) -> list[Tried]:
+        """Return what is found of each fold; the first one shows the others the way, where they can be shown."""
+        guided = self._are_interpolated()
+        nobody: list[Fold | None] = [None] * len(self.ratios)
+        first = [self._tried(0, len(folds), folds[0][0], folds[0][1], nobody)] if guided else []
+        guides = first[0].folds if guided else None
+        side_by_side = self.owner.n_jobs not in (None, 1)
+
+        def one(number: int) -> Tried:
+            train, test = folds[number]
+            with one_thread() if side_by_side else nullcontext():
+                return self._tried(number, len(folds), train, test, guides)
+
+        work = (delayed(one)(number) for number in range(len(first), len(folds)))
+        return first + list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(work))
+
+    def plain(self, ratio: float) -> Any:
+        """Return the estimator that is fitted for each C."""
+        plain = self.owner._plain(ratio)
+        plain.n_features_in_, plain.classes_, plain._proofs = self.examples.d, self.classes, []
+        return plain
+
+    def held_out(self, track: Track, test: Any, *, as_given: bool = False) -> Fold:
+        """Return a fold to be solved along C, its rows as they are given or in the form that a solver wants."""
+        codes, scoring = self.examples.codes[test], self.owner.scoring
+        cost = np.ones(len(test)) if self.examples.weight is None else self.examples.weight[test].copy()
+        if scoring == "balanced_accuracy":  # each class's rows count the same together
+            cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
+        rows = self.examples.rows if as_given else self.columns
+        objective = track.objectives[0] if as_given else track.best_form()[0]
+        found = Fold(objective, Rows(rows.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
+        found.in_best_form = not as_given
+        return found
+
+    def track(self, ratio: float, train: Any, *, as_given: bool = False) -> Track:
+        """Return a fold's training rows, to be fitted along C."""
+        weight = self.examples.weight
+        examples = self.examples if as_given else self.examples.with_rows(self.columns)
+        part = examples.chosen(train, None if weight is None else weight[train])
+        return Track(self.plain(ratio), part, self.classes, self.tol, self.seed)
+
+    def _are_interpolated(self) -> bool:
+        """Whether all folds can be interpolated; then their columns are made fit for solvers."""
+        tracks = [Track(self.plain(ratio), self.examples, self.classes, self.tol) for ratio in self.ratios]
+        if not all(track.by_itself and suits(track.objectives[0]) for track in tracks):
+            return False
+        objective, chain = tracks[0].best_form(but_for="merging")
+        if any(reduction.help == "scaling" for reduction in chain):  # whose form depends on C
+            return False
+        self.chain, self.columns = chain, objective.rows
+        return True
+
+    def _tried(self, number: int, count: int, train: Any, test: Any, guides: list[Fold | None] | None) -> Tried:
+        """Return what is found of one fold; without even a place for guides, each C is solved for."""
+        found = Tried([], [], [], [])
+        for ratio, guide in zip(self.ratios, guides or [None] * len(self.ratios), strict=True):
+            track = self.track(ratio, train)
+            fold = None if guides is None else self.held_out(track, test)
+            if fold is not None:
+                points, iterations = along(fold, self.grid, self.tol, self.seed, guide)
+                planes = self._mixed(fold, points)
+            else:
+                models = [track.model(float(C)) for C in self.grid]
+                planes = Planes(np.array([self._plane(model) for model in models]))
+                iterations = [model.n_iter_ for model in models]
+            found.planes.append(planes)
+            found.scores.append(self._scores(self.plain(ratio), planes, len(self.grid), test, fold))
+            found.iterations.append(iterations)
+            found.folds.append(fold)
+        if self.owner.verbose:
+            print(f"fold {number + 1} of {count}: best score {np.max(found.scores):.4f}", file=sys.stderr)
+        return found
+
+    def _mixed(self, fold: Fold, points: list[Any]) -> Planes:
+        """Return the planes of interpolated points, on the rows as they are given."""
+        numbers = {id(stop): k for k, stop in enumerate(fold.stops)}
+        shares = np.zeros((len(points), len(fold.stops)))
+        for k, point in enumerate(points):
+            shares[k, [numbers[id(stop)] for stop in point.stops]] = point.shares
+        theta = np.array([np.append(stop.w, stop.b) for stop in fold.stops])
+        for reduction in reversed(self.chain):
+            theta = reduction.plane(theta)
+        return Planes(theta[:, None, :] if self.owner.fit_intercept else theta[:, None, :-1], shares)
+
+    def _plane(self, model: Any) -> FloatArray:
+        planes = np.asarray(model.coef_, dtype=np.float64)
+        return np.column_stack([planes, np.ravel(model.intercept_)]) if self.owner.fit_intercept else planes
+
+    def _scores(self, model: Any, planes: Planes, count: int, test: Any, fold: Fold | None = None) -> list[float]:
+        """Return the score of the planes for each C on the held-out rows."""
+        held, labels, d = self.examples.rows.X[test], self.labels[test], self.examples.d
+        params = {name: np.asarray(value)[test] for name, value in self.params.items()}
+        counts = params.get("sample_weight", np.ones(len(test))).sum() > 0  # else the scorer says what it makes of it
+        if self.owner.scoring in (None, "accuracy") and len(self.classes) == 2 and counts:  # all C by one product
+            if fold is None:
+                theta = planes.all()[:, 0]
+                g = np.asarray(held @ theta[:, :d].T) + (theta[:, d] if theta.shape[1] > d else 0.0)
+            else:
+                g = (planes.shares @ np.array([stop.g for stop in fold.stops])).T
+            hits = (g > 0) == (labels == self.classes[1])[:, None]
+            return [float(one) for one in np.average(hits, axis=0, weights=params.get("sample_weight"))]
+        found = []
+        for k in range(count):
+            theta = planes.at(k)
+            model.coef_ = np.ascontiguousarray(theta[:, :d])
+            model.intercept_ = theta[:, d].copy() if theta.shape[1] > d else np.zeros(len(theta))
+            found.append(float(self.scorer(model, held, labels, **params)))
+        return found
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of one fit."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
