@@ -92,13 +92,13 @@ def progress(*words: object) -> None:
 
 
 def objective(case: Case, X: Any, y: np.ndarray, w: np.ndarray, b: Any) -> float:
-    """½‖w‖² (or ‖w‖₁) + Σ ℓ(z) in float64, the same for every solver; of several classes, with a row of w for each."""
+    """½‖w‖² (or ‖w‖₁) + C Σ ℓ(z) in float64, the same for all; of several classes, with a row of w for each."""
     if case.loss == "softmax":
         scores = X @ w.T + b
-        return float(0.5 * (w**2).sum() - log_softmax(scores, axis=1)[np.arange(len(y)), y].sum())
+        return float(0.5 * (w**2).sum() - case.C * log_softmax(scores, axis=1)[np.arange(len(y)), y].sum())
     z = y * (X @ w + b)
     losses = np.maximum(0.0, 1.0 - z) if case.loss == "hinge" else np.logaddexp(0.0, -z)
-    return float((np.abs(w).sum() if case.loss == "l1" else 0.5 * w @ w) + losses.sum())
+    return float((np.abs(w).sum() if case.loss == "l1" else 0.5 * w @ w) + case.C * losses.sum())
 
 
 def few_rows(X: Any, y: np.ndarray, each: int = 100) -> tuple[Any, np.ndarray]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import datasets
 import extras
@@ -19,6 +21,9 @@ from contest import Limits, contest, progress
 from peers import Case, solvers
 
 PACKAGES = ("linsep", "scikit-learn", "liblinear-official", "snapml", "glum", "skglm", "celer", "numpy", "scipy")
+#: What each problem is also tried as: fewer rows, fewer columns, other C, other numbers, rare positives, an intercept
+#: where it has none (and none where it has one).
+VARIANTS = ("", "/4", "/16", ", thin", ", C=0.01", ", C=100", ", float32", ", uneven", ", intercept")
 SMALL = "breast-cancer"  # as small as this, memory is what libraries take, and only scikit-learn is a match
 
 
@@ -29,8 +34,12 @@ def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None
     )
     with TemporaryDirectory(prefix="linsep-race-") as folder:
         for name, (loader, intercept) in problems.items():
-            race_problem(args, name, loader, intercept, Path(folder), limits, result)
-            report.write(result, args.out)
+            progress(f"{name}: loading")
+            X, y = getattr(datasets, loader)(args.data)
+            for variant in VARIANTS if args.variants else ("",):
+                case = Case(name + variant, "", intercept, *X.shape, sp.issparse(X))
+                race_problem(args, *changed(case, X, y, variant), Path(folder), limits, result)
+                report.write(result, args.out)
     if not args.no_extras:
         result["predict"] = extras.predict(100_000 if args.quick else 10_000_000)
     report.write(result, args.out)
@@ -38,31 +47,49 @@ def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None
     progress(f"written: {args.out}/race.txt, race.json, race.png")
 
 
+def changed(case: Case, X: Any, y: np.ndarray, variant: str) -> tuple[Case, Any, np.ndarray]:
+    """Return a problem as one of `VARIANTS` has it: what nobody has tuned for is near, and costs little to look at."""
+    rng = np.random.default_rng(0)
+    if variant.startswith("/"):
+        some = np.sort(rng.permutation(len(y))[: len(y) // int(variant[1:])])
+        X, y = X[some], y[some]
+    elif variant == ", thin":
+        X = X[:, ::4]
+    elif variant == ", uneven":
+        some = np.flatnonzero((y != np.unique(y)[-1]) | (rng.random(len(y)) < 0.05))
+        X, y = X[some], y[some]
+    elif variant == ", float32":
+        X = X.astype(np.float32)
+    elif variant == ", intercept":
+        case = replace(case, intercept=not case.intercept)
+    elif variant:
+        case = replace(case, C=float(variant.removeprefix(", C=")))
+    return replace(case, rows=X.shape[0], columns=X.shape[1]), X, y
+
+
 def race_problem(
-    args: argparse.Namespace, name: str, loader: str, intercept: bool, folder: Path, limits: Limits, result: report.Fact
+    args: argparse.Namespace, case: Case, X: Any, y: np.ndarray, folder: Path, limits: Limits, result: report.Fact
 ) -> None:
     """Run one problem with each loss, and add what was measured to `result`."""
-    progress(f"{name}: loading")
-    X, y = getattr(datasets, loader)(args.data)
     path = folder / "data"
     classes, codes = np.unique(y, return_inverse=True)
     joblib.dump((X, 2.0 * codes - 1.0 if len(classes) == 2 else codes), path)
     losses = [loss for loss in args.losses if (loss == "softmax") == (len(classes) > 2)]
-    cases = [Case(name, loss, intercept and loss != "hinge", *X.shape, sp.issparse(X), len(classes)) for loss in losses]
-    del X, y
-    for case in cases:
+    first = replace(case, classes=len(classes))
+    for loss in losses:
+        case = replace(first, loss=loss, intercept=first.intercept and loss != "hinge")
         optimum, scores = contest(case, entrants(case, args.peers), path, limits)
         result["race"] += report.verdict(case, optimum, scores)
         result["runs"].append(report.runs(case, optimum, scores))
-        if not args.no_extras and name != SMALL and case.loss != "softmax":
+        if not args.no_extras and not case.problem.startswith(SMALL) and case.loss != "softmax":
             result["memory"].append(extras.memory(case, path, limits))
-        if not args.no_extras and name == "covtype":
+        if not args.no_extras and case.problem == "covtype":
             result["growth"] += extras.growth(case, path, folder, limits)
 
 
 def entrants(case: Case, words: list[str] | None) -> list[str]:
     """Return the names of who takes part: for the small data scikit-learn only, as its goal says."""
-    words = ["sklearn"] if case.problem == SMALL else words
+    words = ["sklearn"] if case.problem.startswith(SMALL) else words
     names = [peer.name for peer in solvers(case)]
     return [name for name in names if not words or name == "linsep" or any(word in name for word in words)]
 

@@ -1,6 +1,6 @@
-"""The solvers of the race: one adapter each, all with C = 1: ½‖w‖² + Σ ℓ(y(w·x + b)), ‖w‖₁ + …, ½‖W‖² + Σ −log p.
+"""The solvers of the race: one adapter each, all for ½‖w‖² + C Σ ℓ(y(w·x + b)), ‖w‖₁ + …, ½‖W‖² + C Σ −log p.
 
-A solver that minimises the mean of the losses gets its penalty divided by the number of rows.
+A solver that minimises the mean of the losses gets its penalty divided by C times the number of rows.
 Packages are imported when a solver is built, so that one that is not installed is only missing.
 """
 
@@ -27,11 +27,17 @@ class Case:
     columns: int
     sparse: bool
     classes: int = 2
+    C: float = 1.0
 
     @property
     def title(self) -> str:
         """Data set and loss, for people."""
         return f"{self.problem} {self.loss}"
+
+    @property
+    def strength(self) -> float:
+        """What the penalty counts beside the mean of the losses."""
+        return 1.0 / (self.C * self.rows)
 
 
 def as_given(X: Any, y: np.ndarray) -> tuple[Any, ...]:
@@ -69,10 +75,10 @@ def linsep(case: Case, tol: float) -> Any:
     import linsep
 
     if case.loss == "l1":
-        return linsep.LogisticRegression(penalty="l1", C=1.0, tol=tol, fit_intercept=case.intercept)
+        return linsep.LogisticRegression(penalty="l1", C=case.C, tol=tol, fit_intercept=case.intercept)
     if case.loss != "hinge":
-        return linsep.LogisticRegression(C=1.0, tol=tol, fit_intercept=case.intercept)
-    return linsep.LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept)
+        return linsep.LogisticRegression(C=case.C, tol=tol, fit_intercept=case.intercept)
+    return linsep.LinearSVC(loss="hinge", C=case.C, tol=tol, fit_intercept=case.intercept)
 
 
 # scikit-learn
@@ -83,7 +89,7 @@ def sklearn_logistic(solver: str, **options: Any) -> Callable[[Case, float], Any
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression(
-            C=1.0, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0, **options
+            C=case.C, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0, **options
         )
 
     return build
@@ -92,7 +98,7 @@ def sklearn_logistic(solver: str, **options: Any) -> Callable[[Case, float], Any
 def sklearn_hinge(case: Case, tol: float) -> Any:
     from sklearn.svm import LinearSVC
 
-    return LinearSVC(loss="hinge", C=1.0, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
+    return LinearSVC(loss="hinge", C=case.C, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
 
 
 # LIBLINEAR's own Python interface
@@ -109,11 +115,11 @@ def liblinear_problem(X: Any, y: np.ndarray) -> tuple[Any, ...]:
 class Liblinear:
     """`train` of liblinear-official as an estimator on a prepared `problem`."""
 
-    def __init__(self, options: str, intercept: bool) -> None:
+    def __init__(self, options: str, C: float, intercept: bool) -> None:
         from liblinear.liblinearutil import parameter
 
         # -R leaves the bias unpenalised; LIBLINEAR has that for its primal solvers only.
-        self.parameter = parameter(f"{options} -c 1 -q " + ("-B 1 -R" if intercept else "-B -1"))
+        self.parameter = parameter(f"{options} -c {C!r} -q " + ("-B 1 -R" if intercept else "-B -1"))
         self.intercept = intercept
 
     def fit(self, prepared: Any, columns: int) -> Liblinear:
@@ -141,7 +147,7 @@ class Liblinear:
 
 
 def liblinear(kind: int) -> Callable[[Case, float], Any]:
-    return lambda case, tol: Liblinear(f"-s {kind} -e {tol!r}", case.intercept)
+    return lambda case, tol: Liblinear(f"-s {kind} -e {tol!r}", case.C, case.intercept)
 
 
 # snapML, on two threads
@@ -152,7 +158,7 @@ def snapml_logistic(dual: bool) -> Callable[[Case, float], Any]:
         from snapml import LogisticRegression
 
         return LogisticRegression(
-            regularizer=1.0, dual=dual, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
+            regularizer=1.0 / case.C, dual=dual, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
         )
 
     return build
@@ -162,7 +168,7 @@ def snapml_hinge(case: Case, tol: float) -> Any:
     from snapml import SupportVectorMachine
 
     return SupportVectorMachine(
-        loss="hinge", regularizer=1.0, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
+        loss="hinge", regularizer=1.0 / case.C, tol=tol, max_iter=FOREVER, n_jobs=2, use_gpu=False, random_state=0
     )
 
 
@@ -175,7 +181,7 @@ def glum(solver: str) -> Callable[[Case, float], Any]:
 
         return GeneralizedLinearRegressor(
             family="binomial",
-            alpha=1.0 / case.rows,
+            alpha=case.strength,
             l1_ratio=0,
             solver=solver,
             gradient_tol=tol,
@@ -208,7 +214,7 @@ class SkglmSmooth:
 
 
 def skglm_lbfgs(case: Case, tol: float) -> Any:
-    return SkglmSmooth(1.0 / case.rows, tol)
+    return SkglmSmooth(case.strength, tol)
 
 
 def skglm_newton(case: Case, tol: float) -> Any:
@@ -219,13 +225,13 @@ def skglm_newton(case: Case, tol: float) -> Any:
 
     # Its L2 lacks what ProxNewton asks of a penalty; the elastic net without its L1 part is the same.
     solver = ProxNewton(tol=tol, max_iter=1_000, fit_intercept=case.intercept)
-    return GeneralizedLinearEstimator(Logistic(), L1_plus_L2(1.0 / case.rows, 0.0), solver)
+    return GeneralizedLinearEstimator(Logistic(), L1_plus_L2(case.strength, 0.0), solver)
 
 
 def skglm_hinge(case: Case, tol: float) -> Any:
     from skglm import LinearSVC
 
-    return LinearSVC(C=1.0, tol=tol, max_iter=10_000, fit_intercept=False)
+    return LinearSVC(C=case.C, tol=tol, max_iter=10_000, fit_intercept=False)
 
 
 # L1
@@ -235,7 +241,7 @@ def sklearn_l1(solver: str) -> Callable[[Case, float], Any]:
     def build(case: Case, tol: float) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        common = dict(C=1.0, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
+        common = dict(C=case.C, solver=solver, tol=tol, fit_intercept=case.intercept, max_iter=FOREVER, random_state=0)
         return LogisticRegression(l1_ratio=1, **common)
 
     return build
@@ -260,7 +266,7 @@ class SkglmL1:
 
 
 def skglm_l1(case: Case, tol: float) -> Any:
-    return SkglmL1(1.0 / case.rows, tol, case.intercept)
+    return SkglmL1(case.strength, tol, case.intercept)
 
 
 def by_columns(X: Any, y: np.ndarray) -> tuple[Any, ...]:
@@ -271,14 +277,14 @@ def by_columns(X: Any, y: np.ndarray) -> tuple[Any, ...]:
 def celer_l1(case: Case, tol: float) -> Any:
     from celer import LogisticRegression
 
-    return LogisticRegression(C=1.0, tol=tol, max_iter=1_000)
+    return LogisticRegression(C=case.C, tol=tol, max_iter=1_000)
 
 
 def glum_l1(case: Case, tol: float) -> Any:
     from glum import GeneralizedLinearRegressor
 
     options = dict(solver="irls-cd", gradient_tol=tol, fit_intercept=case.intercept, max_iter=FOREVER)
-    return GeneralizedLinearRegressor(family="binomial", alpha=1.0 / case.rows, l1_ratio=1, **options)
+    return GeneralizedLinearRegressor(family="binomial", alpha=case.strength, l1_ratio=1, **options)
 
 
 # who runs where

@@ -1,6 +1,6 @@
 """The race: linsep and its peers side by side, as ratios. One command does it all.
 
-    python benchmarks/race.py --data FOLDER [--problems a9a ijcnn1] [--losses logistic hinge l1] [--quick]
+    python benchmarks/race.py --data FOLDER [--problems a9a ijcnn1] [--losses logistic hinge l1] [--variants] [--quick]
 
 It makes an environment of its own, installs linsep and the peers there, runs everything, prints the ratios and
 writes race.txt, race.json and race.png to benchmarks/out. Progress goes to standard error.
@@ -51,6 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the data sets")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, help="default: all; with --quick the small ones")
     parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
+    parser.add_argument("--variants", action="store_true", help="each problem nine times over: see course.py")
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
     parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")
@@ -98,6 +99,11 @@ def main() -> None:
         python = str(python_of(args.env))
         os.execv(python, [python, *sys.argv])
     from course import run
+
+    import linsep._core.loading as kernels
+
+    if kernels.compiled is None:
+        raise SystemExit("linsep has no compiled kernels in this environment: the race would time the plain twins")
 
     names = args.problems or (QUICK if args.quick else PROBLEMS)
     run(args, {name: PROBLEMS[name] for name in names})

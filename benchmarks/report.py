@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ def given_up(scores: list[Score]) -> float | None:
 
 
 def goal(case: Case) -> float:
+    """Return the ratio to reach, on the problem itself and on all that is made of it."""
+    case = replace(case, problem=case.problem.partition("/")[0].partition(",")[0])
     if case.problem in {"breast-cancer", "iris", "wine"}:
         return 1.0
     if case.loss == "softmax" and case.problem != "digits":
@@ -120,6 +123,24 @@ def race_text(rows: list[Fact]) -> str:
     )
 
 
+def summary_text(rows: list[Fact]) -> str:
+    """Lay out the worst ratio and the geometric mean: of each loss, and over the problems made of each data set."""
+    groups: dict[tuple[str, str, float], list[Fact]] = {}
+    for row in rows:
+        family = row["problem"].partition("/")[0].partition(",")[0]
+        for name in (family, "all"):
+            groups.setdefault((name, row["loss"], row["target"]), []).append(row)
+    lines = []
+    for (name, loss, target), chosen in sorted(groups.items(), key=lambda item: (item[0][0] == "all", item[0])):
+        known = [row for row in chosen if row["ratio"]]
+        if known:
+            worst = min(known, key=lambda row: row["ratio"])
+            mean = math.exp(sum(math.log(row["ratio"]) for row in known) / len(known))
+            lines.append((f"{name} {loss}", f"{target:.0e}", len(known), mean, worst["ratio"], worst["problem"]))
+    columns = ["made of", "target", "problems", "geometric mean", "worst", "which"]
+    return "Fastest peer's time / linsep's\n" + table(columns, lines)
+
+
 def solvers_text(rows: list[Fact]) -> str:
     """Lay out the seconds of every solver, a table for each problem and loss."""
     tables = []
@@ -156,6 +177,7 @@ def growth_text(facts: list[Fact]) -> str:
 def full_text(result: Fact) -> str:
     parts = [
         race_text(result["race"]),
+        summary_text(result["race"]),
         solvers_text(result["race"]),
         memory_text(result["memory"]),
         predict_text(result["predict"]),
