@@ -75,11 +75,38 @@ def test_balanced_classes_are_scored_balanced_unless_said_otherwise(table):
         (("--C", "auto", "--score", "luck"), "--score luck is not known"),
         (("--C", "auto", "--score", "neg_log_loss", "--loss", "hinge"), "needs probabilities"),
         (("--C", "auto", "--loss", "perceptron"), "the perceptron has no penalty"),
-        (("--C", "auto", "--score", "f1"), "--score f1:"),
     ],
 )
 def test_what_makes_no_sense_is_refused(table, words, says):
     assert says in run("fit", table, "--target", "bought", "--ignore", "kind", *words, code=2)
+
+
+def test_the_score_of_one_class_is_that_of_the_second_by_its_name(table):
+    """Labels are words here, which scikit-learn's own scorer refuses once the models are fitted."""
+    from sklearn.metrics import f1_score
+    from sklearn.model_selection import StratifiedKFold
+
+    examples = prepare(table, "bought", kinds={"kind": "ignored"}, keep_frame=True)
+    choice = choose(estimator("logistic", tol=1e-7), examples, Asked("f1", folds=3))
+    positive = np.unique(examples.y)[1]
+    scores = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(examples.y, examples.y):
+        X_train, X_test = examples.split(train, test)
+        model = estimator("logistic", C=GRID[12], tol=1e-9).fit(X_train, examples.y[train])
+        scores.append(f1_score(examples.y[test], model.predict(X_test), pos_label=positive))
+    assert choice.curve[12]["mean"] == pytest.approx(np.mean(scores))
+    assert choice.of == positive
+    assert f"f1 of {positive} 0." in run("fit", table, *BASE, "--score", "f1")
+
+
+def test_the_score_of_one_class_is_refused_for_three_before_the_work(table, monkeypatch):
+    def never(*_args, **_named):
+        raise AssertionError("something was fitted")
+
+    monkeypatch.setattr("linsep.selection.tracks.minimise_all", never)
+    said = run("fit", table, "--target", "kind", "--C", "auto", "--score", "f1", code=2)
+    assert "--score f1 is of one of two classes, and here are" in said
+    assert "use f1_macro" in said
 
 
 def test_a_file_larger_than_memory_is_sampled(table, tmp_path):

@@ -17,6 +17,8 @@ from .preparation import Examples
 #: The values of C that are tried: three to a power of ten.
 GRID = tuple(10.0 ** (k / 3) for k in range(-12, 13))
 RULES = ("best", "1se")
+#: Scores of one of two classes: of the second one, which is that of the model's scores above zero.
+OF_A_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Choice:
         How many there were; of a file that is larger than memory, those of a sample.
     curve : list of dict
         Of each C the mean score, and its standard deviation between folds.
+    of : str or None
+        The class that is scored, where the score is of one of two.
     """
 
     C: float
@@ -73,9 +77,10 @@ class Choice:
     folds: int
     rows: int
     curve: list[dict[str, float]]
+    of: str | None = None
 
     @classmethod
-    def by(cls, asked: Asked, scores: FloatArray, rows: int) -> Choice:
+    def by(cls, asked: Asked, scores: FloatArray, rows: int, of: str | None = None) -> Choice:
         """Return the choice by a table of scores, a row a fold and a column a C."""
         folds = len(scores)
         mean, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
@@ -83,7 +88,7 @@ class Choice:
         if asked.rule == "1se":
             at = int(np.argmax(mean >= mean[at] - spread[at] / np.sqrt(folds)))
         curve = [{"C": C, "mean": float(m), "spread": float(s)} for C, m, s in zip(GRID, mean, spread, strict=True)]
-        return cls(GRID[at], asked.score, asked.rule, folds, rows, curve)
+        return cls(GRID[at], asked.score, asked.rule, folds, rows, curve, of)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model file keeps it."""
@@ -100,7 +105,8 @@ class Choice:
         chosen = next(one for one in self.curve if one["C"] == self.C)
         how = "the best" if self.rule == "best" else "the smallest within one standard error of the best"
         tried = ", ".join(f"{one['C']:.3g}: {one['mean']:.4f}" for one in self.curve)
-        score = f"{self.score} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
+        name = self.score if self.of is None else f"{self.score} of {self.of}"
+        score = f"{name} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
         return [
             f"C           {self.C:.4g}, {how} of {len(self.curve)}: {score}, {self.rows:,} rows",
             f"tried       {tried}",
@@ -114,13 +120,14 @@ def choose(model: Any, examples: Examples, asked: Asked = ACCURACY) -> Choice:
     """
     from ..estimators._fitting import posed
 
-    scorer, folds, scores = _scorer(asked.score, model), list(_folds(examples.y, asked)), []
+    classes = np.unique(examples.y)
+    scorer, folds, scores = _scorer(asked.score, model, classes), list(_folds(examples.y, asked)), []
     for train, test in folds:
         X_train, X_test = examples.split(train, test)
         counted = [None if examples.weight is None else examples.weight[rows] for rows in (train, test)]
         parts = posed(model, X_train, examples.y[train], counted[0])
         scores.append(_scores(parts, asked, scorer, X_test, examples.y[test], counted[1]))
-    return Choice.by(asked, np.array(scores), len(examples.y))
+    return Choice.by(asked, np.array(scores), len(examples.y), _of(asked.score, classes))
 
 
 def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[Any], asked: Asked) -> Choice:
@@ -128,14 +135,14 @@ def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[A
     from ..objective.examples import InMemory
 
     model.n_features_in_ = sample.rows.d
-    scorer, labels, weight = _scorer(asked.score, model), classes[sample.codes], sample.weight
+    scorer, labels, weight = _scorer(asked.score, model, classes), classes[sample.codes], sample.weight
     examples, scores = InMemory(sample.rows, sample.codes, weight), []
     factor = total / float(sample.rows.n if weight is None else weight.sum())
     for train, test in _folds(labels, asked):
         counted = [None if weight is None else weight[rows] for rows in (train, test)]
         parts = model, examples.chosen(train, counted[0]), classes
         scores.append(_scores(parts, asked, scorer, sample.rows.X[test], labels[test], counted[1], factor))
-    return Choice.by(asked, np.array(scores), len(labels))
+    return Choice.by(asked, np.array(scores), len(labels), _of(asked.score, classes))
 
 
 def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
@@ -147,8 +154,13 @@ def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
     yield from StratifiedKFold(min(asked.folds, least), shuffle=True, random_state=asked.seed).split(y, y)
 
 
-def _scorer(name: str, model: Any) -> Any:
-    """Return a scorer; raise for one that is not known, or that asks what such a model has not."""
+def _of(name: str, classes: NDArray[Any]) -> str | None:
+    """Return the class that a score is of, where it is of one."""
+    return str(classes[1]) if name in OF_A_CLASS and len(classes) == 2 else None
+
+
+def _scorer(name: str, model: Any, classes: NDArray[Any]) -> Any:
+    """Return a scorer; raise for one that is not known, or that asks what such a model or such classes have not."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if "C" not in model.get_params():
@@ -159,6 +171,8 @@ def _scorer(name: str, model: Any) -> Any:
         )
     if name in ("neg_log_loss", "neg_brier_score") and not hasattr(model, "predict_proba"):
         raise DataError(f"--score {name} needs probabilities; fit with --loss logistic, or take another score")
+    if name in OF_A_CLASS and len(classes) > 2:
+        raise DataError(f"--score {name} is of one of two classes, and here are {len(classes)}; use {name}_macro")
     return get_scorer(name)
 
 
@@ -170,6 +184,8 @@ def _scores(
     from ..selection.tracks import Track
 
     track = Track(*parts, LOOSER * parts[0].tol, asked.seed)
+    if len(parts[2]) == 2:  # as 0 and 1, whatever they are called: scores of one class are of the second
+        track.template.classes_, y = np.array([0, 1]), (y == parts[2][1]).astype(np.int64)
     weights = {} if weight is None else {"sample_weight": weight}
     try:
         return [float(scorer(track.model(C * factor), X, y, **weights)) for C in GRID]
