@@ -14,6 +14,7 @@ interpolated between stops (see `stops`); between two of them the optimum lies a
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,11 @@ from .stops import TRUSTED, Point, Stop, Stops
 WIDER = 1e-6
 #: Up to so many columns the curvature is factored.
 FACTORED = 600
+#: A curvature that is known of a stop nearby does where it makes lengths no more than so many times as long: making one
+#: costs as much as bounding many cells, and the number of cells grows like the lengths.
+LOOSE = 1.1
+#: The longest row counts for little beside the radius: it may be taken from another stop, so many times as long.
+LONGER = 2.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,17 @@ class Count:
 
     mistakes: float
     open: float
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """The curvature H at a stop: where that is, and lengths in H⁻¹."""
+
+    C: float
+    z: FloatArray
+    held_out: FloatArray  # of the held-out rows
+    longest: float  # of any row of the fit, at the most
+    measured: bool  # whether that is what it is
 
 
 class Fold(Stops):
@@ -58,7 +75,7 @@ class Fold(Stops):
     def __init__(self, objective: Objective, held_out: Rows, signs: FloatArray, weight: FloatArray) -> None:
         super().__init__(objective)
         self.held_out, self.signs, self.weight = held_out, signs, weight
-        self._metrics: dict[float, Any] = {}
+        self._metrics: list[Metric] = []
         self.curved = math.isfinite(objective.loss.self_concordance) and objective.d <= FACTORED
 
     def _scores(self, w: FloatArray, b: float) -> FloatArray:
@@ -107,11 +124,8 @@ class Fold(Stops):
         return radius * self._lengths[1] - low, radius * self._lengths[1] + high
 
     def _ellipsoid(self, point: Point, gap: float, C_low: float) -> FloatArray | None:
-        stop = min(point.stops, key=lambda one: abs(math.log(one.C / point.C)))
-        norms, longest, z = self._metric(stop)
         M = self.objective.loss.self_concordance
-        moved = M * float(np.abs(point.mixed("z") - z).max(initial=0.0))
-        weaker = math.exp(0.5 * moved) / math.sqrt(min(1.0, C_low / stop.C)) * (1.0 + WIDER)
+        weaker, norms, longest = self._metric(point, C_low)
         target = gap * (M * longest * weaker) ** 2
         if M == 0.0:
             return math.sqrt(2.0 * gap) * weaker * norms
@@ -124,23 +138,48 @@ class Fold(Stops):
         )
         return float(r) / (M * longest) * (1.0 + WIDER) * norms
 
-    def _metric(self, stop: Stop) -> tuple[FloatArray, float, FloatArray]:
-        """Return the lengths of the held-out rows in H⁻¹, the largest one of the rows of the fit, and where H is from.
+    def _metric(self, point: Point, C_low: float) -> tuple[float, FloatArray, float]:
+        """Return lengths in H⁻¹ of the held-out rows, and the largest one of the rows of the fit, with their slack.
 
-        That is the stop, or what was known of it before it was solved more closely.
+        H is that of a stop nearby: at another point its curvatures differ by up to e^(M |Δz|), and at a smaller C it is
+        smaller in proportion. One that is known does, unless it makes lengths that much longer.
         """
-        if stop.C not in self._metrics:
-            problem = self.objective
-            h = stop.C * problem.s * problem.loss.curvature(stop.z)
-            lower = problem.rows.gram(h, np.arange(problem.n))
-            H = np.tril(lower) + np.tril(lower, -1).T
-            H[np.arange(problem.d), np.arange(problem.d)] += problem.penalty.l2
-            d = problem.d + problem.fit_intercept
-            inverse = linalg.inv(H[:d, :d]) if d else np.zeros((0, 0))
-            lengths = [_lengths(rows, inverse, problem.fit_intercept) for rows in (self.held_out, problem.rows)]
-            self._metrics[stop.C] = lengths[0], float(lengths[1].max(initial=0.0)), stop.z
-        found: tuple[FloatArray, float, FloatArray] = self._metrics[stop.C]
-        return found
+        z = point.mixed("z")
+        at = bisect_left(self._metrics, point.C, key=_C)
+        known = [(self._slack(metric, z, C_low), metric) for metric in self._metrics[max(at - 1, 0) : at + 1]]
+        slack, metric = min(known, key=_slack, default=(math.inf, None))
+        if metric is None or slack > LOOSE:
+            stop = min(point.stops, key=lambda one: abs(math.log(one.C / point.C)))
+            if all(one.C != stop.C for one in self._metrics):
+                insort(self._metrics, self._metric_of(stop), key=_C)
+                known.append((self._slack(own := self._metric_at(stop.C), z, C_low), own))
+                slack, metric = min(known, key=_slack)
+        assert metric is not None
+        return slack, metric.held_out, metric.longest
+
+    def _metric_at(self, C: float) -> Metric:
+        return self._metrics[bisect_left(self._metrics, C, key=_C)]
+
+    def _slack(self, metric: Metric, z: FloatArray, C_low: float) -> float:
+        """Return by what lengths in a metric are to be multiplied, at agreements z and any C from C_low on."""
+        moved = self.objective.loss.self_concordance * float(np.abs(z - metric.z).max(initial=0.0))
+        return math.exp(min(0.5 * moved, 300.0)) / math.sqrt(min(1.0, C_low / metric.C)) * (1.0 + WIDER)
+
+    def _metric_of(self, stop: Stop) -> Metric:
+        """Return the metric of a stop; the longest row need not be known well, and often is from another one."""
+        problem = self.objective
+        h = stop.C * problem.s * problem.loss.curvature(stop.z)
+        lower = problem.rows.gram(h, np.arange(problem.n))
+        H = np.tril(lower) + np.tril(lower, -1).T
+        H[np.arange(problem.d), np.arange(problem.d)] += problem.penalty.l2
+        d = problem.d + problem.fit_intercept
+        inverse = linalg.inv(H[:d, :d]) if d else np.zeros((0, 0))
+        slacks = ((self._slack(one, stop.z, stop.C), one.longest) for one in self._metrics if one.measured)
+        slack, longest = min(slacks, default=(math.inf, math.inf))
+        if measured := slack > LONGER:
+            longest = float(_lengths(problem.rows, inverse, problem.fit_intercept).max(initial=0.0))
+        lengths = _lengths(self.held_out, inverse, problem.fit_intercept)
+        return Metric(stop.C, stop.z, lengths, longest if measured else slack * longest, measured)
 
     @cached_property
     def _lengths(self) -> tuple[FloatArray, FloatArray]:
@@ -174,6 +213,14 @@ class Fold(Stops):
                 shift = side * math.inf
             found.append(shift)
         return found[0], found[1]
+
+
+def _C(metric: Metric) -> float:
+    return metric.C
+
+
+def _slack(pair: tuple[float, Metric | None]) -> float:
+    return pair[0]
 
 
 def _crossing(a: Point, b: Point) -> float:

@@ -63,7 +63,7 @@ def along(
     iterations = dict.fromkeys(grid.tolist(), 0)
     for C in grid[_first(grid, tol)].tolist():
         if not stops.has(C):
-            iterations[C] = solve(stops, C, OWN * tol, seed, _ahead(stops, C, guide))
+            iterations[C] = solve(stops, C, OWN * tol, seed, start_beyond(stops, C, guide))
     while True:
         points = stops.points(grid)
         open_ = [k for k, point in enumerate(points) if not (point.is_stop or point.within(tol))]
@@ -72,7 +72,7 @@ def along(
         for _, some in groupby(open_, key=lambda k: points[k].stops):
             which = list(some)
             point = points[which[len(which) // 2]]
-            iterations[point.C] = solve(stops, point.C, OWN * tol, seed, _at(stops, point))
+            iterations[point.C] = solve(stops, point.C, OWN * tol, seed, start_at(stops, point))
 
 
 def _first(grid: FloatArray, tol: float) -> Any:
@@ -83,12 +83,12 @@ def _first(grid: FloatArray, tol: float) -> Any:
     return np.unique(np.abs(np.log(grid[:, None] / wanted)).argmin(axis=0))
 
 
-def _at(stops: Stops, point: Point) -> Start:
+def start_at(stops: Stops, point: Point) -> Start:
     """Return where to begin at a point that is interpolated."""
     return Start(point.mixed("w"), float(point.mixed("b")), alpha=_c(stops, point.C) * point.mixed("u"))
 
 
-def _ahead(stops: Stops, C: float, guide: Stops | None) -> Start | None:
+def start_beyond(stops: Stops, C: float, guide: Stops | None = None) -> Start | None:
     """Return where to begin beyond the last stop: dual variables go on as they did, planes as those of the guide do."""
     if not stops.stops:
         return _null(stops, C)

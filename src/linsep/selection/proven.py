@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
@@ -18,14 +18,12 @@ import numpy as np
 
 from .._words import many
 from ..certificates.held_out import Count, Fold
-from ..objective.duality import weights
-from ..solvers import Start
-from .curves import solve
+from .curves import solve, start_at, start_beyond
 
 #: A point between stops is solved for, where more than this share of a cell's gap is its own.
 TOO_FAR = 0.3
 #: The relative gap of the first stops, and how much closer than needed a later one is solved.
-FIRST, CLOSER = 1e-6, 0.02
+FIRST, CLOSER = 1e-6, 1e-3
 
 
 @dataclass(frozen=True)
@@ -67,12 +65,9 @@ class Search:
         self.folds, self.seed, self.fits, self.cells = folds, seed, 0, 0
 
     def solve(self, fold: Fold, C: float, tol: float) -> None:
-        """Solve a fold at C, from the nearest stop."""
-        start = None
-        if fold.stops:
-            near = min(fold.stops, key=lambda stop: abs(math.log(stop.C / C)))
-            start = Start(near.w, near.b, alpha=near.u * weights(replace(fold.objective, C=near.C)))
-        solve(fold, C, tol, self.seed, start)
+        """Solve a fold at C, from where the stops lead."""
+        within = len(fold.stops) > 0 and fold.stops[0].C <= C <= fold.stops[-1].C
+        solve(fold, C, tol, self.seed, start_at(fold, fold.point(C)) if within else start_beyond(fold, C))
         self.fits += 1
 
     def run(
