@@ -4,7 +4,8 @@ from ._hard_margin import HardMarginSVC
 from ._linear import LeastSquaresClassifier, LinearClassifier
 from ._logistic import LogisticRegression
 from ._margin import support_left_out
-from ._stochastic import Perceptron, SGDClassifier
+from ._perceptron import Perceptron
+from ._sgd import SGDClassifier
 from ._svc import LinearSVC
 from ._zero_one import ZeroOneClassifier
 

@@ -10,7 +10,7 @@ from .._types import IntArray
 from ..certificates.proof import Proof
 from ._base import LinearEstimator
 from ._hard_margin import HardMarginSVC
-from ._stochastic import Ballot, Perceptron
+from ._perceptron import Ballot, Perceptron
 from ._streaming import StreamingEstimator
 
 if TYPE_CHECKING:

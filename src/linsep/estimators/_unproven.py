@@ -86,7 +86,7 @@ class Warnings(Certified):
             return "the scores are the labels but for rounding, and of an objective that small no share can be proven"
         if not np.isfinite(objective.head.self_concordance):
             return f"without a penalty nothing more can be proven of {self.objective_}; use a finite C"
-        if _coefficients(objective) > MANY_FEATURES:
+        if objective.free > MANY_FEATURES:
             return f"without a penalty nothing is proven of more than {MANY_FEATURES:,} coefficients; use a finite C"
         if redundancy is not None and not redundancy.looked:
             return "with fewer rows than columns and no penalty many planes do the same; use a finite C"
@@ -123,9 +123,3 @@ class Warnings(Certified):
         if self._nothing_is_best():
             return f"; {NOTHING_IS_BEST}"
         return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
-
-
-def _coefficients(objective: Objective) -> int:
-    """Return how many coefficients there are to find; those of the last class of a softmax follow from the others."""
-    planes = objective.head.planes
-    return objective.d if planes is None else (planes - 1) * (objective.d + objective.fit_intercept)

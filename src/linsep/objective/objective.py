@@ -244,6 +244,12 @@ class Objective:
         for block in self.examples:
             yield block.which, self.on(block)
 
+    @property
+    def free(self) -> int:
+        """How many coefficients there are to find; those of the last class of a softmax follow from the others."""
+        planes = self.head.planes
+        return self.d if planes is None else (planes - 1) * (self.d + self.fit_intercept)
+
     # -- what is in memory -------------------------------------------------------------------------------------------
 
     @property

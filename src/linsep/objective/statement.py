@@ -41,7 +41,7 @@ class Statement:
             weights is None or isinstance(weights, Mapping) or (isinstance(weights, str) and weights == "balanced")
         ):
             raise ValueError(f"class_weight={shown(weights)} must be None, 'balanced' or a dictionary of label: weight")
-        if isinstance(weights, Mapping) and not all(_is_weight(weight) for weight in weights.values()):
+        if isinstance(weights, Mapping) and not all(isinstance(w, Real) and 0 <= w < np.inf for w in weights.values()):
             raise ValueError(f"class_weight={shown(dict(weights))} has a weight that is negative or not finite")
 
     def class_weights(
@@ -109,10 +109,6 @@ def balanced(totals: FloatArray | IntArray) -> FloatArray:
     totals = np.asarray(totals, dtype=np.float64)
     shares = np.divide(totals.sum(), len(totals) * totals, out=np.zeros(len(totals)), where=totals > 0)
     return np.asarray(shares, dtype=np.float64)
-
-
-def _is_weight(weight: Any) -> bool:
-    return isinstance(weight, Real) and 0 <= float(weight) < np.inf
 
 
 def plain(label: Any) -> Any:

@@ -23,6 +23,8 @@ from .json_values import to_json
 
 #: How many recorded steps of a run are kept, and of all runs of a model together (two of each are always kept).
 STEPS, STEPS_IN_ALL = 200, 2000
+#: Whose versions a file names.
+PACKAGES = ("linsep", "numpy", "scipy", "scikit-learn")
 
 
 def save(
@@ -115,7 +117,7 @@ def _document(
         "data": known.get("data") if data is None else dict(data) if isinstance(data, Mapping) else data_hash(*data),
         "encoding": known.get("encoding") if encoding is None else _json_object(encoding),
         "seed": int(seed) if isinstance(seed, int | np.integer) and not isinstance(seed, bool) else None,
-        "versions": _versions(),
+        "versions": {one: version(one) for one in PACKAGES} | {"python": platform.python_version()},
     }
 
 
@@ -162,11 +164,6 @@ def _json_object(encoding: Mapping[str, Any]) -> dict[str, Any]:
     if again != given:
         raise ValueError("encoding would not read back the same: use text as keys, and lists instead of tuples")
     return given
-
-
-def _versions() -> dict[str, str]:
-    packages = ("linsep", "numpy", "scipy", "scikit-learn")
-    return {package: version(package) for package in packages} | {"python": platform.python_version()}
 
 
 def _written(document: dict[str, Any]) -> bytes:

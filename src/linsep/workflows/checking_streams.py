@@ -96,7 +96,8 @@ def verify_in_parts(
         except ClaimError as failure:
             return Verification(False, str(failure))
         finally:
-            rows = writer.finish(_width(encoding)) if writer.counts.size else None
+            width = encoding.n_features if isinstance(encoding, MatrixEncoding) else len(encoding.names)
+            rows = writer.finish(width) if writer.counts.size else None
             writer.close()
         if rows is None:
             raise DataError(f"{data}: no rows with a label")
@@ -118,10 +119,6 @@ def _matrix(rows: Scratch, fitted: BoolArray) -> BlockedMatrix:
                 yield block.rows.X if some.all() else block.rows.X[some]
 
     return BlockedMatrix(read, int(fitted.sum()), rows.d)
-
-
-def _width(encoding: TableEncoding | MatrixEncoding) -> int:
-    return encoding.n_features if isinstance(encoding, MatrixEncoding) else len(encoding.names)
 
 
 class _Blocks:

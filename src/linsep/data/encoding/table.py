@@ -318,7 +318,7 @@ class TableEncoding:
         if self.degree == 1 or not names:
             return names
         powers = self.polynomial().powers_
-        return [" × ".join(_power(names[j], int(k)) for j, k in enumerate(row) if k) for row in powers]
+        return [" × ".join(f"{names[j]}^{k}" if k > 1 else names[j] for j, k in enumerate(row) if k) for row in powers]
 
     @property
     def names(self) -> list[str]:
@@ -421,7 +421,3 @@ def _check_form(column: Column) -> None:
         _mark(column.form[:1])
     elif column.form and not (column.kind == "date" and column.form in ORDERS):
         raise ValueError(f"no {column.kind} is written as {column.form!r}")
-
-
-def _power(name: str, k: int) -> str:
-    return name if k == 1 else f"{name}^{k}"

@@ -140,7 +140,9 @@ class _Run(GapRun):
                 point = problem.head.balanced(point)
             accuracy, begun, before = TUNED.accuracy[0], k, 0.0
             while True:
-                self.record(k, point, _norm(point.smooth_gradient) / (problem.weight_of_loss * problem.total_weight))
+                self.record(
+                    k, point, length(point.smooth_gradient.ravel()) / (problem.weight_of_loss * problem.total_weight)
+                )
                 gap = self._gap(point)
                 if gap <= goal or k >= self.method.max_iter:
                     self.end_if_proven(point.bound)
@@ -191,7 +193,7 @@ class _Run(GapRun):
         """Return the point to begin with: where an earlier run was, where one is told to, or where a sample leads."""
         kept = None if self.workspace is None else self.workspace.state
         if kept is not None:
-            return int(kept["k"]), np.array(kept["w"]), _intercept(kept["b"])
+            return int(kept["k"]), np.array(kept["w"]), kept["b"] if np.ndim(kept["b"]) == 0 else np.array(kept["b"])
         if start is not None:
             return 0, *self.problem.head.canonical(start.w, start.b)
         return 0, *(self._from_part() if self.resident else self._from_sample())
@@ -340,11 +342,3 @@ def _accuracy(goal: float, gap: float, before: float) -> float:
 def dot(A: FloatArray, B: FloatArray) -> float:
     """Σ AB, of vectors or matrices."""
     return float(A @ B) if A.ndim == 1 else float(np.einsum("jk,jk->", A, B))
-
-
-def _norm(A: FloatArray) -> float:
-    return length(A) if A.ndim == 1 else dot(A, A) ** 0.5
-
-
-def _intercept(b: Any) -> Any:
-    return float(b) if np.ndim(b) == 0 else np.array(b)

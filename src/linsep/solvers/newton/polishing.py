@@ -118,13 +118,7 @@ class _Landscape:
 def can_be_proven(problem: Objective) -> bool:
     """Whether there is no penalty, and the curvature of the loss can prove an optimum all the same."""
     finite = bool(np.isfinite(problem.head.self_concordance))
-    return finite and not problem.penalised and _size(problem) <= MANY_FEATURES
-
-
-def _size(problem: Objective) -> int:
-    """Return how many coefficients are free: of several classes, all but the last one's."""
-    classes = problem.head.planes
-    return problem.d if classes is None else (classes - 1) * (problem.d + problem.fit_intercept)
+    return finite and not problem.penalised and problem.free <= MANY_FEATURES
 
 
 def _without_loss(result: Result, problem: Objective) -> Result | None:
@@ -183,7 +177,7 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
         return result
     if problem.head.planes is None and problem.loss.margin and (none := _without_loss(result, problem)) is not None:
         return none
-    work = problem.n * (problem.head.planes or 1) * (_size(problem) + 1.0) ** 2
+    work = problem.n * (problem.head.planes or 1) * (problem.free + 1.0) ** 2
     # The less work, the further beyond tol, since it costs nothing.
     goal = float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
     land = _Landscape(problem, tol)

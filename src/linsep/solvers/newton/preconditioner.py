@@ -201,11 +201,6 @@ def diagonal(problem: Objective, h: FloatArray) -> Metric:
     return _Diagonal(np.append(entries, h.sum()) if problem.fit_intercept else entries)
 
 
-def _diagonal_of_all(point: Any) -> Metric:
-    """Return the diagonal of the Hessian of several classes."""
-    return _Diagonal(_penalised(point.problem, _bends(point)), cost=4.0)
-
-
 def diagonal_in_blocks(point: Any) -> Metric:
     """Return the diagonal of the Hessian, of one plane or several, where examples come by in blocks: one pass."""
 
@@ -247,7 +242,7 @@ def _of_classes(point: Any, rng: np.random.Generator) -> Metric:
     """Return what preconditions a step of several classes: the whole Hessian, its blocks, or its diagonal."""
     problem = point.problem
     if problem.d > FACTORED:
-        return _diagonal_of_all(point)
+        return _Diagonal(_penalised(point.problem, _bends(point)), cost=4.0)
     size, product = problem.classes * (problem.d + 1), _product_work(problem)
     least = min(problem.n, ROWS_A_FEATURE * problem.d)
     dearest = 2 * WORTH * product
