@@ -37,7 +37,7 @@ from linsep.persistence.model_file import ModelFileError, read
 from linsep.persistence.onnx_graph import to_onnx
 from linsep.persistence.python_source import to_python
 from linsep.persistence.sql import to_sql
-from linsep.selection.calibration import sigmoid, targets
+from linsep.selection.calibration import isotonic, sigmoid, targets
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=1)
 #: Models without probabilities of their own.
@@ -178,6 +178,49 @@ def test_a_softmax_loses_the_weights_exactly():
     )
 
 
+@pytest.mark.parametrize("weights", [None, "balanced", {"no": 1.0, "yes": 7.0}])
+def test_rows_that_were_drawn_by_class_are_corrected_by_bayes(weights):
+    """Of a population with 3 % yes half of the rows are: a saturated fit shows P(x|class), and Bayes tells the rest."""
+    counts = np.array([[30, 6], [20, 44]])  # x = 0 and 1, no and yes: 50 of each class
+    X = np.repeat([0.0, 0.0, 1.0, 1.0], counts.ravel())[:, None]
+    y = np.concatenate([np.repeat(["no", "yes"], row) for row in counts])
+    joint = counts / counts.sum(axis=0) * [0.97, 0.03]
+    model = LogisticRegression(C=np.inf, class_weight=weights, tol=1e-12).fit(X, y)
+    corrected = calibrate(model, X, y, "prior", base_rates={"yes": 0.03})
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(corrected.predict_proba([[0.0], [1.0]]), expected, atol=1e-6)
+    assert corrected.calibration_.base_rates == (0.97, 0.03)
+    assert "at base rates of 0.97, 0.03" in corrected.calibration_.in_words
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_maps_at_base_rates_are_those_of_weighted_rows(cancer, method):
+    X, y = cancer
+    found = calibrate(LinearSVC().fit(X, y), X, y, method, cv=FOLDS, base_rates={"malignant": 0.1})
+    scores, ours = cross_val_predict(LinearSVC(), X, y, cv=FOLDS, method="decision_function"), y == "malignant"
+    weight = np.where(ours, 0.1 / ours.mean(), 0.9 / (~ours).mean())
+    expected = {"sigmoid": sigmoid, "isotonic": isotonic}[method](scores, ours, weight)
+    np.testing.assert_allclose(
+        found.predict_proba(X)[:, 1], expected.probability(found.decision_function(X)), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "says"),
+    [
+        ({"luck": 0.5}, "none of the classes"),
+        ({"a": 0.5}, "must be the share of each class"),
+        ({"a": 0.5, "b": 0.5, "c": 0.0}, "above 0"),
+        ({"a": 0.5, "b": 0.5, "c": 0.5}, "come to 1"),
+    ],
+)
+def test_what_are_no_base_rates_is_refused_before_the_work(iris, rates, says):
+    X, y = iris
+    for method in ("prior", "sigmoid"):
+        with pytest.raises(ValueError, match=says):
+            calibrate(LogisticRegression().fit(X, y), X, y, method, base_rates=rates)
+
+
 def test_what_has_no_closed_form_is_refused(iris):
     X, y = iris
     with pytest.raises(ValueError, match="the scores of LinearSVC are none; use sigmoid or isotonic"):
@@ -249,6 +292,7 @@ def put(**changes):
         (put(planes=[{"slope": 1.0}]), "offset"),
         (put(together=True), "softmax is of more than two"),
         (put(folds=-1), "folds"),
+        (put(base_rates=[1.0]), "as many base rates"),
         (put(method="isotonic", planes=[{"scores": [1.0, 0.0], "shares": [0.1, 0.2]}]), "ascend"),
         (put(method="isotonic", planes=[{"scores": [0.0, 1.0], "shares": [0.3, 0.2]}]), "ascend"),
         (put(method="isotonic", planes=[{"scores": [0.0, 1.0], "shares": [0.3, 1.2]}]), "between 0 and 1"),

@@ -157,6 +157,20 @@ def test_it_is_chosen_on_scores_of_fits_that_have_not_seen_the_row(cancer, model
     assert not hasattr(found, "threshold_choice_")
 
 
+def test_an_aim_at_base_rates_is_that_of_weighted_rows(cancer):
+    X, y = cancer
+    folds = StratifiedKFold(4, shuffle=True, random_state=3)
+    found = choose_threshold(LinearSVC().fit(X, y), X, y, "f1", cv=folds, base_rates={1: 0.05})
+    scores = cross_val_predict(LinearSVC(), X, y, cv=folds, method="decision_function")
+    weight = np.where(y == 1, 0.05 / y.mean(), 0.95 / (1 - y.mean()))
+    best = max(metrics.f1_score(y, scores >= t, sample_weight=weight) for t in cuts(scores))
+    assert found.threshold_choice_["value"] == pytest.approx(best)
+    assert found.threshold_choice_["base_rates"] == {1: 0.05}
+    assert found.threshold_ > choose_threshold(LinearSVC().fit(X, y), X, y, "f1", cv=folds).threshold_
+    with pytest.raises(ValueError, match="none of the classes"):
+        choose_threshold(LinearSVC().fit(X, y), X, y, "f1", base_rates={2: 0.5})
+
+
 def test_what_is_told_untuned_is_of_thresholds_that_have_not_seen_the_fold(cancer):
     X, y = cancer
     folds = list(StratifiedKFold(3).split(X, y))

@@ -1,9 +1,12 @@
 """`linsep fit --threshold --calibrate`: what is chosen, said, kept, predicted, exported, and refused."""
 
 import json
+import sqlite3
 import types
 
+import duckdb
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 from sklearn import metrics
@@ -155,6 +158,50 @@ def test_weights_of_classes_are_taken_out_of_probabilities(table, tmp_path, memo
     np.testing.assert_allclose(plain.predict_proba(X)[:, 1], 1 / (1 + np.exp(-found.model.decision_function(X))))
 
 
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "600MB")], ids=["in memory", "in parts"])
+def test_base_rates_are_those_of_where_the_model_is_used(table, tmp_path, memory):
+    words = (*BASE, "--base-rates", "yes=0.05", *memory, "--threshold", "recall@precision=0.3")
+    said = run("fit", table, *words, "-o", tmp_path / "m.json")
+    found, X, y = encoded(tmp_path / "m.json", table)
+    assert "without the weights of the classes, at base rates of 0.95, 0.05" in said
+    assert "out-of-fold scores at the base rates no=0.95, yes=0.05: recall 0." in said
+    odds = found.model.decision_function(X) + np.log(0.05 / 0.95) - np.log((y == "yes").sum() / (y == "no").sum())
+    np.testing.assert_allclose(found.model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-odds)))
+    assert found.model.threshold_choice_["precision"] >= 0.3
+    run("verify", tmp_path / "m.json", table)
+
+
+HOW = [(), ("--calibrate", "isotonic"), ("--loss", "hinge", "--calibrate", "sigmoid")]
+
+
+@pytest.mark.parametrize("how", HOW, ids=str)
+@pytest.mark.parametrize("target", ["bought", "kind"])
+def test_exports_of_a_table_have_the_same_probabilities(table, tmp_path, how, target):
+    words = ("--target", target, "--ignore", "kind" if target == "bought" else "bought", "--balanced", *how)
+    run("fit", table, *words, "-o", tmp_path / "m.json")
+    run("predict", tmp_path / "m.json", table, "--proba", "-o", tmp_path / "p.csv")
+    told, rows = pd.read_csv(tmp_path / "p.csv"), pd.read_csv(table)
+    shares = list(told)[1:]
+    module = types.ModuleType("classifier")
+    exec(run("export", tmp_path / "m.json", "--to", "python"), module.__dict__)
+    given = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    by_python = pd.DataFrame([module.probabilities(row) for row in given]).add_prefix("probability_")
+    query = f"SELECT {run('export', tmp_path / 'm.json', '--to', 'sql')} FROM rows"
+    with sqlite3.connect(":memory:") as base:
+        rows.to_sql("rows", base, index=False)
+        by_sqlite = pd.read_sql(query, base)
+    by_duckdb = duckdb.sql(query).df()
+    run("export", tmp_path / "m.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    session, feed = onnxruntime.InferenceSession(tmp_path / "m.onnx"), {}
+    for one in session.get_inputs():
+        column = rows[[one.name]]
+        feed[one.name] = column.fillna("").to_numpy(object) if "string" in one.type else column.to_numpy(float)
+    by_onnx = pd.DataFrame(session.run(["probabilities"], feed)[0], columns=shares)
+    for found in (by_python, by_sqlite, by_duckdb, by_onnx):
+        np.testing.assert_allclose(found[shares], told[shares], atol=1e-9)
+    assert by_sqlite["prediction"].tolist() == by_duckdb["prediction"].tolist() == told["prediction"].tolist()
+
+
 def test_files_larger_than_memory_decide_on_the_rows_there_is_room_for(table, tmp_path):
     words = (*BASE, "--loss", "hinge", "--calibrate", "sigmoid", "--threshold", "f1")
     run("fit", table, *words, "-o", tmp_path / "a.json")
@@ -198,6 +245,8 @@ def test_test_rows_are_measured_as_they_are_cut(table, tmp_path):
         (("--threshold", "f1", "--folds", "1"), "--folds 1 is too few"),
         (("--threshold", "f1", "--rule", "1se"), "would be ignored"),
         (("--calibrate", "luck"), "luck"),
+        (("--base-rates", "yes=0.1", "--loss", "hinge"), "--base-rates would be ignored"),
+        (("--base-rates", "yes=0.1", "--calibrate", "none"), "--base-rates would be ignored"),
     ],
     ids=str,
 )
@@ -210,6 +259,8 @@ def test_what_makes_no_sense_is_refused_before_the_file_is_read(tmp_path, words,
 def test_what_the_labels_cannot_have_is_refused_before_the_fit(table, tmp_path):
     for words in (("--threshold", "f1"), ("--threshold", "0.5", "--max-memory", "600MB")):
         assert "--threshold is for two classes; of 3" in run("fit", table, "--target", "kind", *words, code=2)
+    for rates in (("yes=1.5",), ("maybe=0.5",), ("yes=0.5", "no=0.4"), ("balanced",)):
+        assert f"--base-rates {rates[0]}" in run("fit", table, *BASE, "--base-rates", *rates, code=2)
     pd.DataFrame({"x": range(9), "y": ["a"] * 8 + ["b"]}).to_csv(tmp_path / "rare.csv", index=False)
     said = run("fit", tmp_path / "rare.csv", "--target", "y", "--calibrate", "sigmoid", code=2)
     assert "--calibrate takes at least two rows of each class" in said

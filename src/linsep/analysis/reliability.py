@@ -68,7 +68,7 @@ class Reliability:
         true = f"it is true of {worst.came_true:.3f} [{worst.low:.3f}, {worst.high:.3f}] of {worst.count:,} rows"
         return (
             f"probabilities are off by {self.mean_gap:.3f} on average: where {what} is said with {worst.said:.3f}, "
-            f"{true}; `linsep fit --calibrate sigmoid` or isotonic learns better ones from rows such as these"
+            f"{true}; linsep fit --calibrate sigmoid (or isotonic) learns better ones from rows such as these"
         )
 
 

@@ -91,16 +91,20 @@ class Deciding:
         Probabilities by sigmoid (Platt) or by isotonic regression (for 1,000 rows and more) of scores of rows that the
         fit has not seen. Without it logistic models have their own, corrected for --balanced and --class-weight; none
         leaves them as they are fitted.
+    base_rates
+        Where rows were drawn by class, so that their shares are not those of the world: yes=0.02, the share of each
+        class where the model will be used. Probabilities and aims of --threshold are then those of such rows.
     """
 
     threshold: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     calibrate: Literal["sigmoid", "isotonic", "none"] | None = None
+    base_rates: Several = ()
 
     def wanted(self, folds: int | None, seed: int, loss: str) -> Any:
         """Return what is asked for; raise for what makes no sense."""
         from ..workflows.deciding import Wanted
 
-        return Wanted(self.threshold, self.calibrate, 5 if folds is None else folds, seed, loss)
+        return Wanted(self.threshold, self.calibrate, 5 if folds is None else folds, seed, loss, self.base_rates)
 
 
 COUNTING, DECIDING = Counting(), Deciding()

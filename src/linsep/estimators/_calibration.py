@@ -138,6 +138,8 @@ class Calibration:
         mapped, and not its score, which means nothing alone.
     folds, rows : int
         How many out-of-fold scores it was made of, in how many folds; 0 in closed form.
+    base_rates : tuple of float
+        The shares of the classes that it is for; empty for those of the rows.
 
     Examples
     --------
@@ -150,6 +152,7 @@ class Calibration:
     together: bool = False
     folds: int = 0
     rows: int = 0
+    base_rates: tuple[float, ...] = ()
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return one column a class, of scores as `decision_function` gives them."""
@@ -178,15 +181,16 @@ class Calibration:
     @property
     def in_words(self) -> str:
         """How scores become probabilities."""
+        at = f", at base rates of {', '.join(f'{one:g}' for one in self.base_rates)}" if self.base_rates else ""
         if self.method == "prior":
-            return "the log odds of the fit without the weights of the classes"
+            return f"the log odds of the fit without the weights of the classes{at}"
         how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
-        return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds"
+        return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds{at}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         planes = [{name: _listed(value) for name, value in vars(one).items()} for one in self.maps]
-        rest = dict(together=self.together, folds=self.folds, rows=self.rows)
+        rest = dict(together=self.together, folds=self.folds, rows=self.rows, base_rates=list(self.base_rates))
         return {"method": self.method, "planes": planes, **rest}
 
     @classmethod
@@ -201,7 +205,10 @@ class Calibration:
         together = reading.flag(data, "together")
         if together and classes == 2:
             raise ValueError("a softmax is of more than two classes")
-        return cls(method, maps, together, reading.count(data, "folds"), reading.count(data, "rows"))
+        rates = tuple(map(_number, data["base_rates"]))
+        if rates and (len(rates) != classes or min(rates) <= 0):
+            raise ValueError(f"{classes} classes need as many base rates, above 0")
+        return cls(method, maps, together, reading.count(data, "folds"), reading.count(data, "rows"), rates)
 
 
 def _listed(value: float | Sequence[float]) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import IsotonicRegression
 
@@ -17,7 +18,7 @@ from ..estimators import LogisticRegression
 from ..estimators._calibration import METHODS, Calibration, Isotonic, Sigmoid, log_odds_of_softmax
 from ..estimators._fitting import posed
 from ..losses import scores_are_log_odds
-from .out_of_fold import OutOfFold, score_rows
+from .out_of_fold import OutOfFold, rates_of, score_rows
 
 #: How near the best sigmoid is: it has two numbers, so it costs nothing to have them right.
 TOL = 1e-8
@@ -64,11 +65,14 @@ def is_softmax(model: Any, classes: int) -> bool:
     return classes > 2 and getattr(model, "multi_class", "ovr") != "ovr" and scores_are_log_odds(model)
 
 
-def calibration(method: str, found: OutOfFold, *, together: bool) -> Calibration:
+def calibration(
+    method: str, found: OutOfFold, *, together: bool, base_rates: Mapping[Any, float] | None = None
+) -> Calibration:
     """Return how out-of-fold scores become probabilities; of more than two classes each against the rest.
 
     Of a softmax that is each one's log odds: its scores mean nothing alone.
     """
+    found = found.at(base_rates)
     make = {"sigmoid": sigmoid, "isotonic": isotonic}[method]
     weight = np.ones(len(found.codes)) if found.weight is None else found.weight
     counted = weight > 0
@@ -78,7 +82,8 @@ def calibration(method: str, found: OutOfFold, *, together: bool) -> Calibration
         make(scores[counted], found.codes[counted] == k, weight[counted])
         for k, scores in zip(places, planes, strict=True)
     )
-    return Calibration(method, maps, together, found.folds, len(found.codes))
+    rates = () if base_rates is None else tuple(rates_of(base_rates, found.classes).tolist())
+    return Calibration(method, maps, together, found.folds, len(found.codes), rates)
 
 
 def check_prior(model: Any, classes: int) -> None:
@@ -92,22 +97,49 @@ def check_prior(model: Any, classes: int) -> None:
         raise ValueError("prior is for two classes or a softmax: one against the rest has no closed form; use sigmoid")
 
 
-def prior(model: Any, weights: FloatArray | None, classes: int) -> Calibration:
-    """Return probabilities without the weights of the classes, in closed form.
+def prior(
+    model: Any,
+    weights: FloatArray | None,
+    classes: NDArray[Any],
+    totals: FloatArray,
+    base_rates: Mapping[Any, float] | None = None,
+) -> Calibration:
+    """Return probabilities without the weights of the classes, and at other base rates than the rows', in closed form.
 
     With the examples of class k counted wₖ times, the fit learns ``P(k|x) wₖ`` up to a factor: for two classes the log
-    odds are too high by log(w₊/w₋), for a softmax each score by log wₖ.
+    odds are too high by log(w₊/w₋), for a softmax each score by log wₖ. Rows that were drawn by class, a share πₖ of
+    them where qₖ are of class k in truth, are so many times πₖ/qₖ.
+
+    Parameters
+    ----------
+    model : estimator
+    weights : array or None
+        Those of the classes.
+    classes, totals : array
+        The classes, and how much the rows of each count.
+    base_rates : dict of {label: share}, optional
     """
-    check_prior(model, classes)
-    w = np.ones(classes) if weights is None else np.asarray(weights, dtype=np.float64)
+    check_prior(model, len(classes))
+    w = np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (w > 0).all():
         raise ValueError("a class of weight 0 was not learned from: its probability cannot be known")
-    offsets = -np.log(w) if classes > 2 else [-float(np.log(w[1] / w[0]))]
-    return Calibration("prior", tuple(Sigmoid(1.0, float(one)) for one in offsets), classes > 2)
+    rates = () if base_rates is None else tuple(rates_of(base_rates, classes).tolist())
+    if rates:
+        w = w * (totals / totals.sum()) / np.array(rates)
+    together = len(classes) > 2
+    offsets = -np.log(w) if together else [-float(np.log(w[1] / w[0]))]
+    return Calibration("prior", tuple(Sigmoid(1.0, float(one)) for one in offsets), together, base_rates=rates)
 
 
 def calibrate(
-    model: Any, X: Any, y: ArrayLike, method: str = "sigmoid", *, cv: Any = 5, sample_weight: Any = None
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    method: str = "sigmoid",
+    *,
+    cv: Any = 5,
+    sample_weight: Any = None,
+    base_rates: Mapping[Any, float] | None = None,
 ) -> Any:
     """Return a fitted model with probabilities that mean what they say.
 
@@ -127,6 +159,9 @@ def calibrate(
         logistic model with `class_weight`, its own log odds without the weights of the classes, in closed form.
     cv : int or splitter, default=5
         Not used by ``"prior"``, which needs no folds.
+    base_rates : dict of {label: share}, optional
+        The shares of the classes where the model will be used, if the rows were drawn by class (half of them positive,
+        say, where 1 in 50 is): probabilities are then those of such a row.
 
     Returns
     -------
@@ -150,11 +185,15 @@ def calibrate(
     if not hasattr(model, "coef_"):
         raise ValueError("it is not fitted: call fit first")
     calibrated = copy.copy(model)
+    if base_rates is not None:
+        rates_of(base_rates, model.classes_)  # which refuses what are none
     if method == "prior":
         check_prior(model, len(model.classes_))
         _, examples, classes = posed(model, X, y, sample_weight)
-        calibrated.calibration_ = prior(model, model._class_weights(examples, classes), len(classes))
+        weights = model._class_weights(examples, classes)
+        calibrated.calibration_ = prior(model, weights, classes, examples.totals, base_rates)
     else:
         found = score_rows(model, X, y, cv, sample_weight)
-        calibrated.calibration_ = calibration(method, found, together=is_softmax(model, len(model.classes_)))
+        together = is_softmax(model, len(model.classes_))
+        calibrated.calibration_ = calibration(method, found, together=together, base_rates=base_rates)
     return calibrated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..estimators import support_left_out
 from ..estimators._fitting import posed
 
+#: Base rates come to 1 as far as anybody writes them.
+SUM = 1e-3
 Folds = Iterable[tuple[IntArray, IntArray]]
 
 
@@ -47,10 +49,40 @@ class OutOfFold:
         """How many there are."""
         return int(self.fold.max()) + 1
 
+    def at(self, base_rates: Mapping[Any, float] | None) -> OutOfFold:
+        """Return the same with rows weighted so that each class has the share that it has where a model is used."""
+        if base_rates is None:
+            return self
+        weight = np.ones(len(self.codes)) if self.weight is None else self.weight
+        shares = np.bincount(self.codes, weights=weight, minlength=len(self.classes)) / weight.sum()
+        rates = rates_of(base_rates, self.classes)
+        return replace(self, weight=weight * (rates / shares)[self.codes])
+
     def some(self, which: BoolArray) -> OutOfFold:
         """Return some of them."""
         weight = None if self.weight is None else self.weight[which]
         return replace(self, scores=self.scores[which], codes=self.codes[which], weight=weight, fold=self.fold[which])
+
+
+def rates_of(base_rates: Mapping[Any, float], classes: NDArray[Any]) -> FloatArray:
+    """Return the share of each class where a model is used; of two classes one may be left out.
+
+    Examples
+    --------
+    >>> rates_of({"yes": 0.02}, np.array(["no", "yes"]))
+    array([0.98, 0.02])
+    """
+    labels = classes.tolist()
+    if unknown := [label for label in base_rates if label not in labels]:
+        raise ValueError(f"base_rates has {unknown[0]!r}, which is none of the classes {labels}")
+    rates = np.array([float(base_rates.get(label, np.nan)) for label in labels])
+    if len(labels) == 2 and np.isnan(rates).sum() == 1:
+        rates = np.where(np.isnan(rates), 1.0 - np.nansum(rates), rates)
+    if not ((rates > 0) & (rates < 1)).all() or abs(rates.sum() - 1) > SUM:
+        raise ValueError(
+            f"base_rates={dict(base_rates)} must be the share of each class, above 0, and come to 1 in all"
+        )
+    return rates
 
 
 def score_folds(

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import BoolArray, FloatArray
-from .out_of_fold import OutOfFold, score_rows
+from .._words import listed
+from .out_of_fold import OutOfFold, rates_of, score_rows
 
 #: How many points are kept of the curve that a threshold was chosen on.
 KEPT = 80
@@ -216,6 +217,8 @@ class Chosen:
     folds, rows : int
     curve : dict of list
         Thresholds with the aim's value, precision and recall.
+    base_rates : dict or None
+        The shares of the classes that rows were weighted to.
     """
 
     threshold: float
@@ -228,10 +231,12 @@ class Chosen:
     folds: int
     rows: int
     curve: dict[str, list[float | None]]
+    base_rates: dict[Any, float] | None = None
 
     @classmethod
-    def by(cls, aim: Aim, found: OutOfFold) -> Chosen:
+    def by(cls, aim: Aim, found: OutOfFold, base_rates: Mapping[Any, float] | None = None) -> Chosen:
         """Choose on out-of-fold scores; raise where the aim cannot be met."""
+        found = found.at(base_rates)
         if len(found.classes) != 2:
             raise ValueError(f"a threshold is for two classes; of {len(found.classes)} the highest score is predicted")
         at = _best(aim, found)
@@ -240,7 +245,8 @@ class Chosen:
         value, precision, recall = (one[0] for one in _told(aim, here).values())
         spread = float(np.std(each, ddof=1)) if len(each) > 1 else 0.0
         rest = _untuned(aim, found), found.folds, len(found.codes), _curve(aim, found, at)
-        return cls(at, aim, value, spread, precision, recall, *rest)
+        rates = None if base_rates is None else dict(base_rates)
+        return cls(at, aim, value, spread, precision, recall, *rest, rates)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model keeps it, in ``threshold_choice_``."""
@@ -253,7 +259,9 @@ def in_words(told: Mapping[str, Any]) -> str:
     found = _numbers(measure, told, f" ± {told['spread']:.4f} between {told['folds']} folds")
     if told["untuned"] is not None:
         found += f"; {_numbers(measure, told['untuned'])} where each fold is cut by what the others choose"
-    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores: {found}"
+    rates = told.get("base_rates")
+    where = "" if rates is None else f" at the base rates {listed([f'{k}={v:g}' for k, v in rates.items()], 8)}"
+    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores{where}: {found}"
 
 
 def _numbers(measure: str, told: Mapping[str, Any], spread: str = "") -> str:
@@ -320,7 +328,14 @@ def best_threshold(scores: ArrayLike, positive: ArrayLike) -> float:
 
 
 def choose_threshold(
-    model: Any, X: Any, y: ArrayLike, aim: str = "balanced-accuracy", *, cv: Any = 5, sample_weight: Any = None
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    aim: str = "balanced-accuracy",
+    *,
+    cv: Any = 5,
+    sample_weight: Any = None,
+    base_rates: Mapping[Any, float] | None = None,
 ) -> Any:
     """Return a fitted model that predicts its second class from another score on, chosen for an aim.
 
@@ -339,6 +354,9 @@ def choose_threshold(
         class of the first, and of missing it), ``"recall@precision=0.9"`` (the highest recall with at least that
         precision), ``"precision@recall=0.8"``.
     cv : int or splitter, default=5
+    base_rates : dict of {label: share}, optional
+        The shares of the classes where the model will be used, if rows were drawn by class: the aim is then that of
+        such rows.
 
     Returns
     -------
@@ -368,7 +386,9 @@ def choose_threshold(
         raise ValueError("it is not fitted: call fit first")
     if len(model.classes_) != 2:
         raise ValueError(f"a threshold is for two classes; of {len(model.classes_)} the highest score is predicted")
-    chosen = Chosen.by(wanted, score_rows(model, X, y, cv, sample_weight))
+    if base_rates is not None:
+        rates_of(base_rates, model.classes_)  # which refuses what are none
+    chosen = Chosen.by(wanted, score_rows(model, X, y, cv, sample_weight), base_rates)
     cut = copy.copy(model)
     cut.threshold_, cut.threshold_choice_ = chosen.threshold, chosen.to_dict()
     return cut

@@ -14,6 +14,7 @@ from .._types import FloatArray, IntArray
 from ..data.sources import DataError
 from .choosing import Asked, _folds
 from .preparation import Examples
+from .training import class_weights
 
 if TYPE_CHECKING:  # all of which load scikit-learn
     from ..estimators._calibration import Calibration
@@ -36,6 +37,8 @@ class Wanted:
     folds, seed : int
     loss : str
         Of the model.
+    base_rates : tuple of str
+        Pairs of a class and its share where the model will be used, as yes=0.02.
     """
 
     threshold: str | None = None
@@ -43,9 +46,15 @@ class Wanted:
     folds: int = 5
     seed: int = 0
     loss: str = "logistic"
+    base_rates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         number = self.number
+        if self.base_rates and not (self.takes_folds or (self.is_likelihood and self.calibrate != "none")):
+            raise DataError(
+                "--base-rates would be ignored: they belong to probabilities (--calibrate, or a logistic loss) and to "
+                "an aim of --threshold"
+            )
         if self.has_aim:
             assert self.aim  # which raises for what is none
         elif number is not None and self.has_probabilities and not 0 < number < 1:
@@ -96,6 +105,7 @@ class Wanted:
 
     def check(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
         """Raise where these labels cannot have what is asked for."""
+        self.rates(classes)
         if self.threshold is not None and len(classes) != 2:
             raise DataError(
                 f"--threshold is for two classes; of {len(classes)} the one with the highest score is predicted"
@@ -115,6 +125,19 @@ class Wanted:
                 f"{what} takes at least two rows of each class, each of which is scored by a fit without it; "
                 f"{rare} has one"
             )
+
+    def rates(self, classes: NDArray[Any]) -> dict[Any, float] | None:
+        """Return the share of each class where the model will be used, where that is said."""
+        from ..selection.out_of_fold import rates_of
+
+        said = class_weights(self.base_rates, classes.tolist(), "--base-rates")
+        if said is None:
+            return None
+        try:
+            return dict(zip(classes.tolist(), rates_of(said, classes).tolist(), strict=True))
+        except ValueError as error:
+            words = " ".join(self.base_rates)
+            raise DataError(f"--base-rates {words}: give the share of each class, above 0, which come to 1") from error
 
     def on(
         self,
@@ -157,13 +180,14 @@ class Wanted:
 
         if self.calibrate in BY_FOLDS:
             assert found is not None
-            return calibration(str(self.calibrate), found, together=is_softmax(model, len(classes)))
-        by_class = getattr(model, "class_weight", None)
-        if by_class is None or self.calibrate == "none" or not self.is_likelihood:
+            together = is_softmax(model, len(classes))
+            return calibration(str(self.calibrate), found, together=together, base_rates=self.rates(classes))
+        by_class, rates = getattr(model, "class_weight", None), self.rates(classes)
+        if (by_class is None and rates is None) or self.calibrate == "none" or not self.is_likelihood:
             return None
-        weights = model._factors(by_class, classes, totals)
+        weights = np.ones(len(classes)) if by_class is None else model._factors(by_class, classes, totals)
         # Of a class that does not count nothing is known: such probabilities stay as they are fitted.
-        return prior(model, weights, len(classes)) if (weights > 0).all() else None
+        return prior(model, weights, classes, totals, rates) if (weights > 0).all() else None
 
     def _cut(self, calibration: Calibration | None, found: OutOfFold | None) -> Decision:
         from ..estimators._calibration import Sigmoid
@@ -171,7 +195,7 @@ class Wanted:
 
         if self.has_aim:
             assert found is not None
-            chosen = Chosen.by(self.aim, found)
+            chosen = Chosen.by(self.aim, found, self.rates(found.classes))
             return Decision(calibration, chosen.threshold, chosen)
         number = self.number
         if number is not None and self.has_probabilities:

@@ -46,6 +46,7 @@ class Request:
         names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed", "test_share")
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         said |= {} if self.C is not None else {"choosing": vars(self.choosing)}
-        said |= {} if self.wanted.threshold is None else {"threshold": vars(self.wanted)}
-        said |= {} if self.wanted.calibrate is None else {"calibrate": vars(self.wanted)}
+        asked = self.wanted
+        if (asked.threshold, asked.calibrate, asked.base_rates) != (None, None, ()):
+            said["deciding"] = vars(asked)
         return said | {name: getattr(self, name) for name in names}

@@ -42,8 +42,8 @@ def check_loss(loss: str) -> None:
         raise DataError(f"--loss {loss} is not known; use one of {', '.join(convex)}")
 
 
-def class_weights(words: Sequence[str], classes: Iterable[Any]) -> Any:
-    """Return what `--class-weight` says: weights by label, "balanced", or None.
+def class_weights(words: Sequence[str], classes: Iterable[Any], option: str = "--class-weight") -> Any:
+    """Return what `--class-weight` or another such option says: weights by label, "balanced", or None.
 
     Pairs may be separated by commas or come one by one; a name may have commas and = in it.
 
@@ -61,22 +61,22 @@ def class_weights(words: Sequence[str], classes: Iterable[Any]) -> Any:
             pending = f"{pending},{part}" if pending else part
             name, _, value = pending.rpartition("=")
             if name.strip() in known:
-                found[known[name.strip()]], pending = _class_weight(value, word), ""
+                found[known[name.strip()]], pending = _class_weight(value, word, option), ""
         if pending:
             raise DataError(
-                f"--class-weight {word}: {pending!r} is no pair of a class and its weight, as yes=5; the classes are "
+                f"{option} {word}: {pending!r} is no pair of a class and a number, as yes=5; the classes are "
                 f"{listed(list(known), 12)}"
             )
     return found or None
 
 
-def _class_weight(text: str, word: str) -> float:
+def _class_weight(text: str, word: str, option: str) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = np.nan
     if not 0 <= weight < np.inf:
-        raise DataError(f"--class-weight {word}: {text!r} is no weight; give a number that is 0 or more")
+        raise DataError(f"{option} {word}: {text!r} is no weight; give a number that is 0 or more")
     return weight
 
 
