@@ -91,3 +91,35 @@ def least_squares_exactly(X, y):
     A = mpmath.matrix([[*row, 1.0] for row in X.tolist()])
     t = mpmath.matrix(y.tolist())
     return mpmath.norm(A * mpmath.lu_solve(A, t) - t) ** 2
+
+
+def kernel(rows, D):
+    """A basis of {v : a·v = 0 for all rows}, by Gauss–Jordan elimination in fractions."""
+    M, pivots = [list(row) for row in rows], []
+    for c in range(D):
+        r = len(pivots)
+        k = next((i for i in range(r, len(M)) if M[i][c]), None)
+        if k is None:
+            continue
+        M[r], M[k] = M[k], M[r]
+        M[r] = [x / M[r][c] for x in M[r]]
+        for i in range(len(M)):
+            if i != r and M[i][c]:
+                M[i] = [x - M[i][c] * y for x, y in zip(M[i], M[r], strict=True)]
+        pivots.append(c)
+    basis = []
+    for free in (c for c in range(D) if c not in pivots):
+        v = [Fraction(int(c == free)) for c in range(D)]
+        for r, c in enumerate(pivots):
+            v[c] = -M[r][free]
+        basis.append(v)
+    return basis
+
+
+def product(a, v):
+    return sum(x * y for x, y in zip(a, v, strict=True))
+
+
+def homogeneous(X, y, intercept):
+    rows = [[Fraction(float(x)) for x in row] + [Fraction(1)] * intercept for row in X]
+    return [[int(label) * x for x in row] for row, label in zip(rows, y, strict=True)]
