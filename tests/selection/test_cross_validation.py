@@ -110,6 +110,15 @@ def test_support_vector_machines_score_as_plain_ones_do(loss):
     np.testing.assert_allclose(found.coef_, LinearSVC(C=found.C_, loss=loss, tol=1e-9).fit(X, y).coef_, atol=1e-4)
 
 
+@pytest.mark.parametrize("Cs", [[2.0], [0.1, 1.0, np.inf]])
+def test_one_value_of_c_and_no_penalty_at_all(Cs):
+    X, y = data()
+    found = ours(tol=1e-9, Cs=Cs).fit(X, y)
+    for at, C in enumerate(Cs):
+        plain = cross_val_score(LogisticRegression(C=C, tol=1e-10), X, y, cv=4)
+        np.testing.assert_allclose(found.scores_[:, 0, at], plain)
+
+
 def test_sparse_rows_and_names_of_classes():
     X, y = data()
     names = np.array(["no", "yes"])[y]
@@ -222,6 +231,7 @@ def test_metadata_is_routed():
         ({"scoring": "no such"}, "no such"),
         ({"prove": True, "scoring": "neg_log_loss"}, "counts mistakes"),
         ({"prove": True, "rule": "1se"}, "rule='best'"),
+        ({"prove": True, "Cs": [1.0, np.inf]}, "has an infinite one"),
         ({"prove": True, "l1_ratios": [1.0]}, "share of L2"),
         ({"l1_ratios": [2.0]}, "between 0 and 1"),
     ],

@@ -136,6 +136,10 @@ class Stops:
         at = bisect_left(self.stops, C, key=_C)
         return at < len(self.stops) and self.stops[at].C == C
 
+    def reaches(self, C: float) -> bool:
+        """Whether C lies between stops, or is one's."""
+        return len(self.stops) > 0 and self.stops[0].C <= C <= self.stops[-1].C
+
     def point(self, C: float) -> Point:
         """Return the point at C, between the stops on both sides."""
         return self.points([C])[0]

@@ -114,6 +114,8 @@ class CrossValidated(CertifiedEstimator):
             raise ValueError(f"prove=True counts mistakes; with scoring={shown(self.scoring)} there is no bound")
         if self.prove and self.rule != "best":
             raise ValueError("prove=True bounds the fewest mistakes, and chooses by them; use rule='best'")
+        if self.prove and np.isinf(grid_of(self.Cs)).any():
+            raise ValueError(f"prove=True is for an interval of C, and Cs={shown(self.Cs)} has an infinite one")
 
     def _check_provable(self, classes: NDArray[Any], ratios: list[float]) -> None:
         if self.prove and (len(classes) != 2 or 1.0 in ratios):

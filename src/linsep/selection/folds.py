@@ -179,6 +179,8 @@ class Folds:
 
     def _are_interpolated(self) -> bool:
         """Whether all folds can be interpolated; then their columns are made fit for solvers."""
+        if not np.isfinite(self.grid).all():  # without a penalty there is no curve that leads there
+            return False
         tracks = [Track(self.plain(ratio), self.examples, self.classes, self.tol) for ratio in self.ratios]
         if not all(track.by_itself and suits(track.objectives[0]) for track in tracks):
             return False

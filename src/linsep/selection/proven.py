@@ -66,8 +66,8 @@ class Search:
 
     def solve(self, fold: Fold, C: float, tol: float) -> None:
         """Solve a fold at C, from where the stops lead."""
-        within = len(fold.stops) > 0 and fold.stops[0].C <= C <= fold.stops[-1].C
-        solve(fold, C, tol, self.seed, start_at(fold, fold.point(C)) if within else start_beyond(fold, C))
+        start = start_at(fold, fold.point(C)) if fold.reaches(C) else start_beyond(fold, C)
+        solve(fold, C, tol, self.seed, start)
         self.fits += 1
 
     def run(
@@ -83,7 +83,7 @@ class Search:
         Cs = np.unique(np.asarray(Cs, dtype=np.float64))
         for fold in self.folds:
             for C in Cs:
-                if not fold.has(C):
+                if not (fold.has(C) or (fold.in_best_form and fold.reaches(C))):  # else it is interpolated
                     self.solve(fold, float(C), FIRST)
         best, at = math.inf, float(Cs[0])
         for C in sorted(Cs, key=self._mistakes):
