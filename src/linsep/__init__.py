@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import convexity, display, exact, geometry, losses, penalties, schedules, solvers, stopping
     from .analysis.comparison import compare
+    from .analysis.leave_one_out import leave_one_out
     from .estimators import (
         HardMarginSVC,
         LeastSquaresClassifier,
@@ -54,6 +55,7 @@ __all__ = [
     "estimates",
     "exact",
     "geometry",
+    "leave_one_out",
     "load",
     "losses",
     "penalties",
@@ -70,6 +72,7 @@ __all__ = [
 #: Where the names live that are no modules, if not among the estimators: nothing is imported before it is asked for.
 ROOMS = {
     "analysis.comparison": ["compare"],
+    "analysis.leave_one_out": ["leave_one_out"],
     "persistence.model_file": ["load", "save"],
     "persistence.verification": ["verify"],
     "selection.calibration": ["calibrate"],

@@ -104,6 +104,12 @@ class Fold(Stops):
         fewest = min(halves, key=lambda half: half.mistakes)
         return Count(fewest.mistakes, max(half.open for half in halves)), own
 
+    def scores(self, C: float) -> tuple[FloatArray, FloatArray]:
+        """Return between what the scores of the held-out rows lie at the optimum at C."""
+        point = self.point(C)
+        below, above = self._reach(point, max(point.gap, 0.0), C)
+        return point.mixed("g") - below, point.mixed("g") + above
+
     def _certain(self, point: Point, gap: float, C_low: float) -> Count:
         g, gap = point.mixed("g"), max(gap, 0.0)
         below, above = self._reach(point, gap, C_low)
@@ -177,8 +183,8 @@ class Fold(Stops):
         slacks = ((self._slack(one, stop.z, stop.C), one.longest) for one in self._metrics if one.measured)
         slack, longest = min(slacks, default=(math.inf, math.inf))
         if measured := slack > LONGER:
-            longest = float(_lengths(problem.rows, inverse, problem.fit_intercept).max(initial=0.0))
-        lengths = _lengths(self.held_out, inverse, problem.fit_intercept)
+            longest = float(lengths_in(inverse, problem.rows, problem.fit_intercept).max(initial=0.0))
+        lengths = lengths_in(inverse, self.held_out, problem.fit_intercept)
         return Metric(stop.C, stop.z, lengths, longest if measured else slack * longest, measured)
 
     @cached_property
@@ -228,7 +234,7 @@ def _crossing(a: Point, b: Point) -> float:
     return min(max(gained / lost, a.C), b.C) if lost > 0 and gained > 0 else math.sqrt(a.C * b.C)
 
 
-def _lengths(rows: Rows, inverse: FloatArray, with_one: bool) -> FloatArray:
+def lengths_in(inverse: FloatArray, rows: Rows, with_one: bool) -> FloatArray:
     """√([x, 1]ᵀ H⁻¹ [x, 1]) of each row."""
     X: Any = rows.X
     products = X @ inverse[: rows.d, : rows.d]

@@ -59,6 +59,7 @@ def evaluate(
     *,
     target: Labels = None,
     sample_weight: str | None = None,
+    leave_one_out: bool = False,
     reading: Reading = READING,
     json: Json = False,
 ) -> int:
@@ -70,6 +71,9 @@ def evaluate(
         Rows that the model was not trained on; - for standard input.
     sample_weight
         The column that says how much each row counts.
+    leave_one_out
+        Of the file that the model was trained on: how many of its rows a fit without the row gets wrong, between
+        which proven numbers, and what support vectors, margins and dimension say of the error.
     """
     from ..analysis import evaluation
     from ..data.encoding import from_dict
@@ -79,7 +83,11 @@ def evaluate(
     from ..workflows.labels import check_known, check_labels
     from ..workflows.preparation import encoded
 
+    if leave_one_out and sample_weight is not None:
+        raise ValueError("--sample-weight would be ignored: --leave-one-out counts rows, weighed as in the fit")
     found = _read(model)
+    if leave_one_out:
+        return _leave_one_out(found, data, target, reading, json)
     with Waiting(f"reading {data}") as waiting:
         asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
         examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked)
@@ -95,6 +103,24 @@ def evaluate(
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
     show(record, evaluation_text(measured), json, notes=[*examples.notes, *known, *gaps.notes()])
+    return 0
+
+
+def _leave_one_out(found: Any, data: str, target: Labels, reading: Reading, json: bool) -> int:
+    from ..data.encoding import from_dict
+    from ..workflows.labels import check_known, check_labels
+    from ..workflows.leaving_out import left_out, left_out_record, left_out_text
+    from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
+
+    with Waiting(f"reading {data}") as waiting:
+        weighing = Weighing.of_model(found.encoding)
+        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
+        check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+        check_known(examples, found.model.classes_)
+        waiting.on("leaving rows out")
+        measured = left_out(found, examples)
+    show(left_out_record(measured), left_out_text(measured), json, notes=examples.notes)
     return 0
 
 
