@@ -70,6 +70,11 @@ def test_balanced_classes_are_scored_balanced_unless_said_otherwise(table):
     ("words", "says"),
     [
         (("--C", "1", "--folds", "3"), "would be ignored: they belong to --C auto"),
+        (("--C", "1", "--prove"), "would be ignored: they belong to --C auto"),
+        (("--C", "auto", "--prove", "--score", "f1"), "--prove bounds mistakes"),
+        (("--C", "auto", "--prove", "--rule", "1se"), "--prove bounds mistakes"),
+        (("--C", "auto", "--prove", "--l1-ratio", "1"), "a penalty with a share of L2"),
+        (("--C", "auto", "--prove", "--max-memory", "600MB"), "--prove takes all rows into memory"),
         (("--C", "auto", "--rule", "2se"), "--rule 2se is not known"),
         (("--C", "auto", "--folds", "1"), "--folds 1 is too few"),
         (("--C", "auto", "--score", "luck"), "--score luck is not known"),
@@ -97,6 +102,32 @@ def test_the_score_of_one_class_is_that_of_the_second_by_its_name(table):
     assert choice.curve[12]["mean"] == pytest.approx(np.mean(scores))
     assert choice.of == positive
     assert f"f1 of {positive} 0." in run("fit", table, *BASE, "--score", "f1")
+
+
+def test_a_bound_on_every_c_is_said_and_kept(tmp_path):
+    """Against fits at a grid of C between those that are tried, each fold encoded by its training rows alone."""
+    from sklearn.model_selection import StratifiedKFold
+
+    place = tmp_path / "few.csv"
+    customers().head(150).to_csv(place, index=False)
+    said = run("fit", place, *BASE, "--folds", "3", "--prove", "-o", tmp_path / "m.json")
+    kept = read(tmp_path / "m.json").model.choice_
+    proof = kept["proof"]
+    assert f"mistakes in 3 folds; no C between 0.0001 and 10000 makes fewer than {proof['bound']:g}" in said
+    assert proof["mistakes"] - 1 <= proof["bound"] <= proof["mistakes"]
+    assert kept["C"] == read(tmp_path / "m.json").model.C
+    examples = prepare(place, "bought", kinds={"kind": "ignored"}, keep_frame=True)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(examples.y, examples.y))
+    parts = [(*examples.split(*fold), *fold) for fold in folds]
+
+    def mistakes(C):
+        models = [estimator("logistic", C=C, tol=1e-9).fit(X, examples.y[train]) for X, _, train, _ in parts]
+        return sum(
+            np.sum(model.predict(X) != examples.y[test]) for model, (_, X, _, test) in zip(models, parts, strict=True)
+        )
+
+    assert mistakes(kept["C"]) == proof["mistakes"]
+    assert proof["bound"] <= min(mistakes(C) for C in np.geomspace(1e-4, 1e4, 30))
 
 
 def test_the_score_of_one_class_is_refused_for_three_before_the_work(table, monkeypatch):

@@ -160,10 +160,10 @@ class Folds:
 
     def held_out(self, track: Track, test: Any, *, as_given: bool = False) -> Fold:
         """Return a fold to be solved along C, its rows as they are given or in the form that a solver wants."""
-        codes, scoring = self.examples.codes[test], self.owner.scoring
-        cost = np.ones(len(test)) if self.examples.weight is None else self.examples.weight[test].copy()
-        if scoring == "balanced_accuracy":  # each class's rows count the same together
-            cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
+        codes, weight = self.examples.codes[test], self.examples.weight
+        cost = costs(
+            codes, None if weight is None else weight[test], balanced=self.owner.scoring == "balanced_accuracy"
+        )
         rows = self.examples.rows if as_given else self.columns
         objective = track.objectives[0] if as_given else track.best_form()[0]
         found = Fold(objective, Rows(rows.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
@@ -246,6 +246,20 @@ class Folds:
             model.intercept_ = theta[:, d].copy() if theta.shape[1] > d else np.zeros(len(theta))
             found.append(float(self.scorer(model, held, labels, **params)))
         return found
+
+
+def costs(codes: NDArray[Any], weight: FloatArray | None, *, balanced: bool) -> FloatArray:
+    """Return what a mistake on each held-out row of two classes costs; balanced, the rows of both cost the same together.
+
+    Examples
+    --------
+    >>> costs(np.array([0, 0, 0, 1]), None, balanced=True).round(3)
+    array([0.667, 0.667, 0.667, 2.   ])
+    """
+    cost = np.ones(len(codes)) if weight is None else weight.copy()
+    if balanced:
+        cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
+    return cost
 
 
 def seed_of(random_state: Any) -> int:

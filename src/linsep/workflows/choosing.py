@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray
+from .._words import many
 from ..data.sources import DataError
 from ..objective.examples import Block
 from .preparation import Examples
+
+if TYPE_CHECKING:
+    from ..certificates.held_out import Fold
+    from ..selection.proven import Proven
 
 #: The values of C that are tried: three to a power of ten.
 GRID = tuple(10.0 ** (k / 3) for k in range(-12, 13))
@@ -33,23 +38,40 @@ class Asked:
     rule : {"best", "1se"}
         The best mean score, or the smallest C within one standard error of it.
     seed : int
+    prove : bool
+        Whether to bound the mistakes of every C from the first to the last that is tried.
     """
 
     score: str = "accuracy"
     folds: int = 5
     rule: str = "best"
     seed: int = 0
+    prove: bool = False
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise DataError(f"--rule {self.rule} is not known; use best, or 1se for one standard error")
         if self.folds < 2:
             raise DataError(f"--folds {self.folds} is too few: with 2 or more, each is held out once")
+        if self.prove and (self.score not in ("accuracy", "balanced_accuracy") or self.rule != "best"):
+            raise DataError(
+                "--prove bounds mistakes: leave --score at accuracy or balanced_accuracy, and --rule at best"
+            )
 
     @classmethod
-    def of(cls, score: str | None, folds: int | None, rule: str | None, *, seed: int, balanced: bool) -> Asked:
+    def of(
+        cls,
+        score: str | None,
+        folds: int | None,
+        rule: str | None,
+        *,
+        seed: int,
+        balanced: bool,
+        prove: bool = False,
+    ) -> Asked:
         """Return what is asked for; where classes count the same, so do their mistakes unless a score is named."""
-        return cls(score or ("balanced_accuracy" if balanced else "accuracy"), folds or 5, rule or "best", seed)
+        usual = "balanced_accuracy" if balanced else "accuracy"
+        return cls(score or usual, folds or 5, rule or "best", seed, prove)
 
 
 ACCURACY = Asked()
@@ -69,6 +91,8 @@ class Choice:
         Of each C the mean score, and its standard deviation between folds.
     of : str or None
         The class that is scored, where the score is of one of two.
+    proof : dict or None
+        The ``mistakes`` of the choice in all folds, and a ``bound``: no C from ``C_min`` to ``C_max`` makes fewer.
     """
 
     C: float
@@ -78,6 +102,7 @@ class Choice:
     rows: int
     curve: list[dict[str, float]]
     of: str | None = None
+    proof: dict[str, float] | None = None
 
     @classmethod
     def by(cls, asked: Asked, scores: FloatArray, rows: int, of: str | None = None) -> Choice:
@@ -89,6 +114,14 @@ class Choice:
             at = int(np.argmax(mean >= mean[at] - spread[at] / np.sqrt(folds)))
         curve = [{"C": C, "mean": float(m), "spread": float(s)} for C, m, s in zip(GRID, mean, spread, strict=True)]
         return cls(GRID[at], asked.score, asked.rule, folds, rows, curve, of)
+
+    def proven(self, proof: Proven, folds: list[Fold]) -> Choice:
+        """Return the choice that a proof makes, with its own place on the curve."""
+        scores = [1.0 - fold.mistakes(proof.C) / float(fold.weight.sum()) for fold in folds]
+        own = {"C": proof.C, "mean": float(np.mean(scores)), "spread": float(np.std(scores, ddof=1))}
+        curve = sorted([*(one for one in self.curve if one["C"] != proof.C), own], key=lambda one: one["C"])
+        bounds = {name: float(getattr(proof, name)) for name in ("mistakes", "bound", "C_min", "C_max")}
+        return replace(self, C=proof.C, curve=curve, proof=bounds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model file keeps it."""
@@ -107,27 +140,49 @@ class Choice:
         tried = ", ".join(f"{one['C']:.3g}: {one['mean']:.4f}" for one in self.curve)
         name = self.score if self.of is None else f"{self.score} of {self.of}"
         score = f"{name} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
+        proof = self.proof
+        bound = (
+            []
+            if proof is None
+            else [
+                f"proven      the chosen C makes {many(proof['mistakes'], 'mistake')} in {self.folds} folds; no C between "
+                f"{proof['C_min']:g} and {proof['C_max']:g} makes fewer than {proof['bound']:g}"
+            ]
+        )
         return [
+            *bound,
             f"C           {self.C:.4g}, {how} of {len(self.curve)}: {score}, {self.rows:,} rows",
             f"tried       {tried}",
         ]
 
 
-def choose(model: Any, examples: Examples, asked: Asked = ACCURACY) -> Choice:
+def choose(
+    model: Any,
+    examples: Examples,
+    asked: Asked = ACCURACY,
+    progress: Callable[[float, float], None] | None = None,
+) -> Choice:
     """Choose C by cross-validation along warm starts.
 
     Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
+    `progress` hears, of a choice that is to be proven, the fewest mistakes so far and how many any C makes at the least.
     """
     from ..estimators._fitting import posed
 
     classes = np.unique(examples.y)
     scorer, folds, scores = _scorer(asked.score, model, classes), list(_folds(examples.y, asked)), []
+    bounded: list[Fold] = []
+    if asked.prove and (len(classes) != 2 or not model._penalty().l2 or not model._loss().convex):
+        raise DataError("--prove is for two classes, a convex loss, and a penalty with a share of L2")
     for train, test in folds:
         X_train, X_test = examples.split(train, test)
         counted = [None if examples.weight is None else examples.weight[rows] for rows in (train, test)]
         parts = posed(model, X_train, examples.y[train], counted[0])
         scores.append(_scores(parts, asked, scorer, X_test, examples.y[test], counted[1]))
-    return Choice.by(asked, np.array(scores), len(examples.y), _of(asked.score, classes))
+        if asked.prove:
+            bounded.append(_bounded(parts, asked, X_test, examples.y[test], counted[1]))
+    choice = Choice.by(asked, np.array(scores), len(examples.y), _of(asked.score, classes))
+    return _proven(choice, bounded, asked, progress) if asked.prove else choice
 
 
 def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[Any], asked: Asked) -> Choice:
@@ -191,3 +246,22 @@ def _scores(
         return [float(scorer(track.model(C * factor), X, y, **weights)) for C in GRID]
     except ValueError as error:
         raise DataError(f"--score {asked.score}: {error}") from error
+
+
+def _bounded(parts: tuple[Any, Any, Any], asked: Asked, X: Any, y: NDArray[Any], weight: Any) -> Fold:
+    """Return a fold whose mistakes can be bounded for every C."""
+    from ..certificates.held_out import Fold
+    from ..selection.folds import costs
+    from ..selection.tracks import Track
+
+    codes = (y == parts[2][1]).astype(np.int64)
+    cost = costs(codes, weight, balanced=asked.score == "balanced_accuracy")
+    return Fold(Track(*parts, 1.0).objectives[0], parts[0]._rows(X), np.where(codes == 1, 1.0, -1.0), cost)
+
+
+def _proven(choice: Choice, folds: list[Fold], asked: Asked, progress: Callable[[float, float], None] | None) -> Choice:
+    """Return the choice that branch and bound over C makes, to within 1 mistake in 1,000 rows."""
+    from ..selection.proven import Search
+
+    slack = 1e-3 * sum(float(fold.weight.sum()) for fold in folds)
+    return choice.proven(Search(folds, seed=asked.seed).run(GRID, slack, progress=progress), folds)
