@@ -109,7 +109,7 @@ def test_a_bound_on_every_c_is_said_and_kept(tmp_path):
     from sklearn.model_selection import StratifiedKFold
 
     place = tmp_path / "few.csv"
-    customers().head(150).to_csv(place, index=False)
+    customers().head(80).to_csv(place, index=False)
     said = run("fit", place, *BASE, "--folds", "3", "--prove", "-o", tmp_path / "m.json")
     kept = read(tmp_path / "m.json").model.choice_
     proof = kept["proof"]
@@ -127,7 +127,7 @@ def test_a_bound_on_every_c_is_said_and_kept(tmp_path):
         )
 
     assert mistakes(kept["C"]) == proof["mistakes"]
-    assert proof["bound"] <= min(mistakes(C) for C in np.geomspace(1e-4, 1e4, 30))
+    assert proof["bound"] <= min(mistakes(C) for C in np.geomspace(1e-4, 1e4, 20))
 
 
 def test_the_score_of_one_class_is_refused_for_three_before_the_work(table, monkeypatch):

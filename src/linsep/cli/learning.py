@@ -180,8 +180,8 @@ def fit(
     wanted = deciding.wanted(folds, seed, loss)
     if chosen is not None and (prove or (score, rule, None if wanted.takes_folds else folds) != (None, None, None)):
         raise ValueError(
-            "--score, --folds, --rule and --prove would be ignored: they belong to --C auto (--folds also to --calibrate "
-            "and to an aim of --threshold)"
+            "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
+            "--calibrate and to an aim of --threshold)"
         )
     choosing = Asked.of(score, folds, rule, seed=seed, balanced=counting.by_class() == ("balanced",), prove=prove)
     if chosen is None and not scaling:
@@ -226,9 +226,7 @@ def fit(
 
 def _bounds_told(waiting: Waiting) -> Any:
     """Return what tells of a proof under way: the fewest mistakes so far, and how many any C makes at the least."""
-    return lambda best, least: waiting.on(
-        f"choosing C: {best:g} mistakes, and no C makes fewer than {max(least, 0.0):g}"
-    )
+    return lambda best, least: waiting.say(f"choosing C: {best:g} mistakes, no C makes fewer than {max(least, 0.0):g}")
 
 
 def _examples(

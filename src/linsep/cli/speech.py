@@ -147,6 +147,11 @@ class Waiting:
             of, left = (f" of {total:,}", f", {(total - done) / rate:,.0f} s left") if total else ("", "")
             self._tell(f"{what}: {done:,}{of} rows, {rate:,.0f} a second{left}")
 
+    def say(self, text: str) -> None:
+        """Tell how far it has come, now and then."""
+        if self._is_due():
+            self._tell(text)
+
     def _is_due(self) -> bool:
         """Whether it is time to tell: not at first, and not more often than twice a second."""
         now = time.monotonic()

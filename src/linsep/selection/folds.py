@@ -249,7 +249,7 @@ class Folds:
 
 
 def costs(codes: NDArray[Any], weight: FloatArray | None, *, balanced: bool) -> FloatArray:
-    """Return what a mistake on each held-out row of two classes costs; balanced, the rows of both cost the same together.
+    """Return what a mistake on each held-out row costs; `balanced`: those of both classes the same together.
 
     Examples
     --------

@@ -140,15 +140,13 @@ class Choice:
         tried = ", ".join(f"{one['C']:.3g}: {one['mean']:.4f}" for one in self.curve)
         name = self.score if self.of is None else f"{self.score} of {self.of}"
         score = f"{name} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
-        proof = self.proof
-        bound = (
-            []
-            if proof is None
-            else [
-                f"proven      the chosen C makes {many(proof['mistakes'], 'mistake')} in {self.folds} folds; no C between "
-                f"{proof['C_min']:g} and {proof['C_max']:g} makes fewer than {proof['bound']:g}"
+        bound = []
+        if self.proof is not None:
+            made, (low, high) = many(self.proof["mistakes"], "mistake"), (self.proof["C_min"], self.proof["C_max"])
+            bound += [
+                f"proven      the chosen C makes {made} in {self.folds} folds; no C between {low:g} and {high:g} makes "
+                f"fewer than {self.proof['bound']:g}"
             ]
-        )
         return [
             *bound,
             f"C           {self.C:.4g}, {how} of {len(self.curve)}: {score}, {self.rows:,} rows",
@@ -165,7 +163,7 @@ def choose(
     """Choose C by cross-validation along warm starts.
 
     Each fold is encoded by what its training rows alone show, so nothing of the rows it is tested on leaks into it.
-    `progress` hears, of a choice that is to be proven, the fewest mistakes so far and how many any C makes at the least.
+    `progress` hears, where a choice is to be proven, the fewest mistakes so far and how many any C makes at the least.
     """
     from ..estimators._fitting import posed
 
