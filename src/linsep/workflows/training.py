@@ -64,7 +64,7 @@ def class_weights(words: Sequence[str], classes: Iterable[Any], option: str = "-
                 found[known[name.strip()]], pending = _class_weight(value, word, option), ""
         if pending:
             raise DataError(
-                f"{option} {word}: {pending!r} is no pair of a class and a number, as yes=5; the classes are "
+                f"{option} {word}: {pending!r} is no pair of a class and its weight, as yes=5; the classes are "
                 f"{listed(list(known), 12)}"
             )
     return found or None
