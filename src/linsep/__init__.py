@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .persistence.verification import verify
     from .selection.calibration import calibrate
     from .selection.cross_validation import LinearSVCCV, LogisticRegressionCV
+    from .selection.features import stability_selection
     from .selection.path import regularization_path
     from .selection.thresholds import choose_threshold
     from .separation.recession import Estimates, estimates
@@ -64,6 +65,7 @@ __all__ = [
     "schedules",
     "separability",
     "solvers",
+    "stability_selection",
     "stopping",
     "verify",
 ]
@@ -77,6 +79,7 @@ ROOMS = {
     "persistence.verification": ["verify"],
     "selection.calibration": ["calibrate"],
     "selection.cross_validation": ["LinearSVCCV", "LogisticRegressionCV"],
+    "selection.features": ["stability_selection"],
     "selection.path": ["regularization_path"],
     "selection.thresholds": ["choose_threshold"],
     "separation.recession": ["Estimates", "estimates"],

@@ -107,21 +107,28 @@ def evaluate(
 
 
 def _leave_one_out(found: Any, data: str, target: Labels, reading: Reading, json: bool) -> int:
-    from ..data.encoding import from_dict
-    from ..workflows.labels import check_known, check_labels
     from ..workflows.leaving_out import left_out, left_out_record, left_out_text
-    from ..workflows.preparation import encoded
-    from ..workflows.weighing import Weighing
 
     with Waiting(f"reading {data}") as waiting:
-        weighing = Weighing.of_model(found.encoding)
-        examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
-        check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
-        check_known(examples, found.model.classes_)
+        examples = _rows_of_fit(found, data, target, reading)
         waiting.on("leaving rows out")
         measured = left_out(found, examples)
     show(left_out_record(measured), left_out_text(measured), json, notes=examples.notes)
     return 0
+
+
+def _rows_of_fit(found: Any, data: str, target: Labels, reading: Reading) -> Any:
+    """Return the rows of a file as the fit read and weighed them."""
+    from ..data.encoding import from_dict
+    from ..workflows.labels import check_known, check_labels
+    from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
+
+    weighing = Weighing.of_model(found.encoding)
+    examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
+    check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+    check_known(examples, found.model.classes_)
+    return examples
 
 
 def verify(
@@ -191,17 +198,33 @@ def verify(
     return 0 if outcome and outcome.proven else 1
 
 
-def explain(model: Model, *, top: int = 20, json: Json = False) -> int:
+def explain(
+    model: Model, *, top: int = 20, path: Source | None = None, reading: Reading = READING, json: Json = False
+) -> int:
     """Show what a model has learned: its coefficients, the heaviest first, and what is proven of it.
 
     Parameters
     ----------
     top
         How many coefficients to show; 0 for all.
+    path
+        The file that it was trained on, of a model with an L1 penalty: show instead which features get weight at which
+        C on the way to the model's own.
     """
     from ..workflows.explaining import explanation_record, explanation_text
 
+    if path is None and reading != READING:
+        raise ValueError("how a file is read would be ignored: explain reads one with --path only")
     found = _read(model)
+    if path is not None:
+        from ..workflows.entering import entering, entering_record, entering_text
+
+        with Waiting(f"reading {path}") as waiting:
+            examples = _rows_of_fit(found, path, None, reading)
+            waiting.on("following the path")
+            entered = entering(found, examples)
+        show(entering_record(found, entered), entering_text(found, entered, top or None), json, notes=examples.notes)
+        return 0
     show(explanation_record(found), explanation_text(found, top or None), json)
     return 0
 

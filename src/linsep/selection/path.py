@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import check_count
-from .._types import FloatArray
+from .._types import BoolArray, FloatArray
 from .._words import shown
 from ..arithmetic.enclosure import Interval
 from ..certificates.gap.certificate import Certificates
@@ -37,6 +37,30 @@ OWN = 0.1
 AIM = 0.7
 #: No step is longer than this factor, whatever the last ones say.
 LONGEST = 1e3
+
+
+@dataclass(frozen=True)
+class Entering:
+    """When a feature gets weight along a path.
+
+    Attributes
+    ----------
+    feature : str
+    C : float
+        The first value of C that was solved for at which it has weight in any plane.
+    after : float
+        The last one before, at which it had none; 0 where there is none.
+    leaves : tuple of float
+        Where it has none again, later on.
+    sign : int
+        Of its weight in the last model, +1 or −1, of one plane; 0 where it has none, or there are several planes.
+    """
+
+    feature: str
+    C: float
+    after: float
+    leaves: tuple[float, ...]
+    sign: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +110,29 @@ class RegularizationPath:
         """The intercepts of each model: shape (models, planes)."""
         return np.array([np.ravel(model.intercept_) for model in self.models])
 
+    @cached_property
+    def active(self) -> BoolArray:
+        """Which features have weight in any plane of each model: shape (models, d)."""
+        return np.asarray(self.coefs.any(axis=1))
+
+    def entering(self, names: Sequence[str] | None = None) -> list[Entering]:
+        """Return which feature enters at which C, with L1 or elastic net: in the order in which they get weight.
+
+        That is of the models, each within its gap of the optimum: close to where it enters, a feature of little weight
+        may be in one and not in the other.
+        """
+        if not self.models[0]._penalty().l1:
+            raise ValueError("without an L1 penalty all features have weight at every C: none enters")
+        names = self.models[0]._feature_names() if names is None else names
+        found, before = [], np.append(0.0, self.Cs[:-1])
+        for j in np.flatnonzero(self.active.any(axis=0)).tolist():
+            inside, k = self.active[:, j], int(self.active[:, j].argmax())
+            leaves = self.Cs[1:][inside[:-1] & ~inside[1:]]
+            sign = int(np.sign(self.coefs[-1, 0, j])) if self.coefs.shape[1] == 1 else 0
+            found.append((k, j, Entering(names[j], float(self.Cs[k]), float(before[k]), tuple(leaves.tolist()), sign)))
+        heaviest = np.abs(self.coefs).max(axis=(0, 1))  # of those that come together, first
+        return [one for *_, one in sorted(found, key=lambda one: (one[0], -heaviest[one[1]]))]
+
     @property
     def C_min(self) -> float:
         """The smallest C that matters: below it w = 0 is as good as optimal."""
@@ -122,7 +169,7 @@ class RegularizationPath:
             "to": self.borders[1:],
             "objective": [model.certificate_.primal for model in self.models],
             "relative_gap": [model.dual_gap_ for model in self.models],
-            "nonzero": np.count_nonzero(self.coefs.any(axis=1), axis=1),
+            "nonzero": np.count_nonzero(self.active, axis=1),
         }
         return nw.from_dict(table, backend=backend).to_native()
 
@@ -214,7 +261,7 @@ class _Walk:
         self.estimator, self.examples, self.classes = estimator, examples, classes
         self.tol, self.most, self.progress, self.fits = tol, most, progress, 0
         self.warm = {"warm_start": True} if "warm_start" in estimator.get_params() else {}
-        estimator.classes_ = classes
+        estimator.classes_, self.names = classes, estimator._feature_names()
         self.objectives = estimator._objectives(examples, estimator._class_weights(examples, classes))
 
     def path(self, C_max: float) -> RegularizationPath:
@@ -276,7 +323,7 @@ class _Walk:
         model = copy.copy(start.model or self.estimator).set_params(C=C, tol=OWN * self.tol, **self.warm)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what is not proven is looked at by whoever asks
-            model.fit_examples(self.examples, self.classes)
+            model.fit_examples(self.examples, self.classes, names=self.names)
         self.fits += 1
         if self.progress is not None:
             self.progress(C, self.fits)

@@ -13,14 +13,19 @@ from .preparation import Examples
 from .summaries import finite
 
 
+def check_rows_of_fit(found: Any, rows: Examples, option: str) -> None:
+    """Raise unless these are the rows that a model was fitted on."""
+    if found.data is None or are_others(found.data, rows):
+        raise DataError(
+            f"{rows.name} has not the rows of the fit, of which alone {option} can tell; give the file that the model "
+            "was trained on"
+        )
+
+
 def left_out(found: Any, examples: Examples) -> LeaveOneOut:
     """Return leave-one-out on the rows of a model's fit; raise where these are others, or it is not known of it."""
     rows = rows_of_fit(found, examples)
-    if found.data is None or are_others(found.data, rows):
-        raise DataError(
-            f"{examples.name} has not the rows of the fit, of which alone leave-one-out can be told; give the file "
-            "that the model was trained on, or leave out --leave-one-out"
-        )
+    check_rows_of_fit(found, rows, "--leave-one-out")
     rows = rows.written_out()
     try:
         return leave_one_out(found.model, rows.X, rows.y, rows.weight)
