@@ -105,3 +105,36 @@ def test_recalibration_is_offered_where_probabilities_are_off(two):
     assert "probability of yes" in told
     assert "the log odds of the fit without the weights of the classes" in page
     assert "probabilities are off by 0." in evaluate(off, X, y).reliability.advice
+
+
+def test_what_is_off_is_seen_to_be_in_the_digits_that_are_printed():
+    """Of 529 rows, 28 came true: from 0.03176 on, which 0.0317 and 0.0318 or 0.032 do not tell from 0.03175."""
+    n, hits = 529, 28
+    low, _ = wilson(hits / n, n)
+    found = reliability(np.full(n, low - 2e-6), np.arange(n) < hits, np.ones(n))
+    (one,) = found.bins
+    assert one.is_off
+    said, low, high = (float(f"{number:.{one.digits}f}") for number in (one.said, one.low, one.high))
+    assert said < low < high
+    printed = found.advice.split("said with ")[1].split(",")[0]
+    assert float(printed) < float(found.advice.split("[")[1].split(",")[0])
+
+
+def test_the_advice_is_no_method_that_was_used_already(two):
+    X, y = two
+    turned = np.where(y == "yes", "no", "yes")  # what neither way of calibrating can have foreseen
+    for method, other in (("sigmoid", "isotonic follows scores more closely"), ("isotonic", "rows are unlike those")):
+        advice = evaluate(calibrate(LinearSVC().fit(X, y), X, y, method), X, turned).reliability.advice
+        assert f"they are by --calibrate {method}" in advice
+        assert other in advice
+        assert "learns better ones" not in advice
+
+
+def test_of_several_classes_what_is_said_need_not_be_the_likeliest():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:, :2], y[20:]
+    model = calibrate(LogisticRegression(class_weight={0: 1.0, 1: 1.0, 2: 9.0}).fit(X, y), X, y)
+    assert (model.predict_proba(X).argmax(axis=1) != model.predict(X)).any()
+    said = "the class with its highest score, which need not be the one with the highest probability"
+    assert said in render(compute(model, X, y))
+    assert said not in render(compute(LogisticRegression().fit(X, y), X, y))

@@ -199,3 +199,11 @@ def test_two_rows_alike_are_no_collinear_columns():
     assert kinds(X, y) == []
     X[:9, 2:] = 1.0
     assert kinds(X, y) == ["collinear"]
+
+
+def test_class_weights_are_advised_only_where_there_are_none():
+    X, y = noise(4000)
+    y = np.where(np.arange(4000) % 500 == 0, "yes", "no")
+    (plain,), (weighted,) = suspects(X, y), suspects(X, y, weighted=True)
+    assert plain.message.endswith("look at balanced accuracy, and consider balanced class weights (--balanced)")
+    assert weighted.message.endswith("look at balanced accuracy")

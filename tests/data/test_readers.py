@@ -21,7 +21,7 @@ from linsep._core import _kernels, reference
 from linsep.data.csv_text import sniff
 from linsep.data.libsvm import parse_libsvm, stream_libsvm
 from linsep.data.readers import Hints, Matrix, Table, read, stream
-from linsep.data.sources import DataError, Source
+from linsep.data.sources import DataError, Source, _format
 
 
 @pytest.fixture
@@ -388,3 +388,12 @@ def test_unknown_columns_are_listed(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="no column 'c'; it has a, b"):
         read(tmp_path / "a.csv").column("c")
+
+
+def test_libsvm_text_is_recognised_where_most_examples_are_all_zero():
+    """In w8a every other line is a label alone."""
+    text = b"-1 4:1 7:1 \n-1 \n-1 \n+1 \n1 2:1 \n-1 \n"
+    assert _format("w8a", text) == "libsvm"
+    assert _format("", b"-1\n1\n-1\n1\n") == "csv"
+    assert _format("", b"x\n1\n2\n3\n") == "csv"
+    assert _format("", b"1\n2\n3 4:1,5\na b\nc d\n") == "csv"

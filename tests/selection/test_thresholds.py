@@ -113,7 +113,7 @@ def test_an_aim_that_cannot_be_met_says_what_can():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("luck", "luck is no threshold: give a number, or an aim: accuracy"),
+        ("luck", "luck is no threshold: give an aim: accuracy"),
         ("accuracy=3", "is no threshold"),
         ("costs=1", "is no threshold"),
         ("costs=0:0", "costs are numbers from 0"),
@@ -258,3 +258,10 @@ def test_probabilities_are_cut_by_scikit_learn_too(cancer):
     X, y = cancer
     fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.9).fit(X, y)
     np.testing.assert_array_equal(fixed.predict(X), LogisticRegression().fit(X, y).predict_proba(X)[:, 1] >= 0.9)
+
+
+@pytest.mark.parametrize("aim", [0.5, None])
+def test_a_number_is_no_aim(aim):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), np.array([0, 0, 1, 1] * 5)
+    with pytest.raises(ValueError, match=r"is no aim; use accuracy, .* FixedThresholdClassifier"):
+        choose_threshold(LinearSVC().fit(X, y), X, y, aim)

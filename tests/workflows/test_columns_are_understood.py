@@ -250,3 +250,19 @@ def test_the_parts_of_one_date_are_not_called_copies_of_each_other(tmp_path):
     frame["day"] = frame["day"].dt.strftime("2021-05-%d")
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert run_json("fit", tmp_path / "a.csv", "-t", "bought")["suspects"] == []
+
+
+def test_numbers_that_only_name_the_rows_are_pointed_out(tmp_path):
+    """Numbers of customers, some of them left out; not amounts, which chance makes all different as well."""
+    rng = np.random.default_rng(0)
+    frame = sales()
+    frame["Kundennr"] = np.sort(rng.choice(np.arange(10_000, 10_400), 300, replace=False))
+    frame["income"] = rng.choice(200_000, 300, replace=False)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    hint = "'Kundennr': whole numbers that differ in nearly every row; where these only name the rows, say --ignore"
+    for words in ((), ("--max-memory", "2GB")):
+        done = call("fit", tmp_path / "t.csv", "--target", "bought", *words)
+        said = done.err.decode()
+        assert done.code == 0
+        assert f"{hint} 'Kundennr'" in said
+        assert "'income'" not in said

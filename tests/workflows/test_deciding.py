@@ -302,3 +302,18 @@ def test_a_loaded_model_is_proven_as_it_predicts(table, tmp_path):
     assert outcome.proven
     assert "predictions are cut at 1.38629, not at 0" in outcome.reason
     assert json.loads((tmp_path / "m.json").read_text())["threshold"] == found.model.threshold_
+
+
+def test_of_three_classes_it_is_said_that_the_highest_score_need_not_be_the_likeliest(table, tmp_path):
+    words = "fit", table, "--target", "kind", "--ignore", "bought", "-o", tmp_path / "m.json"
+    need = "the class with the highest score is predicted, which need not be the one with the highest probability"
+    assert need in run(*words, "--calibrate", "sigmoid", "--balanced")
+    assert need in run("explain", tmp_path / "m.json")
+    assert "highest score" not in run(*words)
+    assert "need not" not in run("explain", tmp_path / "m.json")
+
+
+def test_a_probability_that_no_row_reaches_is_named(table, tmp_path):
+    words = "--calibrate", "isotonic", "--threshold", "0.99999"
+    said = run("fit", table, *BASE, *words, "--loss", "hinge", code=2)
+    assert "--threshold 0.99999 parts no rows: probabilities go from" in said

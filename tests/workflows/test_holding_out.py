@@ -146,3 +146,10 @@ def test_weighed_rows_are_split_and_counted_ones_are_refused(folder, tmp_path):
     )
     assert run_json("verify", tmp_path / "m.json", tmp_path / "w.csv")["proven"]
     assert "by seen a row stands for several" in run("fit", *words, "--weights", "seen", code=2)
+
+
+def test_a_report_on_the_test_rows_names_the_file_that_verifies_the_model(folder, tmp_path):
+    run("report", folder / "model.json", folder / "all.csv", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "TRAINING_DATA" not in page
+    assert f"linsep verify {folder / 'model.json'} {folder / 'all.csv'}" in page

@@ -41,3 +41,13 @@ def test_rows_are_called_equal_only_where_they_are_in_the_file(tmp_path):
     assert equal.startswith("2 rows are equal to one with another label (rows 100 and 101, counted from 1)")
     assert alike.startswith("2 rows differ from one with another label only in what the encoding leaves out")
     assert "(rows 10 and 11, counted from 1, in 'name')" in alike
+
+
+def test_time_that_runs_out_is_told_in_the_words_of_the_command(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).assign(label=rng.integers(0, 2, 60))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said = run("separable", tmp_path / "t.csv", "--target", "label", "--time-limit", "0", code=2)
+    assert "undecided within --time-limit 0" in said
+    assert "raise --time-limit" in said
+    assert "time_limit" not in said

@@ -111,7 +111,7 @@ def evaluate(
     >>> found.measures["accuracy"].value, round(found.measures["accuracy"].low, 2), found.baseline.value
     (1.0, 0.51, 0.5)
     """
-    return measure(model.classes_, [look(model, X, codes_of(y, model.classes_), threshold)], sample_weight)
+    return measure(model, [look(model, X, codes_of(y, model.classes_), threshold)], sample_weight)
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,9 @@ def look(model: Any, X: Any, truth: IntArray, threshold: float | None = None) ->
     return Seen(truth, guess, scores, log_losses, squares, P.max(axis=1), P.argmax(axis=1) == truth)
 
 
-def measure(classes: NDArray[Any], parts: Sequence[Seen], sample_weight: ArrayLike | None = None) -> Evaluation:
+def measure(model: Any, parts: Sequence[Seen], sample_weight: ArrayLike | None = None) -> Evaluation:
     """Return what was seen of rows in measures: see `evaluate`."""
+    classes = model.classes_
     seen = Seen(*map(_joined, *(vars(part).values() for part in parts)))
     truth, weight = seen.truth, np.ones(len(seen.truth))
     weight = weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -163,14 +164,14 @@ def measure(classes: NDArray[Any], parts: Sequence[Seen], sample_weight: ArrayLi
         table.cells(),
         labels[most],
         _measure(table.truths[most] / table.total, table.size),
-        _reliability(seen, weight, labels),
+        _reliability(seen, weight, labels, getattr(getattr(model, "calibration_", None), "method", "")),
     )
 
 
-def _reliability(seen: Seen, weight: FloatArray, labels: list[Any]) -> Reliability | None:
+def _reliability(seen: Seen, weight: FloatArray, labels: list[Any], method: str) -> Reliability | None:
     if seen.said is None or seen.came is None:
         return None
-    return reliability(seen.said, seen.came, weight, labels[1] if len(labels) == 2 else None)
+    return reliability(seen.said, seen.came, weight, labels[1] if len(labels) == 2 else None, method)
 
 
 def _joined(*parts: Any) -> Any:

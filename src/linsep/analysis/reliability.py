@@ -14,6 +14,12 @@ from .intervals import wilson
 BINS = 10
 #: Probabilities that are off by less than this, in the mean over the rows, are not worth another fit.
 WORTH = 0.01
+#: What makes better probabilities, by how those were learned that are off.
+BETTER = {
+    "": "linsep fit --calibrate sigmoid (or isotonic) learns better ones from rows such as these",
+    "sigmoid": "they are by --calibrate sigmoid; isotonic follows scores more closely, given rows such as these",
+    "isotonic": "they are by --calibrate isotonic: these rows are unlike those of the fit; fit with such as these",
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,12 @@ class Bin:
         """Whether what was said is outside the interval of what came true."""
         return not self.low <= self.said <= self.high
 
+    @property
+    def digits(self) -> int:
+        """How many decimals to print, so that what is off is seen to be."""
+        enough = (d for d in range(4, 17) if not round(self.low, d) <= round(self.said, d) <= round(self.high, d))
+        return next(enough, 16) if self.is_off else 4
+
 
 @dataclass(frozen=True)
 class Reliability:
@@ -47,11 +59,14 @@ class Reliability:
         Those that have rows.
     mean_gap : float
         The mean over the rows of the distance between what is said and what came true, bin by bin.
+    method : str
+        How the model's probabilities were learned, if they were: see `Calibration.method`.
     """
 
     of: object
     bins: list[Bin]
     mean_gap: float
+    method: str = ""
 
     @property
     def is_off(self) -> bool:
@@ -65,14 +80,18 @@ class Reliability:
             return ""
         worst = max((one for one in self.bins if one.is_off), key=lambda one: one.count * abs(one.said - one.came_true))
         what = "the likeliest class" if self.of is None else str(self.of)
-        true = f"it is true of {worst.came_true:.3f} [{worst.low:.3f}, {worst.high:.3f}] of {worst.count:,} rows"
+        said, true, low, high = (
+            f"{number:.{worst.digits}f}" for number in (worst.said, worst.came_true, worst.low, worst.high)
+        )
         return (
-            f"probabilities are off by {self.mean_gap:.3f} on average: where {what} is said with {worst.said:.3f}, "
-            f"{true}; linsep fit --calibrate sigmoid (or isotonic) learns better ones from rows such as these"
+            f"probabilities are off by {self.mean_gap:.3f} on average: where {what} is said with {said}, it is true "
+            f"of {true} [{low}, {high}] of {worst.count:,} rows; {BETTER.get(self.method, BETTER[''])}"
         )
 
 
-def reliability(said: FloatArray, came: BoolArray, weight: FloatArray, of: object = None) -> Reliability:
+def reliability(
+    said: FloatArray, came: BoolArray, weight: FloatArray, of: object = None, method: str = ""
+) -> Reliability:
     """Compare probabilities with what came true.
 
     Parameters
@@ -85,6 +104,8 @@ def reliability(said: FloatArray, came: BoolArray, weight: FloatArray, of: objec
         How much each row counts.
     of : label, optional
         What was said, where that is always the same.
+    method : str, default=""
+        How the probabilities were learned, if they were.
 
     Examples
     --------
@@ -102,4 +123,4 @@ def reliability(said: FloatArray, came: BoolArray, weight: FloatArray, of: objec
     z = float(ndtri(1 - 0.025 / max(1, some.sum())))
     low, high = wilson(share, total[some] ** 2 / squares[some], z)
     bins = [Bin(int(n), *map(float, four)) for n, *four in zip(counts[some], mean, share, low, high, strict=True)]
-    return Reliability(of, bins, float(total[some] @ np.abs(mean - share) / total.sum()))
+    return Reliability(of, bins, float(total[some] @ np.abs(mean - share) / total.sum()), method)

@@ -63,6 +63,7 @@ def suspects(
     coef: ArrayLike | None = None,
     file_rows: FileRows | None = None,
     numbers: IntArray | None = None,
+    weighted: bool = False,
 ) -> list[Suspect]:
     """Return what a person should look at before trusting a fit to these data.
 
@@ -82,6 +83,8 @@ def suspects(
     numbers : array of shape (n,), optional
         What the rows are numbered, from 0, where they are some of those of a file; a row that was counted several
         times has one number, also where it was seen with either label.
+    weighted : bool, default=False
+        Whether the classes of the fit have weights.
 
     Examples
     --------
@@ -101,7 +104,7 @@ def suspects(
         *([] if coef is None else dominating(some, coef, names)),
         *_collinear(X, names, sources),
         *_contradictions(equal, codes, file_rows, numbers),
-        *_imbalance(codes, classes),
+        *_imbalance(codes, classes, weighted),
     ]
 
 
@@ -368,7 +371,7 @@ def _largest(X: Any) -> FloatArray:
     return np.maximum(above, below)
 
 
-def _imbalance(codes: IntArray, classes: NDArray[Any]) -> Iterator[Suspect]:
+def _imbalance(codes: IntArray, classes: NDArray[Any], weighted: bool) -> Iterator[Suspect]:
     """Yield that a class is rare."""
     counts = np.bincount(codes)
     rarest = int(np.argmin(counts))
@@ -377,6 +380,6 @@ def _imbalance(codes: IntArray, classes: NDArray[Any]) -> Iterator[Suspect]:
         are = "is" if counts[rarest] == 1 else "are"
         message = (
             f"only {counts[rarest]:,} of {len(codes):,} rows {are} {classes[rarest]}: accuracy says little about it; "
-            "look at balanced accuracy, and consider balanced class weights"
+            f"look at balanced accuracy{'' if weighted else ', and consider balanced class weights (--balanced)'}"
         )
         yield Suspect("imbalance", message)

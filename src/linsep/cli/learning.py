@@ -262,7 +262,7 @@ def _fit_in_memory(
     waiting.on(f"fitting {many(n, 'row')}, {many(d, 'feature')}")
     with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
         hashed = None if output is None else pool.submit(training.hashed, examples)
-        suspicious = pool.submit(training.doubts, examples)
+        suspicious = pool.submit(training.doubts, examples, model)
         reference = Reference.chosen(levels, examples.encoding, penalised=bool(np.isfinite(C)))
         interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
         decision.apply(model)

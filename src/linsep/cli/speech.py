@@ -23,6 +23,8 @@ PHRASES = (
     (r"\b(?:use|give) a finite C\b", "give a finite --C"),
     (r"\bpenalty='l2'", "--l1-ratio 0"),
     (r"\bnot tol=", "not the --tol "),
+    (r"\bwithin time_limit=(\S+) s\b", r"within --time-limit \1"),
+    (r"\braise time_limit\b", "raise --time-limit"),
     (r"\bsample_weight \(times class_weight\) is zero for all examples", "every row has the weight 0"),
 )
 

@@ -30,6 +30,8 @@ ARCHIVE = b"PK\x03\x04"
 WORKBOOK = re.compile(rb".{30}(?:\[Content_Types\]\.xml|_rels/|xl/|docProps/|mimetypeapplication/vnd)", re.DOTALL)
 #: Endings of names that leave no doubt; the others are told by their content.
 ENDINGS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".tab": "csv"}
+#: A line of LIBSVM text that is a label alone, all its numbers being zero; such lines may be anything else, too.
+LABEL_ALONE = re.compile(rb"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$")
 #: A line of LIBSVM text that has at least one entry.
 LIBSVM_LINE = re.compile(rb"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:\S+)?(?:\s+[0-9]+:[-+.0-9eE]+)+\s*(?:#.*)?$")
 
@@ -228,5 +230,6 @@ def _format(name: str, head: bytes) -> str:
     if endings and endings[0] in ENDINGS:
         return ENDINGS[endings[0]]
     lines = [line for line in head.split(b"\n")[:50] if line.strip() and not line.lstrip().startswith(b"#")]
-    looks = [bool(LIBSVM_LINE.match(line.strip())) for line in (lines[:-1] or lines)]
+    telling = [line.strip() for line in (lines[:-1] or lines) if not LABEL_ALONE.match(line.strip())]
+    looks = [bool(LIBSVM_LINE.match(line)) for line in telling]
     return "libsvm" if looks and sum(looks) > len(looks) / 2 else "csv"

@@ -17,6 +17,8 @@ from .._types import FloatArray
 
 #: By a sigmoid (Platt), by isotonic regression, or in closed form for the weights of classes.
 METHODS = ("sigmoid", "isotonic", "prior")
+#: What is to be known of the class with the highest score where probabilities are not the fit's own.
+LIKELIEST = "need not be the one with the highest probability"
 
 
 def log_probabilities(scores: FloatArray) -> FloatArray:
@@ -99,7 +101,7 @@ class Isotonic:
         """Return the score from which on P reaches a probability; raise `ValueError` where all or none does."""
         low, high = self.shares[0], self.shares[-1]
         if not low < probability <= high:
-            raise ValueError(f"probabilities go from {low:.4g} to {high:.4g} only: {probability:g} parts no rows")
+            raise ValueError(f"{probability:g} parts no rows: probabilities go from {low:.4g} to {high:.4g} only")
         k = int(np.searchsorted(self.shares, probability))  # the first point that reaches it, after one that does not
         (x0, x1), (p0, p1) = self.scores[k - 1 : k + 1], self.shares[k - 1 : k + 1]
         return float(min(x1, x0 + (x1 - x0) * (probability - p0) / (p1 - p0)))
@@ -183,7 +185,7 @@ class Calibration:
         """How scores become probabilities."""
         at = f", at base rates of {', '.join(f'{one:g}' for one in self.base_rates)}" if self.base_rates else ""
         if self.method == "prior":
-            return f"the log odds of the fit without the weights of the classes{at}"
+            return f"by the log odds of the fit without the weights of the classes{at}"
         how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
         return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds{at}"
 

@@ -133,6 +133,7 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
     average = np.asarray(fitted_on[0].mean(axis=0), dtype=np.float64).ravel()
     reasons = mistakes.Reasons(model.coef_, plain, average, names, origins, cells)
     look: Any = dict(names=names, sources=about.sources, file_rows=about.file_rows, numbers=counted)
+    look |= dict(weighted=getattr(model, "class_weight", None) is not None)
     return Content(
         title=about.title or f"{type(model).__name__}: {listed(model.classes_, 6)}",
         objective=str(model.objective_),

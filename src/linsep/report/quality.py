@@ -17,6 +17,7 @@ from .._words import cut, many
 from ..analysis.agreement import agreements, edges_around_zero
 from ..analysis.evaluation import Evaluation, Measure, codes_of, decide
 from ..analysis.reliability import Bin, Reliability
+from ..estimators._calibration import LIKELIEST
 from .markup import NUMBERS, folded, paragraph, section, table
 from .svg import Axis, lines
 from .svg import histogram as bars_of_counts
@@ -128,7 +129,10 @@ def calibration_section(found: Reliability | None, classes: Sequence[Any], how: 
     )
     ideal = f"Where {of} is said with probability p, it should be true for a share p of the rows: the dashed line."
     rows = [
-        (f"{one.count:,}", f"{one.said:.3f}", f"{one.came_true:.3f}", f"{one.low:.3f} to {one.high:.3f}", _off(one))
+        (
+            *(f"{one.count:,}", f"{one.said:.{one.digits}f}", f"{one.came_true:.{one.digits}f}"),
+            *(f"{one.low:.{one.digits}f} to {one.high:.{one.digits}f}", _off(one)),
+        )
         for one in bins
     ]
     heads = ["rows", "said", "came true", "interval, 95 % for all of these", ""]
@@ -138,6 +142,8 @@ def calibration_section(found: Reliability | None, classes: Sequence[Any], how: 
         else "What is off is no more than chance would have it, or too little to matter."
     )
     said = [paragraph(f"Probabilities are {how}.")] if how else []
+    if how and len(classes) > 2:
+        said.append(paragraph(f"What is said of a row is the class with its highest score, which {LIKELIEST}."))
     return section("Calibration", paragraph(ideal), *said, chart, paragraph(advice), table(heads, rows, named=False))
 
 

@@ -124,8 +124,8 @@ class Aim:
     numbers: tuple[float, ...] = ()
 
     @classmethod
-    def parse(cls, text: str) -> Aim:
-        """Read an aim; raise `ValueError` for what is none."""
+    def parse(cls, text: str, instead: str = "") -> Aim:
+        """Read an aim; raise `ValueError` for what is none, naming what could be given instead of one."""
         name, _, said = text.strip().lower().replace("_", "-").partition("=")
         if name in ("accuracy", "balanced-accuracy", "f1") and not said:
             return cls(name)
@@ -142,7 +142,7 @@ class Aim:
             if not 0 < numbers[0] <= 1:
                 raise ValueError(f"{text}: {name.partition('@')[2]} is a share of rows, above 0 and up to 1")
             return cls(kind[name], numbers)
-        raise ValueError(f"{text} is no threshold: give a number, or an aim: {AIMS}")
+        raise ValueError(f"{text} is no threshold: give {instead}an aim: {AIMS}")
 
     def __str__(self) -> str:
         written = ":".join(f"{number:g}" for number in self.numbers)
@@ -381,6 +381,9 @@ def choose_threshold(
     >>> bool(model.threshold_choice_["recall"] >= 0.99), bool((said == model.predict(X)).all())
     (True, True)
     """
+    if not isinstance(aim, str):
+        own = "a threshold of your own goes to scikit-learn's FixedThresholdClassifier"
+        raise ValueError(f"aim={aim!r} is no aim; use {AIMS}; {own}")
     wanted = Aim.parse(aim)
     if not hasattr(model, "coef_"):
         raise ValueError("it is not fitted: call fit first")

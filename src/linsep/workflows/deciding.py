@@ -89,7 +89,7 @@ class Wanted:
         from ..selection.thresholds import Aim
 
         try:
-            return Aim.parse(str(self.threshold))
+            return Aim.parse(str(self.threshold), "a number, or ")
         except ValueError as error:
             raise DataError(f"--threshold {error}") from error
 
@@ -123,7 +123,7 @@ class Wanted:
             rare = labels[int(np.argmin(counts))]
             raise DataError(
                 f"{what} takes at least two rows of each class, each of which is scored by a fit without it; "
-                f"{rare} has one"
+                f"{rare} has one; leave it out, or put the class together with another"
             )
 
     def rates(self, classes: NDArray[Any]) -> dict[Any, float] | None:
@@ -233,11 +233,12 @@ def decide(wanted: Wanted, model: Any, examples: Examples) -> Decision:
 
 def threshold_in_words(model: Any) -> str:
     """Say from where on the second of two classes is predicted."""
-    from ..estimators._calibration import map_of
+    from ..estimators._calibration import LIKELIEST, map_of
 
     classes, at, found = model.classes_, getattr(model, "threshold_", None), map_of(model)
     if len(classes) > 2:
-        return "the class with the highest score is predicted"
+        likeliest = "" if getattr(model, "calibration_", None) is None else f", which {LIKELIEST}"
+        return f"the class with the highest score is predicted{likeliest}"
     where = "the score is above 0" if at is None else f"the score is at least {at:.6g}"
     if found is not None:
         p = float(found.probability([at or 0.0])[0])
@@ -268,7 +269,7 @@ def decision_lines(model: Any) -> list[str]:
     lines = []
     if (how := calibration_in_words(model)) is not None:
         lines.append(f"probability {how}")
-    if hasattr(model, "threshold_") or (how is not None and len(model.classes_) == 2):
+    if hasattr(model, "threshold_") or how is not None:
         lines.append(f"threshold   {threshold_in_words(model)}")
     if (choice := choice_in_words(model)) is not None:
         lines.append(f"chosen      {choice}")

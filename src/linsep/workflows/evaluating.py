@@ -92,7 +92,12 @@ def _reliability_lines(found: Reliability, *, few: bool) -> list[str]:
     of = "the likeliest class" if found.of is None else cut(str(found.of), 24)
     head = (f"probability of {of}", "rows", "came true", "", "")
     rows = [
-        (f"{one.said:.3f}", f"{one.count:,}", *_cells(Measure(one.came_true, one.low, one.high)), "*" * one.is_off)
+        (
+            f"{one.said:.{one.digits}f}",
+            f"{one.count:,}",
+            *_cells(Measure(one.came_true, one.low, one.high)),
+            "*" * one.is_off,
+        )
         for one in found.bins
     ]
     off = ["* off by more than chance"] if any(one.is_off for one in found.bins) else []

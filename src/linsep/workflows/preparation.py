@@ -19,7 +19,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from .._words import many, phrase
 from ..data.csv_text import Header
 from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
-from ..data.encoding.column_types import ASKED_FOR, FEW_CODES
+from ..data.encoding.column_types import ASKED_FOR, FEW_CODES, NAMES
 from ..data.encoding.notation import DECIMALS
 from ..data.naming import column_called, roles
 from ..data.readers import Hints, Matrix, Table, read
@@ -150,13 +150,15 @@ def circumstances(data: Table, hints: Hints, **more: Any) -> Circumstances:
 
 def notes_of(encoding: TableEncoding) -> list[str]:
     """Return what a user should know of the columns: which are set aside and why, which may be something else."""
-    said = [column for column in encoding.columns if column.note not in ("", ASKED_FOR, FEW_CODES)]
+    said = [column for column in encoding.columns if column.note not in ("", ASKED_FOR, FEW_CODES, NAMES)]
     notes = [f"column {c.name!r}{' is set aside' if c.kind == 'ignored' else ''}: {c.note}" for c in said]
-    if codes := [repr(column.name) for column in encoding.columns if column.note == FEW_CODES]:
-        notes.append(
-            f"{phrase(codes)}: {FEW_CODES}; where these are codes and no amounts, say --category "
-            f"{' '.join(codes[:8])}{' …' if len(codes) > 8 else ''}"
-        )
+    for note, advice in (
+        (FEW_CODES, "where these are codes and no amounts, say --category"),
+        (NAMES, "where these only name the rows, say --ignore"),
+    ):
+        if names := [repr(column.name) for column in encoding.columns if column.note == note]:
+            some = f"{' '.join(names[:8])}{' …' if len(names) > 8 else ''}"
+            notes.append(f"{phrase(names)}: {note}; {advice} {some}")
     return notes
 
 

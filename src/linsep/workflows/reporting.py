@@ -61,7 +61,7 @@ def report_model(
     fitted = None if train is None else _fitted_on(found, encoded(train, encoding, target, hints, **asked))
     split, said = split_of(found), ""
     if split is not None and split.is_of(found, rows):
-        fitted, rows = some(rows, ~split.test), some(rows, split.test)
+        fitted, rows, train = some(rows, ~split.test), some(rows, split.test), data
         said = split.sentence(Path(rows.name).name)
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)

@@ -190,7 +190,7 @@ class _Fit:
             seen.append(look(self.model, block.rows.X, block.codes))
             done += block.rows.n
             self.progress("measuring on test rows", done, held.n)
-        return measure(self.model.classes_, seen)
+        return measure(self.model, seen)
 
     def _sample_size(self, scratch: Scratch) -> int:
         """Return how many examples there is room for at once; 0 where there are too few of them to be worth it."""

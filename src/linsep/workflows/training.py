@@ -191,14 +191,15 @@ def kept_encoding(examples: Examples, model: Any, reference: Reference) -> dict[
     return kept | {"importance": found.to_dict()}
 
 
-def doubts(examples: Examples) -> list[Suspect]:
-    """Return what a person should look at before trusting a fit of these examples."""
+def doubts(examples: Examples, model: Any) -> list[Suspect]:
+    """Return what a person should look at before trusting a fit of this model to these examples."""
     encoding = examples.encoding
     if examples.weighing.is_grouped:  # every row is one of both classes
         return []
     known = None if examples.frame is None else examples.file_rows
     told: dict[str, Any] = dict(names=encoding.names, sources=encoding.origins, file_rows=known)
-    return suspects(examples.X, examples.y, numbers=examples.numbers, **told)
+    told |= dict(numbers=examples.numbers, weighted=getattr(model, "class_weight", None) is not None)
+    return suspects(examples.X, examples.y, **told)
 
 
 def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:

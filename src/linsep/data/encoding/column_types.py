@@ -21,6 +21,8 @@ CODES = range(3, 13)
 ENOUGH = 100
 #: A column of text of which more than this share are numbers is a column of numbers with something wrong in it.
 MOSTLY = 0.98
+#: Where chance would make so many pairs of whole numbers equal, and none is, they seem to name the rows.
+PAIRS = 5
 #: Below this many rows a share says little.
 ENOUGH_ROWS = 50
 #: So many different words among numbers, half of the rows at the most, stand for missing values.
@@ -29,6 +31,7 @@ ODD = 5
 #: What is said of columns.
 ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 FEW_CODES = "whole numbers, few of them different"
+NAMES = "whole numbers that differ in nearly every row"
 NO_KIND = "its values are neither numbers, dates nor text"
 NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
 NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"

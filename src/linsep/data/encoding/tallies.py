@@ -22,12 +22,14 @@ from .column_types import (
     FEW_CODES,
     IDENTIFIES,
     MOSTLY,
+    NAMES,
     NEARLY_ALL,
     NO_KIND,
     NO_VALUES,
     NUMBERS_ROWS,
     ODD,
     ONE_VALUE,
+    PAIRS,
     ROUNDED,
     WORDS,
     Column,
@@ -145,7 +147,7 @@ class NumberTally:
         self.high: Any = None
         self.odd = False  # whether there are values that are not numbers
         self.all_different, self.sum = self.whole and said is None, np.uint64(0)
-        self.different = Different() if self.whole and names_rows(name) else None
+        self.different = Different() if self.all_different else None
         self.codes: set[int] | None = set() if self.whole else None
 
     def add(self, values: pa.ChunkedArray) -> None:
@@ -188,11 +190,25 @@ class NumberTally:
         if self.all_different and given >= FEW:
             if self.high - self.low == given - 1 and (self.low in (0, 1) or names_rows(self.name)) and self._is_range():
                 return Column(self.name, "ignored", NUMBERS_ROWS)
-            if self.different is not None and self.different.count() >= NEARLY_ALL * given:
+            if names_rows(self.name) and self._differs():
                 return Column(self.name, "ignored", IDENTIFIES)
         rounded = self.whole and max(self.high, -self.low) > 2**53
         codes = self.codes is not None and len(self.codes) in CODES and given >= ENOUGH
-        return Column(self.name, "number", ROUNDED if rounded else FEW_CODES if codes else "")
+        return Column(
+            self.name, "number", ROUNDED if rounded else FEW_CODES if codes else NAMES if self._seem_names() else ""
+        )
+
+    def _seem_names(self) -> bool:
+        """Whether numbers seem to name the rows: all different, where chance would make some of them equal."""
+        n = self.moments.n
+        if n < ENOUGH or not self.all_different:
+            return False
+        # The fewest equal pairs that chance has: every number of the range as likely as any other.
+        return n * (n - 1) / 2 >= PAIRS * (self.high - self.low + 1) and self._differs()
+
+    def _differs(self) -> bool:
+        """Whether nearly every row has a value of its own, where all rows of each part have."""
+        return self.different is not None and self.different.count() >= NEARLY_ALL * self.moments.n
 
     def _is_range(self) -> bool:
         """Whether the values are all those from the lowest to the highest, told by the sum of their hashes."""
