@@ -17,7 +17,7 @@ from linsep.display import MistakesDisplay, WeightImageDisplay
 plt.style.use("linsep.display.slides")
 warnings.simplefilter("ignore", ConvergenceWarning)  # the classes may overlap; the best plane is kept
 
-images = mnist(os.environ["LINSEP_DATA"]) if "LINSEP_DATA" in os.environ else embedded_digits()
+images = mnist(os.environ["LINSEP_DATA"]) if os.environ.get("LINSEP_DATA") else embedded_digits()
 train, test = draw(len(images.y), images.n_train, images.n_test, seed=0)
 X, y, side = images.X, images.y, images.side
 

@@ -150,7 +150,7 @@ def test_several_classes_have_probabilities(table, tmp_path):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("memory", [(), ("--max-memory", "600MB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "9GB")], ids=["in memory", "in parts"])
 @pytest.mark.parametrize("weights", [("--balanced",), ("--class-weight", "yes=9", "no=1")], ids=" ".join)
 def test_weights_of_classes_are_taken_out_of_probabilities(table, tmp_path, memory, weights):
     said = run("fit", table, *BASE, *weights, *memory, "-o", tmp_path / "m.json")
@@ -168,7 +168,7 @@ def test_weights_of_classes_are_taken_out_of_probabilities(table, tmp_path, memo
     np.testing.assert_allclose(plain.predict_proba(X)[:, 1], 1 / (1 + np.exp(-found.model.decision_function(X))))
 
 
-@pytest.mark.parametrize("memory", [(), ("--max-memory", "600MB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "9GB")], ids=["in memory", "in parts"])
 def test_base_rates_are_those_of_where_the_model_is_used(table, tmp_path, memory):
     words = (*BASE, "--base-rates", "yes=0.05", *memory, "--threshold", "recall@precision=0.3")
     said = run("fit", table, *words, "-o", tmp_path / "m.json")
@@ -215,7 +215,7 @@ def test_exports_of_a_table_have_the_same_probabilities(table, tmp_path, how, ta
 def test_files_larger_than_memory_decide_on_the_rows_there_is_room_for(table, tmp_path):
     words = (*BASE, "--loss", "hinge", "--calibrate", "sigmoid", "--threshold", "f1")
     run("fit", table, *words, "-o", tmp_path / "a.json")
-    run("fit", table, *words, "--max-memory", "600MB", "-o", tmp_path / "b.json")
+    run("fit", table, *words, "--max-memory", "9GB", "-o", tmp_path / "b.json")
     a, b = load(tmp_path / "a.json"), load(tmp_path / "b.json")
     assert b.calibration_.rows == b.threshold_choice_["rows"] == 500  # all of them
     # Here columns are encoded once, by all rows: the same but for what a fold's own rows say of a mean.
@@ -267,7 +267,7 @@ def test_what_makes_no_sense_is_refused_before_the_file_is_read(tmp_path, words,
 
 
 def test_what_the_labels_cannot_have_is_refused_before_the_fit(table, tmp_path):
-    for words in (("--threshold", "f1"), ("--threshold", "0.5", "--max-memory", "600MB")):
+    for words in (("--threshold", "f1"), ("--threshold", "0.5", "--max-memory", "9GB")):
         assert "--threshold is for two classes; of 3" in run("fit", table, "--target", "kind", *words, code=2)
     for rates in (("yes=1.5",), ("maybe=0.5",), ("yes=0.5", "no=0.4"), ("balanced",)):
         assert f"--base-rates {rates[0]}" in run("fit", table, *BASE, "--base-rates", *rates, code=2)
