@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import scale
 
@@ -150,6 +151,48 @@ def test_one_against_the_rest_counts_what_predict_says():
         assert found.bounds == []
 
 
+@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_softmax_moves_all_its_scores(C, intercept):
+    X, y = load_iris(return_X_y=True)
+    X, y = scale(X)[::4, 1:], y[::4]
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    model = LogisticRegression(C=C, fit_intercept=intercept)
+    scores = in_earnest(model, X, y, weight)
+    scores -= scores.mean(axis=1, keepdims=True)
+    wrong = scores.argmax(axis=1) != y
+    for form in (X, sparse.csr_array(X)):
+        model.fit(form, y, weight)
+        without, found = (leave_one_out(model, form, y, weight, refits=refits) for refits in (0, len(y)))
+        for one in (without, found):
+            assert (one.low <= scores + 1e-6).all()
+            assert (scores <= one.high + 1e-6).all()
+            assert one.fewest <= wrong.sum() <= one.most
+        assert found.fewest == found.most == found.mistakes == wrong.sum()
+        moved = np.abs(scores - (model.decision_function(form) - model.decision_function(form).mean(1, keepdims=True)))
+        assert np.median(np.abs(without.scores - scores)) < 0.1 * np.median(moved)
+        assert without.most < len(y)
+
+
+def test_without_a_penalty_nothing_is_claimed_of_rows_that_no_other_holds():
+    """The last row alone has its column: without it nothing says what that is worth; nor where a plane separates."""
+    rng = np.random.default_rng(6)
+    X = np.column_stack([rng.standard_normal((40, 2)), np.eye(40)[39]])
+    y = (X[:, 0] + rng.standard_normal(40) > 0).astype(int)
+    found = leave_one_out(LeastSquaresClassifier().fit(X, y), X, y)
+    assert np.isinf([found.low[39], found.high[39]]).all()
+    assert np.isfinite(found.low[:39]).all()
+    ridge = Ridge(alpha=0.0)
+    for i in range(39):
+        rest = np.delete(np.arange(40), i)
+        assert found.scores[i] == pytest.approx(ridge.fit(X[rest], 2.0 * y[rest] - 1.0).predict(X[i : i + 1])[0])
+    with pytest.warns(ConvergenceWarning):
+        model = LogisticRegression(C=np.inf).fit(X[:, :2], X[:, 0] > 0)
+    apart = leave_one_out(model, X[:, :2], X[:, 0] > 0, refits=0)
+    assert apart.fewest == 0
+    assert apart.most > 0
+
+
 def test_a_threshold_and_rows_without_weight_are_minded(rows):
     X, y = rows
     model = choose_threshold(LogisticRegression(C=0.1).fit(X, y), X, y, "recall@precision=0.99")
@@ -253,7 +296,6 @@ def test_what_has_no_leave_one_out_is_refused(rows):
         (LogisticRegression(), "not fitted yet"),
         (Perceptron().fit(X, y), "optimum of a convex loss"),
         (ZeroOneClassifier(time_limit=1.0).fit(X[:10, :2], y[:10]), "optimum of a convex loss"),
-        (LogisticRegression().fit(X, np.arange(N) % 3), "multi_class='ovr'"),
     ]:
         with pytest.raises(ValueError, match=re.escape(words)):
             leave_one_out(model, X, y)

@@ -38,13 +38,13 @@ from ..objective.duality import weights
 from ..objective.objective import Objective
 from ..solvers import Automatic, Result, Start, minimise
 from .bounds import Bound, bounds_of, support_bounds
+from .leave_one_out_softmax import SINGULAR, SoftmaxPlanes
+from .reach import ALONG, after_a_step, inverted, largest_of_others, radius
 
 #: The relative gap of the optima that intervals are about.
 SHARP = 1e-10
 #: Up to so many columns, or rows where these are fewer, the curvature is factored.
 FACTORED = 2000
-#: A share of the curvature that is left without a row, below which it says nothing.
-SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class LeaveOneOut:
     ----------
     scores : array of shape (n,) or (n, classes)
         What the fit without the row makes of it, at a Newton step from the fit of all rows; of rows that were left out
-        in earnest (`refitted`), at the optimum.
+        in earnest (`refitted`), at the optimum. Of a softmax they are less their mean over the classes.
     low, high : arrays
         Between what the score of that optimum lies, proven up to the rounding of sums; infinite where nothing is.
     wrong : array of bool
@@ -125,7 +125,7 @@ def leave_one_out(
     Parameters
     ----------
     model : fitted estimator
-        With a convex loss, of one plane or one against the rest.
+        With a convex loss; of several classes one against the rest, or all at once by softmax.
     X, y, sample_weight
         What it was fitted on.
     refits : int, default=100
@@ -148,10 +148,10 @@ def leave_one_out(
     """
     check_count("refits", refits, least=0)
     case = _case(model, X, y, sample_weight)
-    planes = [_Plane(case.problem(k), case.coef[k], float(case.intercept[k])) for k in range(len(case.positive))]
+    planes = _planes(case)
     table = _Table(case, planes)
     refitted = table.refit(refits)
-    low, high, scores = (array[:, 0] if len(planes) == 1 else array for array in (table.low, table.high, table.scores))
+    low, high, scores = (array[:, 0] if table.is_one else array for array in (table.low, table.high, table.scores))
     right, wrong = table.certain()
     counted = case.counted
     training = int((counted & table.mistaken(table.fitted)).sum())
@@ -166,20 +166,28 @@ def _case(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> 
     if not hasattr(model, "coef_"):
         raise ValueError(f"this {type(model).__name__} is not fitted yet; call fit first")
     loss = model._statement().loss
-    heads = model._heads()
     if model._own_rule or not (loss.convex and loss.slopes != (0.0, 0.0)) or hasattr(model, "_ballots"):
         raise ValueError(f"{type(model).__name__} does not end at the optimum of a convex loss, which this is about")
-    if heads[0].planes:
-        raise ValueError("leave-one-out is known for one plane or one against the rest; fit with multi_class='ovr'")
     case = Case(model, TrainingData(X, y, sample_weight), getattr(model, "threshold_", None), None)
     case.check_shape()
     return case
 
 
-def _support(planes: list[_Plane], training: int) -> list[Bound]:
+def _planes(case: Case) -> list[Any]:
+    """Return the planes at their optimum, each by itself or all by softmax."""
+    if not case.model._heads()[0].planes:
+        return [_Plane(case.problem(k), case.coef[k], float(case.intercept[k])) for k in range(len(case.positive))]
+    examples = case.examples.weighed(case.classes, case.weights)
+    problem = case.statement.on(examples, positive=None, classes=len(case.classes))
+    return [SoftmaxPlanes(problem, case.coef.T.copy(), case.intercept, tol=SHARP, factored=FACTORED)]
+
+
+def _support(planes: list[Any], training: int) -> list[Bound]:
     """Return what the support vectors say, of one plane with a margin loss."""
     problem = planes[0].problem
-    if len(planes) > 1 or not (problem.loss.margin and problem.penalty.l2 > 0 and problem.penalty.l1 == 0):
+    if len(planes) > 1 or problem.head.planes:
+        return []
+    if not (problem.loss.margin and problem.penalty.l2 > 0 and problem.penalty.l1 == 0):
         return []
     return support_bounds(problem, planes[0].z, planes[0].alpha, training)
 
@@ -187,10 +195,11 @@ def _support(planes: list[_Plane], training: int) -> list[Bound]:
 class _Table:
     """Scores of all planes, estimated and enclosed, and which predictions follow."""
 
-    def __init__(self, case: Case, planes: list[_Plane]) -> None:
+    def __init__(self, case: Case, planes: list[Any]) -> None:
         self.case, self.planes, self.cut = case, planes, case.threshold or 0.0
         self.codes = case.examples.codes(case.classes)
-        self.fitted = np.column_stack([plane.z * plane.problem.y for plane in planes])
+        self.fitted = np.column_stack([plane.fitted for plane in planes])
+        self.is_one = self.fitted.shape[1] == 1
         parts = [plane.left_out() for plane in planes]
         self.scores, self.low, self.high = (np.column_stack([part[k] for part in parts]) for k in range(3))
 
@@ -201,13 +210,13 @@ class _Table:
 
     def mistaken(self, scores: FloatArray) -> BoolArray:
         """Return which rows are predicted wrongly by these scores, as `predict` does."""
-        said = scores.argmax(axis=1) if len(self.planes) > 1 else (scores[:, 0] > self.cut).astype(np.int64)
+        said = scores.argmax(axis=1) if not self.is_one else (scores[:, 0] > self.cut).astype(np.int64)
         return np.asarray(said != self.codes)
 
     def _sides(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
         """Return the least and the greatest score of a row's own class, and of the highest of the others."""
         n, own = len(low), self.codes
-        if len(self.planes) == 1:
+        if self.is_one:
             low, high = (np.column_stack([np.full(n, self.cut), array[:, 0]]) for array in (low, high))
         at = np.arange(n), own
         own_low, own_high, rest_low, rest_high = low[at], high[at], low.copy(), high.copy()
@@ -221,9 +230,9 @@ class _Table:
         own, _, other, _ = self._sides(self.scores, self.scores)
         chosen = open_rows[np.argsort(np.abs(own - other)[open_rows], kind="stable")][:most]
         for i in chosen.tolist():
-            for k, plane in enumerate(self.planes):
-                self.scores[i, k], low, high = plane.without(i)
-                self.low[i, k], self.high[i, k] = max(low, self.low[i, k]), min(high, self.high[i, k])
+            scores, low, high = (np.hstack(part) for part in zip(*(one.without(i) for one in self.planes), strict=True))
+            self.scores[i] = scores
+            self.low[i], self.high[i] = np.maximum(low, self.low[i]), np.minimum(high, self.high[i])
         return len(chosen)
 
 
@@ -236,6 +245,11 @@ class _Plane:
         self.w, self.b = self.found.w, float(self.found.b)
         self.z = self.problem.agreements(self.w, self.b)
         self.alpha = _dual(self.problem, self.found, self.z)
+
+    @property
+    def fitted(self) -> FloatArray:
+        """The scores by the fit of all rows."""
+        return self.z * self.problem.y
 
     def left_out(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the scores without each row, and between what they lie."""
@@ -323,7 +337,7 @@ class _Curved:
         size = len(self.active) + problem.fit_intercept
         H = (np.tril(lower) + np.tril(lower, -1).T)[:size, :size]
         H[np.arange(len(self.active)), np.arange(len(self.active))] += problem.penalty.l2
-        self.inverse: FloatArray = np.asarray(linalg.pinvh(H, rtol=1e-13), dtype=np.float64) if size else H
+        self.inverse, self.flat = inverted(H)
         self.q = np.square(self.lengths(self.rows))
         g = problem.penalty.slope(w)[self.active] - self.rows.rmatvec(self.alpha * problem.y)
         g = np.append(g, -float(self.alpha @ problem.y)) if problem.fit_intercept else g
@@ -335,29 +349,31 @@ class _Curved:
         return math.isfinite(self.M) and self.problem.penalty.l1 == 0
 
     def lengths(self, rows: Rows) -> FloatArray:
-        """√(x̃ᵀ H⁻¹ x̃) of each row."""
-        return lengths_in(self.inverse, rows, self.problem.fit_intercept)
+        """√(x̃ᵀ H⁻¹ x̃) of each row; infinite along directions without curvature."""
+        found, X, d = lengths_in(self.inverse, rows, self.problem.fit_intercept), rows.X, rows.d
+        along = np.asarray(X @ self.flat[:d]) + (self.flat[d] if self.problem.fit_intercept else 0.0)
+        short = np.linalg.norm(along, axis=1) <= ALONG * np.sqrt(rows.squared_norms() + 1.0)
+        return np.where(short, found, np.inf)
 
     def radius(self) -> float:
         """Return how far the optimum is."""
-        longest = math.sqrt(float(self.q.max(initial=0.0)))
-        return float(_radius(np.array([self.rest]), self.M * np.array([longest]))[0]) if self.proves else math.inf
+        steep = self.M * math.sqrt(float(self.q.max(initial=0.0))) if self.M else 0.0
+        return float(radius(np.array([self.rest]), np.array([steep]))[0]) if self.proves else math.inf
 
     def left_out(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the agreement of each row a Newton step towards the optimum without it, and between what it lies."""
-        left = 1.0 - self.h * self.q
-        told = left > SINGULAR
-        left = np.where(told, left, 1.0)
-        own = np.sqrt(self.q / left)
-        estimate = np.where(told, self.z - self.alpha * self.q / left, self.z)
+        told = np.isfinite(self.q)
+        q = np.where(told, self.q, 0.0)
+        told &= 1.0 - self.h * q > SINGULAR
+        left = np.where(told, 1.0 - self.h * q, 1.0)
+        own = np.sqrt(q / left)
+        estimate = np.where(told, self.z - self.alpha * q / left, self.z)
         if not self.proves:
             return estimate, np.full_like(own, -np.inf), np.full_like(own, np.inf)
         sigma = np.abs(self.alpha) * own
-        steep = self.M * np.sqrt(_largest_of_others(self.q) / left)  # M L
-        rho = np.minimum(steep * sigma, 500.0)
-        bend = np.where(rho > 1e-4, (np.expm1(rho) - rho) / np.maximum(rho, 1e-300), 0.51 * rho)
-        wider = np.exp(0.5 * rho)  # H at the step's end is at least e^−ρ of what it is here
-        reach = _radius((sigma * bend + self.rest / np.sqrt(left)) * wider, steep * wider) * own * wider
+        steep = self.M * np.sqrt(largest_of_others(self.q) / left) if self.M else np.zeros_like(own)
+        away, wider = after_a_step(sigma, steep, self.rest / np.sqrt(left))
+        reach = away * own * wider
         reach = np.where(told, reach + WIDER * np.abs(estimate - self.z) + 1e-12 * np.abs(self.z), np.inf)
         return estimate, estimate - reach, estimate + reach
 
@@ -377,24 +393,6 @@ def enclosed(
     fold = Fold(problem, rows, np.ones(rows.n), np.ones(rows.n))
     fold.add(problem.C, w, b, None if loss.smooth else found.alpha)
     return fold.scores(problem.C)
-
-
-def _radius(gradient: FloatArray, steep: FloatArray) -> FloatArray:
-    """−log(1 − M L λ)/(M L); infinite where M L λ reaches one."""
-    product = gradient * steep
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(product > 1e-9, -np.log1p(-np.minimum(product, 1.0)) / steep, gradient * (1.0 + 1e-9))
-    return np.where(product < 1.0, found, np.inf)
-
-
-def _largest_of_others(values: FloatArray) -> FloatArray:
-    """Return for each the largest of all the others."""
-    if len(values) < 2:
-        return np.zeros_like(values)
-    first = int(values.argmax())
-    out = np.full_like(values, values[first])
-    out[first] = np.delete(values, first).max()
-    return out
 
 
 def _solved(problem: Objective, start: Start) -> Result:

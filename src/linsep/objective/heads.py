@@ -147,15 +147,15 @@ class Softmax:
         def task(part: Objective) -> Several:
             point = self.evaluate(part, w, b)
             sums = point.value, point.mistakes, point.entropy, *point.expected
-            return Several(sums if gram_of is False else (*sums, self._gram(point, _columns(part, gram_of))))
+            return Several(sums if gram_of is False else (*sums, self.gram(point, _columns(part, gram_of))))
 
         value, mistakes, entropy, sums, weight, *gram = problem.sum(task)
         nothing = np.empty(0)
         found = SoftmaxSums(value, mistakes, entropy, nothing, nothing, (sums, weight))
         return SoftmaxPoint(problem, w, b, found, *gram)
 
-    def _gram(self, point: SoftmaxPoint, rows: Rows) -> FloatArray:
-        """Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
+    def gram(self, point: SoftmaxPoint, rows: Rows) -> FloatArray:
+        """Return Σ sᵢ (diag(pᵢ) − pᵢpᵢᵀ) ⊗ x̃ᵢx̃ᵢᵀ in the order of θ: the classes of a feature side by side."""
         problem, p, K, size = point.problem, point.p, self.classes, rows.d + 1
         out = np.empty((size, K, size, K))
         for k in range(K):
