@@ -1,7 +1,4 @@
-"""What each threshold on the score of two classes would give, and how well scores rank the rows.
-
-First the numbers, then the sections of the report that show them.
-"""
+"""The report's sections on thresholds and on how well scores rank the rows; `selection.thresholds` does the counting."""
 
 from __future__ import annotations
 
