@@ -372,3 +372,15 @@ def test_everything_the_user_supplies_is_text():
     assert sorted(data["classes"]) == sorted([NASTY[0], NASTY[2]])
     assert "innerHTML" not in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_how_many_draws_a_pass_has_is_said_where_examples_repeat():
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]] * 5), np.array([0, 1, 0, 1] * 5)
+    said = "A pass is 4 random draws, as many as there are different examples among the 20."
+    for order, told in (("random", True), ("cyclic", False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            film = make_film(record_fit(Perceptron(max_iter=3, order=order, prove=False), X, y))
+        assert (said in film.notes) == told
+    film = make_film(record_fit(Perceptron(max_iter=100), X[:4], np.array([0, 1, 0, 0])))
+    assert not any("random draws" in note for note in film.notes)

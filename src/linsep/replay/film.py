@@ -384,7 +384,7 @@ def _facts(recording: Recording) -> list[tuple[str, str]]:
     gap = float(getattr(model, "dual_gap_", np.inf))
     if result.converged and result.proof is not None and np.isfinite(gap):
         ended = f"proven to be within {max(gap, 0.0):.1e} of the optimum, relative to the objective"
-    order = getattr(model, "order", None) or getattr(getattr(model, "solver", None), "order", None)
+    order = _order(model)
     solver = recording.history.solver
     method = METHODS.get(solver, solver.replace("_", " ")) or type(model).__name__
     return [
@@ -395,12 +395,23 @@ def _facts(recording: Recording) -> list[tuple[str, str]]:
     ]
 
 
+def _order(model: Any) -> Any:
+    """Return in which order a method takes the examples, where it has one."""
+    return getattr(model, "order", None) or getattr(getattr(model, "solver", None), "order", None)
+
+
 def _ended(result: Result) -> str:
     """Return how a fit ended, without the names of classes and parameters."""
     if result.history.ended:
         return f"stopped because {result.history.ended}"
     steps = "passes" if result.history.solver in BY_EXAMPLES else "steps"
     return re.sub(r"max_iter=(\d+)(?: iterations)?", lambda found: f"{int(found[1]):,} {steps}", result.message)
+
+
+def _draws(recording: Recording) -> int:
+    """Return how many examples a pass draws at random; all of them where they are not drawn."""
+    last, n = recording.history.records[-1], recording.problem.rows.n
+    return min(n, round(last.step / last.passes)) if _order(recording.model) == "random" and last.passes > 0 else n
 
 
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
@@ -416,6 +427,8 @@ def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
         notes.append(f"Thinned: one recorded step in {stride:,} is shown, so a frame sums up {stride:,} steps.")
     if history.stride > 1:
         notes.append("The best plane so far is the best of the steps that were kept.")
+    if (draws := _draws(recording)) < n:
+        notes.append(f"A pass is {draws:,} random draws, as many as there are different examples among the {n:,}.")
     if shown < n:
         notes.append(f"{shown:,} of {n:,} examples are drawn, chosen at random; all of them count.")
     return notes
