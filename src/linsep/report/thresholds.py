@@ -1,4 +1,4 @@
-"""The report's sections on thresholds and on how well scores rank the rows; `selection.thresholds` does the counting."""
+"""The sections of a report on thresholds and on how scores rank the rows; `selection.thresholds` does the counting."""
 
 from __future__ import annotations
 
