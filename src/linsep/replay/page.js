@@ -147,7 +147,7 @@ const charts = [
 const counted = number => number.toLocaleString("en");
 
 function sentence(k) {
-  const parts = [`Frame ${k + 1} of ${count}: step ${short(frames.step[k])}, pass ${short(frames.passes[k])}`];
+  const parts = [`Frame ${k + 1} of ${count}: step ${short(frames.step[k])}, pass ${short(Math.ceil(frames.passes[k]))}`];
   if (frames.step_size[k] !== null && k > 0) parts[0] += `, step size ${short(frames.step_size[k])}`;
   const cause = frames.cause[k];
   if (cause >= 0) {
