@@ -51,7 +51,7 @@ def test_the_command_encodes_columns_as_fit_does(tmp_path):
     assert "by          gradient descent" in text
     data = embedded((tmp_path / "replay.html").read_text())
     assert data["picture"]["kind"] == "projection"
-    assert "1 rows without a value in 'kind' are left out, and not counted in row numbers" in data["notes"]
+    assert "1 row without a value in 'kind' is left out, and not counted in row numbers" in data["notes"]
     assert dict(data["facts"])["examples"] == "79 with 3 features"
     assert data["frames"]["step_size"][1] == 0.5
 

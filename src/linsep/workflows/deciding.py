@@ -183,7 +183,7 @@ class Wanted:
             together = is_softmax(model, len(classes))
             return calibration(str(self.calibrate), found, together=together, base_rates=self.rates(classes))
         by_class, rates = getattr(model, "class_weight", None), self.rates(classes)
-        if (by_class is None and rates is None) or self.calibrate == "none" or not self.is_likelihood:
+        if (by_class is None and rates is None) or self.calibrate == "none" or not losses.scores_are_log_odds(model):
             return None
         weights = np.ones(len(classes)) if by_class is None else model._factors(by_class, classes, totals)
         # Of a class that does not count nothing is known: such probabilities stay as they are fitted.
