@@ -168,9 +168,9 @@ def files(folder: Path) -> Iterator[Task]:
         yield f"LIBSVM text, {loss}", fitted_by_command("fit", text, "--loss", loss, "-o", folder / "text.json")
     yield "covtype from CSV", fitted_by_command("fit", table, "--target", "cover", "-o", model)
     yield "predict covtype's CSV", fitted_by_command("predict", model, table, "-o", folder / "out.csv")
-    words = ("fit", large, "--target", "y", "-o", folder / "large.json")
+    words = ("fit", large, "--target", "kind", "-o", folder / "large.json")
     yield "Parquet of 500 MB", fitted_by_command(*words)
-    yield "Parquet of 500 MB in 256 MB", fitted_by_command(*words, "--max-memory", "256MB")
+    yield "Parquet of 500 MB in 600 MB", fitted_by_command(*words, "--max-memory", "600MB")
 
 
 WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams, "files": files}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.isotonic import IsotonicRegression
 
 from .._checks import check_choice
 from .._types import BoolArray, FloatArray
@@ -55,6 +54,8 @@ def sigmoid(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> Sigm
 
 def isotonic(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> Isotonic:
     """Return isotonic regression of Platt's targets, by scikit-learn."""
+    from sklearn.isotonic import IsotonicRegression
+
     found = IsotonicRegression(out_of_bounds="clip").fit(scores, targets(positive, weight), sample_weight=weight)
     shares = np.maximum.accumulate(np.clip(found.y_thresholds_, 0.0, 1.0))  # which rounding may leave
     return Isotonic(tuple(found.X_thresholds_.tolist()), tuple(shares.tolist()))

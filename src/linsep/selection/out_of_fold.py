@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from .._types import BoolArray, FloatArray, IntArray
 from ..estimators import support_left_out
@@ -130,5 +129,7 @@ def score_rows(model: Any, X: Any, y: ArrayLike, cv: Any, sample_weight: ArrayLi
     """Return the out-of-fold scores of rows in memory, by any of scikit-learn's splitters."""
     _, examples, classes = posed(model, X, y, sample_weight)
     rows, labels = examples.rows.X, classes[examples.codes]
+    from sklearn.model_selection import check_cv  # half a second, which a command without folds need not wait
+
     folds = check_cv(cv, labels, classifier=True).split(rows, labels)
     return score_folds(model, lambda train, test: (rows[train], rows[test]), labels, examples.weight, folds)
