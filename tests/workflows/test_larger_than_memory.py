@@ -169,7 +169,7 @@ def test_a_run_that_is_killed_goes_on(folder, tmp_path, file, loss):
     # other settings are refused, and nothing is lost by asking
     other = spawn(*words, "--C", "7")
     assert other.code == 2
-    assert b"other settings: C was 1.0 and is now 7.0" in other.err
+    assert b"other settings: --C was 1.0 and is now 7.0" in other.err
     assert json.loads(state.read_bytes()) == before
     again = spawn(*words, "--json")
     assert again.code == 0, again.err

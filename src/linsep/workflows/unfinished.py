@@ -169,6 +169,16 @@ class Place:
         return DiskVector(self._run.folder / f"vector-{name}.bin", self._n)
 
 
+#: Settings that several options make.
+TOGETHER = {
+    "kinds": "columns were of other kinds",
+    "reading": "the file was read in another way",
+    "weights": "rows were weighed by other columns",
+    "choosing": "C was chosen in another way",
+    "deciding": "threshold or probabilities were asked for in another way",
+}
+
+
 def _difference(known: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     """Say in what an earlier run is another one, or nothing."""
     if known.get("linsep") != run["linsep"]:
@@ -178,6 +188,9 @@ def _difference(known: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     before = known.get("settings", {})
     changed = [name for name in run["settings"] if before.get(name) != run["settings"][name]]
     if changed:
-        name = changed[0]
-        return f"other settings: {name} was {before.get(name)!r} and is now {run['settings'][name]!r}"
+        name, now = changed[0], run["settings"]
+        if name in TOGETHER:
+            return f"other settings: {TOGETHER[name]}"
+        was, is_ = ("not given" if said.get(name) is None else f"{said[name]!r}" for said in (before, now))
+        return f"other settings: --{name.replace('_', '-')} was {was} and is now {is_}"
     return ""
