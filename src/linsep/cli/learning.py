@@ -178,27 +178,16 @@ def fit(
     ready(output, data)
     chosen = training.parse_C(C)
     wanted = deciding.wanted(folds, seed, loss)
-    if chosen is not None and (prove or (score, rule, None if wanted.takes_folds else folds) != (None, None, None)):
-        raise ValueError(
-            "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
-            "--calibrate and to an aim of --threshold)"
-        )
+    beside_auto = prove, score, rule, None if wanted.takes_folds else folds
+    _refuse_options(chosen, beside_auto, max_memory, scratch, resume=resume, whole=(scaling, intercept))
     choosing = Asked.of(score, folds, rule, seed=seed, balanced=counting.by_class() == ("balanced",), prove=prove)
-    if chosen is None and not scaling:
-        raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
     asked = columns.asked(reading)
-    if max_memory is not None and prove:
-        raise ValueError("--prove takes all rows into memory: leave out --max-memory")
     if max_memory is not None:
-        if not (scaling and intercept):
-            raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
         settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
         settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, test_share=test_share)
         settings |= dict(wanted=wanted)
         return _fit_in_parts(data, target, chosen, max_memory, settings | asked, json)
-    if scratch is not None or not resume:
-        raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
     asked |= dict(weighing=counting.weighing(), scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
     keep_frame = chosen is None or wanted.takes_folds
     with Waiting(f"reading {data}") as waiting:
@@ -222,6 +211,31 @@ def fit(
         note(remark)
     measured = None if held is None else evaluate(model, held.X, held.y)
     return _print_fit(facts, model, choice, output, json, measured)
+
+
+def _refuse_options(
+    C: float | None,
+    beside_auto: tuple[bool, str | None, str | None, int | None],
+    max_memory: str | None,
+    scratch: Path | None,
+    *,
+    resume: bool,
+    whole: tuple[bool, bool],
+) -> None:
+    """Raise for options that would be ignored, or do not go together; `whole`: whether to scale, and an intercept."""
+    if C is not None and beside_auto != (False, None, None, None):
+        raise ValueError(
+            "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
+            "--calibrate and to an aim of --threshold)"
+        )
+    if C is None and not whole[0]:
+        raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
+    if max_memory is not None and beside_auto[0]:
+        raise ValueError("--prove takes all rows into memory: leave out --max-memory")
+    if max_memory is not None and not all(whole):
+        raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
+    if max_memory is None and (scratch is not None or not resume):
+        raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
 
 
 def _bounds_told(waiting: Waiting) -> Any:

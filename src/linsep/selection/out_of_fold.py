@@ -127,9 +127,9 @@ def score_folds(
 
 def score_rows(model: Any, X: Any, y: ArrayLike, cv: Any, sample_weight: ArrayLike | None) -> OutOfFold:
     """Return the out-of-fold scores of rows in memory, by any of scikit-learn's splitters."""
-    _, examples, classes = posed(model, X, y, sample_weight)
-    rows, labels = examples.rows.X, classes[examples.codes]
     from sklearn.model_selection import check_cv  # half a second, which a command without folds need not wait
 
+    _, examples, classes = posed(model, X, y, sample_weight)
+    rows, labels = examples.rows.X, classes[examples.codes]
     folds = check_cv(cv, labels, classifier=True).split(rows, labels)
     return score_folds(model, lambda train, test: (rows[train], rows[test]), labels, examples.weight, folds)
