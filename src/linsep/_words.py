@@ -22,13 +22,27 @@ def quoted(name: str) -> str:
 def told_apart(names: Sequence[Any]) -> list[str]:
     """Return names as they can stand between commas: all of them in quotation marks where one has a comma itself.
 
+    So they are where one has a line break or the like, which is then escaped.
+
     Examples
     --------
     >>> told_apart(["Ulm", "Ede"]), told_apart(["Ulm", "Ede, north"])
     (['Ulm', 'Ede'], ["'Ulm'", "'Ede, north'"])
     """
     told = [str(name) for name in names]
-    return [repr(name) for name in told] if any("," in name and name[0] not in "'\"" for name in told) else told
+    doubtful = any(("," in name and name[0] not in "'\"") or name != in_a_line(name) for name in told)
+    return [repr(name) for name in told] if doubtful else told
+
+
+def in_a_line(name: str) -> str:
+    r"""Return a name as it can stand in a line of a table: line breaks and the like are escaped.
+
+    Examples
+    --------
+    >>> print(in_a_line("visits\nin 2021"))
+    visits\nin 2021
+    """
+    return "".join(repr(sign)[1:-1] if sign < " " else sign for sign in name)
 
 
 def phrase(names: Sequence[str], most: int = 8) -> str:

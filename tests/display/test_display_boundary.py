@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, geometry
-from linsep.display import BoundaryDisplay
+from linsep.display import BoundaryDisplay, MarginHistogramDisplay, MistakesDisplay
 from linsep.display._view import borders, box_around, clip_line, regions
 
 RNG = np.random.default_rng(0)
@@ -236,3 +236,30 @@ def test_a_line_beside_the_box_has_no_ends_in_it():
     assert clip_line(np.array([1.0, 0.0]), -1.0, BOX).tolist() == [[1.0, -1.0], [1.0, 3.0]]
     low, high = box_around(np.array([[1.0, 2.0]]))
     assert (low < high).all()
+
+
+def test_the_boundary_of_a_model_with_a_threshold_is_where_its_prediction_changes():
+    model = LinearSVC(C=1.0).fit(X, Y)
+    model.threshold_ = -0.7
+    display = BoundaryDisplay.from_estimator(model, X, Y)
+    (boundary,) = display.boundary_
+    np.testing.assert_allclose(g(model, boundary.get_xydata()), -0.7, atol=1e-12)
+    assert boundary.get_label() == "g(x) = -0.7"
+    step = 1e-6 * model.coef_[0]
+    for point in boundary.get_xydata():
+        assert model.predict([point - step, point + step]).tolist() == [-1, 1]
+    for line, level in zip(display.margin_lines_, (-1, 1), strict=True):  # those of the fit, wherever it is cut
+        np.testing.assert_allclose(g(model, line.get_xydata()), level, atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_mistakes_of_a_model_with_a_threshold_are_those_of_its_predictions(side):
+    model = LinearSVC(C=1.0).fit(X, Y)
+    model.threshold_ = float(np.sort(model.decision_function(X[side == Y]))[9:11].mean())
+    wrong = int((model.predict(X) != Y).sum())
+    assert wrong != int(((model.decision_function(X) > 0) != (Y == 1)).sum())
+    margins = MarginHistogramDisplay.from_estimator(model, X, Y)
+    assert margins.mistakes_ == wrong
+    assert f"{abs(model.threshold_):.4g}" in margins.ax_.get_xlabel()
+    worst = MistakesDisplay.from_estimator(model, X, Y, shape=(1, 2))
+    assert worst.n_mistakes == wrong

@@ -62,7 +62,7 @@ def test_rows_are_those_of_the_file(files, content):
     assert content.mistakes
     for mistake in content.mistakes:
         row, cells = rows[mistake.row - 1], dict(mistake.cells)
-        assert set(cells) == {"height", "town", "id", "label"}
+        assert set(cells) == {"height", "town", "id"}, "the label is told above them"
         ranked = sorted(mistake.pushes, key=lambda name: -abs(mistake.pushes[name]))
         assert list(cells)[: len(ranked)] == ranked, "what matters the most for the row comes first"
         assert set(ranked) <= {"height", "town"}

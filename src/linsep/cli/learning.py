@@ -165,6 +165,7 @@ def fit(
         take them from the same file.
     max_memory
         512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
+        What to watch out for is looked for in a sample, and equal rows are not.
     scratch
         With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
     resume
@@ -294,6 +295,8 @@ def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: b
 
     record, text = summaries.fit_record(facts, model, choice, output), summaries.fit_text(facts, model, choice, output)
     if measured is not None:
+        for remark in evaluating.counted_once(facts.weighing):
+            note(remark)
         record["test"] = evaluating.evaluation_record(measured)
         text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
     show(record, text, json)
@@ -314,7 +317,7 @@ def _fit_in_parts(
         if output is not None:
             with found.folder.kept_to_go_on():
                 save(found.model, output, data=found.data, encoding=found.encoding)
-    for remark in found.facts.notes:
+    for remark in (*found.facts.notes, *found.facts.doubts):
         note(remark)
     if found.interrupted and found.folder.lasting:
         note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")

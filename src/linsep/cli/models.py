@@ -68,7 +68,7 @@ def evaluate(
     Parameters
     ----------
     data
-        Rows that the model was not trained on; - for standard input.
+        Rows that the model was not trained on, all of which are taken into memory; - for standard input.
     sample_weight
         The column that says how much each row counts.
     leave_one_out
@@ -77,11 +77,12 @@ def evaluate(
     """
     from ..analysis import evaluation
     from ..data.encoding import from_dict
-    from ..workflows.evaluating import evaluation_record, evaluation_text, weights_of
+    from ..workflows.evaluating import counted_once, evaluation_record, evaluation_text, weights_of
     from ..workflows.gaps import Gaps
     from ..workflows.holding_out import unseen_rows, weighing_of
     from ..workflows.labels import check_known, check_labels
     from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
 
     if leave_one_out and sample_weight is not None:
         raise ValueError("--sample-weight would be ignored: --leave-one-out counts rows, weighed as in the fit")
@@ -102,6 +103,7 @@ def evaluate(
         asked = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
+    known += counted_once(Weighing.of_model(found.encoding)) if weight is None else []
     show(record, evaluation_text(measured), json, notes=[*examples.notes, *known, *gaps.notes()])
     return 0
 
@@ -225,7 +227,10 @@ def explain(
             entered = entering(found, examples)
         show(entering_record(found, entered), entering_text(found, entered, top or None), json, notes=examples.notes)
         return 0
-    show(explanation_record(found), explanation_text(found, top or None), json)
+    if json:  # every coefficient of every plane, which takes its time where there are many
+        print_json(explanation_record(found))
+    else:
+        print(explanation_text(found, top or None))
     return 0
 
 
@@ -245,7 +250,8 @@ def report(
     Parameters
     ----------
     data
-        Rows with known labels to measure it on, best ones that it was not trained on; - for standard input.
+        Rows with known labels to measure it on, best ones that it was not trained on; all are taken into memory. - for
+        standard input.
     output
         Where to write the page, which needs nothing else.
     train
@@ -283,8 +289,8 @@ def export(
     to
         onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
     dialect
-        With --to sql: whose functions may be used; text, and dates such as 31.01.2024, need those of DuckDB. Without
-        it, what both read.
+        With --to sql: whose functions may be used; text, and dates such as 31.01.2024, need those of DuckDB, and
+        isotonic regression so as to leave rows in their order. Without it, what both read.
     output
         Where to; without it SQL and Python go to standard output.
     json
@@ -305,6 +311,9 @@ def export(
         content = to_onnx(found)
     else:
         content = (to_python(found) if to == "python" else to_sql(found, dialect)).encode()
+    method = getattr(getattr(found.model, "calibration_", None), "method", None)
+    if to == "sql" and dialect is None and method == "isotonic":
+        note("DuckDB may give the rows in another order: select a key beside them, or say --dialect duckdb")
     if output is None:
         print(content.decode())
         return 0

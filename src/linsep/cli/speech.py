@@ -145,9 +145,10 @@ class Waiting:
         if what != self._what_began[0]:
             self._what_began = what, now, done
         if self._is_due():
-            rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3) or done / self._patience
-            of, left = (f" of {total:,}", f", {(total - done) / rate:,.0f} s left") if total else ("", "")
-            self._tell(f"{what}: {done:,}{of} rows, {rate:,.0f} a second{left}")
+            rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3)
+            speed = f", {rate:,.0f} a second" if rate else ""  # nobody knows how fast the first of them went
+            left = f", {(total - done) / rate:,.0f} s left" if total and rate else ""
+            self._tell(f"{what}: {done:,}{f' of {total:,}' if total else ''} rows{speed}{left}")
 
     def say(self, text: str) -> None:
         """Tell how far it has come, now and then."""

@@ -413,6 +413,10 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
     where = f"{source.name}{f' line {line}' if line else ''}, column {_name(source, dialect, int(number))!r}"
     if kind not in NUMBERS or value is None:
         return DataError(f"{where}: {what}, where a value of the type {kind} is expected; correct it")
+    if line == 1 and not dialect.header:
+        return DataError(
+            f"{where}: {value[1][:40]!r} is not a {NUMBERS[kind]}; if the first line names the columns, say --header"
+        )
     return DataError(
         f"{where}: {value[1][:40]!r} is not a {NUMBERS[kind]}; correct it, say --missing {value[1][:20]!r} if it "
         f"stands for a missing value, or --decimal if decimals are not set apart by {dialect.decimal!r}"

@@ -45,6 +45,8 @@ class BoundaryDisplay(Display):
         Whether the axes are the features themselves.
     note : str
         In what the picture simplifies.
+    cut : float
+        The score from which on the second of two classes is predicted.
 
     Attributes
     ----------
@@ -77,6 +79,7 @@ class BoundaryDisplay(Display):
     slack: FloatArray | None = None
     as_it_is: bool = True
     note: str = ""
+    cut: float = 0.0
 
     @classmethod
     def from_estimator(
@@ -132,8 +135,8 @@ class BoundaryDisplay(Display):
                 z = np.where(codes == 1, 1.0, -1.0) * model.scores(X)[:, k]
                 support, slack = _support(model, k, X, z), np.maximum(0.0, 1.0 - z)
         points, planes = view.plane.project(X), view.plane.planes(model.coef[shown], model.intercept[shown])
-        drawn = cls(points, codes, classes, *planes, view.labels, support, slack, view.plane.identity, view.note)
-        return drawn.plot(ax, **drawing)
+        looks: dict[str, Any] = dict(as_it_is=view.plane.identity, note=view.note, cut=model.cut)
+        return cls(points, codes, classes, *planes, view.labels, support, slack, **looks).plot(ax, **drawing)
 
     def plot(
         self,
@@ -195,13 +198,14 @@ class BoundaryDisplay(Display):
         return around[0], around[1]
 
     def _shade(self, ax: Any, theme: Theme, box: Box) -> None:
-        for k, polygon in enumerate(regions(self.normals, self.offsets, box)):
+        for k, polygon in enumerate(regions(self.normals, self.offsets - self.cut, box)):
             if len(polygon):
                 colour = class_colour(theme, k, len(self.classes))
                 ax.fill(*polygon.T, color=colour, alpha=0.12, linewidth=0, zorder=0)
 
     def _draw_boundary(self, ax: Any, theme: Theme, box: Box) -> None:
-        segments, label = borders(self.normals, self.offsets, box), "g(x) = 0" if len(self.normals) == 1 else "border"
+        label = f"g(x) = {self.cut:.4g}" if len(self.normals) == 1 else "border"
+        segments = borders(self.normals, self.offsets - self.cut, box)
         self.boundary_ = _draw_segments(ax, segments, label, color=theme.text, linewidth=thick(1.8))
         levels = () if self.slack is None else (-1.0, 1.0)
         margins = [clip_line(self.normals[0], float(self.offsets[0]) - level, box) for level in levels]
@@ -243,7 +247,7 @@ class BoundaryDisplay(Display):
 
         if len(self.normals) != 1:
             raise ValueError("normal=True needs one plane; name a class with target=… to see it against the rest")
-        a, c = self.normals[0], float(self.offsets[0])
+        a, c = self.normals[0], float(self.offsets[0]) - self.cut
         self._draw_distance(ax, theme, a, c, box)
         segment = clip_line(a, c, box)
         if not len(segment):
@@ -262,7 +266,7 @@ class BoundaryDisplay(Display):
             return
         self.distance_line_ = ax.plot(*np.array([[0, 0], foot]).T, color=theme.muted, linestyle=dashes(2), zorder=4)[0]
         ax.plot(0, 0, marker="+", markersize=11, color=theme.text, zorder=4)
-        text = f"|b|/‖w‖ = {np.linalg.norm(foot):.3g}"
+        text = f"{'|b − cut|' if self.cut else '|b|'}/‖w‖ = {np.linalg.norm(foot):.3g}"
         look: Any = dict(boxstyle="round,pad=0.15", facecolor=theme.background, edgecolor="none", alpha=0.85)
         ax.annotate(
             text, foot / 2, textcoords="offset points", xytext=(6, -10), color=theme.text, fontsize="small", bbox=look

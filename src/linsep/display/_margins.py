@@ -31,6 +31,8 @@ class MarginHistogramDisplay(Display):
     classes : list
     geometric : bool
         Whether they are distances, z/‖w‖.
+    cut : float
+        The score that they are relative to, that of a model with a ``threshold_``: z = y (g(x) − cut).
 
     Attributes
     ----------
@@ -55,6 +57,7 @@ class MarginHistogramDisplay(Display):
     codes: IntArray
     classes: list[Any]
     geometric: bool = False
+    cut: float = 0.0
 
     @classmethod
     def from_estimator(
@@ -77,13 +80,13 @@ class MarginHistogramDisplay(Display):
             raise ValueError("geometric=True is for two classes: with more there is no one plane to be distant from")
         X = model.prepare(X)
         codes = codes_of(model.classes, y, X.shape[0])
-        z = agreements(model.scores(X), codes)
+        z = agreements(model.decisions(X), codes)
         if geometric:
             length = float(np.linalg.norm(model.coef))
             if length == 0:
                 raise ValueError("all weights are zero: no example has a distance from the plane; use geometric=False")
             z = z / length
-        return cls(z, codes, model.classes.tolist(), geometric).plot(ax, **drawing)
+        return cls(z, codes, model.classes.tolist(), geometric, model.cut).plot(ax, **drawing)
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, scores: ArrayLike, *, ax: Any = None, **drawing: Any) -> Self:
@@ -118,10 +121,12 @@ class MarginHistogramDisplay(Display):
             base += counts
         share = self.mistakes_ / len(self.agreement)
         said = f"{self.mistakes_} of {len(self.agreement)} ({share:.1%}) are mistakes, z ≤ 0"
-        ax.axvline(0.0, color=theme.text, linewidth=1.6, label="plane, z = 0" if two else None)
-        if two and not self.geometric:
+        line = "cut" if self.cut else "plane"
+        ax.axvline(0.0, color=theme.text, linewidth=1.6, label=f"{line}, z = 0" if two else None)
+        if two and not self.geometric and not self.cut:
             ax.axvline(1.0, color=theme.text, linewidth=1.1, linestyle=dashes(1), label="margin, z = 1")
-        name = "distance from the plane, y g(x)/‖w‖" if self.geometric else "agreement z = y g(x)"
+        g = f"(g(x) {'−' if self.cut > 0 else '+'} {abs(self.cut):.4g})" if self.cut else "g(x)"
+        name = f"distance from the {line}, y {g}/‖w‖" if self.geometric else f"agreement z = y {g}"
         name = name if two else "own score − highest other score"
         ax.set(xlabel=f"{name}\n(mistakes are negative)", ylabel="examples")
         ax.set_title(f"{title}: {said}" if title else said, fontsize="medium")

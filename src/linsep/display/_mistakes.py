@@ -75,7 +75,7 @@ class MistakesDisplay(Display):
             Passed to `plot`.
         """
         model = read(estimator)
-        scores = model.scores(model.prepare(X))
+        scores = model.decisions(model.prepare(X))
         return cls._worst(X, y, model.classes, scores, shape, top).plot(ax, **drawing)
 
     @classmethod

@@ -62,6 +62,19 @@ class LinearModel:
         """Return g_k(x), one column a plane, of examples that were prepared."""
         return np.asarray(X @ self.coef.T, dtype=np.float64) + self.intercept
 
+    @property
+    def cut(self) -> float:
+        """The score from which on the second of two classes is predicted, where it is another than 0."""
+        return float(getattr(self.estimator, "threshold_", 0.0)) if self.binary else 0.0
+
+    def decisions(self, X: Any) -> FloatArray:
+        """Return the scores relative to the cut: above 0 where the second of two classes is predicted."""
+        scores = self.scores(X)
+        if not hasattr(self.estimator, "threshold_") or not self.binary:
+            return scores
+        # A score at the threshold is on the positive side, and one at 0 is not.
+        return np.where(scores >= self.cut, np.maximum(scores - self.cut, np.finfo(np.float64).tiny), scores - self.cut)
+
     def plane(self, target: Any) -> int:
         """Return which plane speaks for a class; None is only possible where there is one plane."""
         labels = self.classes.tolist()

@@ -225,3 +225,13 @@ def map_of(model: Any) -> Sigmoid | Isotonic | None:
         found: Sigmoid | Isotonic = model.calibration_.maps[0]
         return found
     return Sigmoid(1.0, 0.0) if losses.scores_are_log_odds(model) else None
+
+
+def slope_of(model: Any) -> float | None:
+    """Return by what the log odds that a model of two classes gives rise with its score.
+
+    That is 1 for log odds of the fit, Platt's slope where they were calibrated so, and None where there are no
+    probabilities or these follow no line: isotonic regression multiplies no odds.
+    """
+    found = map_of(model)
+    return found.slope if isinstance(found, Sigmoid) else None

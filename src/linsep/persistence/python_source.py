@@ -47,7 +47,10 @@ def _parts(name, value, form):
 
 def _number(name, value, form):
     if not form or not isinstance(value, str):
-        return float(value)
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError("column %r: %r is not a number, as the model takes one" % (name, value)) from None
     parts = _parts(name, value, form)
     digits = "".join(c for c in parts["digits"] if c.isdigit() or c == form[0]).replace(form[0], ".")
     minus = "-" if re.search("[\\u2212-]", parts["sign"] + parts["minus"]) else ""

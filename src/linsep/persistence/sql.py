@@ -18,7 +18,9 @@ def to_sql(found: Any, dialect: str | None = None) -> str:
     Numbers are columns of numbers, or text as that file writes them, such as 1.234,56 €. What is missing is NULL, or
     what stands for it in that file, such as text that is empty, which is how SQLite imports it. Dates are columns of
     dates, of timestamps without a time zone, or text such as 2024-01-31 or 2024-01-31 12:30:00. Text is taken apart
-    into words, and dates such as 31.01.2024 are read, by functions of DuckDB, which no other dialect has.
+    into words, and dates such as 31.01.2024 are read, by functions of DuckDB, which no other dialect has. Shares by
+    isotonic regression are looked up in a query of their own, which DuckDB joins to the rows, and their order is then
+    not the table's: in its dialect there is a list instead, and the order stays.
 
     Parameters
     ----------
@@ -41,7 +43,7 @@ def to_sql(found: Any, dialect: str | None = None) -> str:
         )
     scores = [f"({_score(model, k)})" for k in range(len(model.intercept))]
     lines = [f"{_prediction(model, scores)} AS prediction"]
-    for label, share in zip(model.classes, _probabilities(model, scores), strict=False):
+    for label, share in zip(model.classes, _probabilities(model, scores, dialect), strict=False):
         lines.append(f"{share} AS {_name(f'probability_{label}')}")
     return ",\n".join(lines)
 
@@ -233,14 +235,16 @@ def _log_odds(scores: Sequence[str], k: int) -> str:
     return f"(-LN({others}))"
 
 
-def _looked_up(score: str, scores: Sequence[float], shares: Sequence[float]) -> str:
-    """Straight lines between points; the score is computed once, in a table of its own."""
+def _looked_up(dialect: str | None, score: str, scores: Sequence[float], shares: Sequence[float]) -> str:
+    """Straight lines between points; the score is computed once, in a table or a list of its own."""
     cases, x, p = [f"WHEN linsep_g <= {_number(scores[0])} THEN {_number(shares[0])}"], scores, shares
     for k in range(1, len(x)):
         rise = _number((p[k] - p[k - 1]) / (x[k] - x[k - 1]))
         line = f"{_number(p[k - 1])} + {rise} * (linsep_g - {_number(x[k - 1])})"
         cases.append(f"WHEN linsep_g <= {_number(x[k])} THEN {line}")
     found = f"CASE {' '.join(cases)} ELSE {_number(p[-1])} END"
+    if dialect == "duckdb":
+        return f"[{found} FOR linsep_g IN [{score}]][1]"
     return f"(SELECT {found} FROM (SELECT {score} AS linsep_g) AS linsep_scores)"
 
 
@@ -256,13 +260,13 @@ def _prediction(model: Model, scores: Sequence[str]) -> str:
     return f"CASE {' '.join(cases)} ELSE {_literal(model.classes[-1])} END"
 
 
-def _probabilities(model: Model, scores: Sequence[str]) -> list[str]:
+def _probabilities(model: Model, scores: Sequence[str], dialect: str | None) -> list[str]:
     if model.link is None:
         return []
     if model.odds:
         scores = [_log_odds(scores, k) for k in range(len(scores))]
     if model.maps is not None and "shares" in model.maps[0]:
-        found = [_looked_up(score, **points) for score, points in zip(scores, model.maps, strict=True)]
+        found = [_looked_up(dialect, score, **points) for score, points in zip(scores, model.maps, strict=True)]
         if model.link == "sigmoid":
             return [f"1e0 - {found[0]}", found[0]]
         return [f"({share}) / ({' + '.join(found)})" for share in found]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._types import FloatArray, IntArray
-from .._words import listed, many
+from .._words import listed, many, told_apart
 from ..analysis.evaluation import Evaluation, codes_of, evaluate
 from ..analysis.importance import Importance, importance
 from ..analysis.suspects import FileRows, Suspect, suspects
@@ -175,7 +175,8 @@ def in_words(objective: str) -> str:
     penalties = {"‖²": "the squared length of the weights", "‖₁": "the sum of their absolute values"}
     paid = " and ".join(words for formula, words in penalties.items() if formula in objective)
     also = f"; and so is {paid}" if paid else ""
-    return f"In words: {loss}, summed over all rows, is to be small{also}."
+    counted = ", each as much as it counts (s)" if "Σ s·" in objective else ""
+    return f"In words: {loss}, summed over all rows{counted}, is to be small{also}."
 
 
 def _loss_in_words(objective: str) -> str:
@@ -204,7 +205,9 @@ def _plain(X: Any) -> Any:
 
 def _facts(model: Any, y: NDArray[Any], training: Any) -> list[tuple[str, str]]:
     labels, counts = np.unique(y, return_counts=True)
-    shares = listed([f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)], 8)
+    names = told_apart(labels.tolist()[:8])
+    shares = ", ".join(f"{label}: {count:,}" for label, count in zip(names, counts, strict=False))
+    shares += ", …" if len(labels) > 8 else ""
     facts = [("model", type(model).__name__), ("features", f"{model.n_features_in_:,}")]
     if training is not None:
         facts.append(("trained on", many(len(np.asarray(training[1])), "row")))

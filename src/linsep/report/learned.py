@@ -10,8 +10,8 @@ import numpy as np
 
 from .._types import FloatArray
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
+from ..estimators._calibration import slope_of
 from ..history import histories_of
-from ..losses import scores_are_log_odds
 from .markup import NUMBERS, folded, paragraph, section, some, table, text
 from .proofs import certificates
 from .svg import Axis, bars, lines
@@ -38,7 +38,7 @@ class Weights:
     intercept: float
     per_unit: FloatArray | None  # per unit of the file's columns, where these were rescaled
     intercept_at_zero: float | None  # and the intercept where all of them are 0
-    odds_ratios: list[float] | None  # e^w per unit, of two classes with probabilities
+    odds_ratios: list[float] | None  # per unit, of two classes whose probabilities follow a sigmoid of the score
     columns: list[tuple[str, float]]  # columns of the file by importance, where features are parts of them
     left_out: int  # how many weights there are besides
 
@@ -55,7 +55,7 @@ def planes(
 
     Weights relative to reference levels stand for the model's own where they are given.
     """
-    two, weights = len(model.coef_) == 1, model.coef_ if relative is None else relative
+    two, weights, slope = len(model.coef_) == 1, model.coef_ if relative is None else relative, slope_of(model)
     important, by_column = known.of_features(weights), known.of_columns(weights, origins)
     found = []
     for k, (w, b) in enumerate(zip(weights[:PLANES], np.ravel(model.intercept_), strict=False)):
@@ -64,7 +64,7 @@ def planes(
         columns = sorted(((name, float(one[k])) for name, one in by_column.items()), key=lambda pair: -pair[1])
         towards, away = (model.classes_[1], model.classes_[0]) if two else (model.classes_[k], "the rest")
         chosen, units = w[order], w[order] if unit is None else unit
-        odds = [odds_ratio(one) for one in units] if two and scores_are_log_odds(model) else None
+        odds = None if slope is None else [odds_ratio(slope * one) for one in units]
         shown = columns[:WEIGHTS] if 1 < len(columns) < len(w) else []
         told = [names[j] for j in order], chosen, important[k, order], float(b), unit, at_zero, odds, shown
         found.append(Weights(str(towards), str(away), *told, len(w) - len(order)))

@@ -159,12 +159,12 @@ class Separability:
         assert self.points is not None
         assert self.weights is not None
         if len(self.points) == 2 and self.fit_intercept:
-            return f"rows {self.points[0]} and {self.points[1]} are the same point with different labels"
+            return f"rows {self.points[0]:,} and {self.points[1]:,} are the same point with different labels"
         parts = list(zip(self.points, self.weights, strict=True))
         if not self.fit_intercept:
             return f"zero is a convex combination of the points y·x: {_mixture(parts)}"
         if self.sides is None:  # read from a file
-            return f"a point lies in both convex hulls, a combination of {len(parts)} rows: {_mixture(parts)}"
+            return f"a point lies in both convex hulls, a combination of {len(parts):,} rows: {_mixture(parts)}"
         hulls = [[part for part, side in zip(parts, self.sides, strict=True) if side == sign] for sign in (False, True)]
         return f"a point lies in both convex hulls: {' = '.join(map(_mixture, hulls))}{_point(self.common)}"
 
@@ -176,7 +176,7 @@ class Separability:
         if self.verdict == "inseparable":
             return f"inseparable: no plane separates (weakly was not asked); {self.common_point_in_words()}"
         return (
-            f"quasi-separable: a plane has no point on the wrong side and {self.on_plane} on it, and no plane "
+            f"quasi-separable: a plane has no point on the wrong side and {self.on_plane:,} on it, and no plane "
             f"separates strictly; {self.common_point_in_words()}. {self._unbounded()}"
         )
 
@@ -257,9 +257,11 @@ def _mixture(parts: Sequence[tuple[int, Fraction]], most: int = 4) -> str:
     --------
     >>> _mixture([(1, Fraction(1, 2)), (4, Fraction(1, 2))]), _mixture([(2, Fraction(1))])
     ('½ of row 1 + ½ of row 4', 'row 2')
+    >>> _mixture([(1000, Fraction(1))])
+    'row 1,000'
     """
-    shown = [f"row {i}" if w == 1 else f"{_share(w)} of row {i}" for i, w in parts[:most]]
-    return " + ".join([*shown, *([f"{len(parts) - most} more"] if len(parts) > most else [])])
+    shown = [f"row {i:,}" if w == 1 else f"{_share(w)} of row {i:,}" for i, w in parts[:most]]
+    return " + ".join([*shown, *([f"{len(parts) - most:,} more"] if len(parts) > most else [])])
 
 
 def _share(weight: Fraction) -> str:

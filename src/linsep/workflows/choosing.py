@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -201,9 +202,16 @@ def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[A
 def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
     from sklearn.model_selection import StratifiedKFold
 
-    least = int(np.unique(y, return_counts=True)[1].min())
+    labels, counts = np.unique(y, return_counts=True)
+    least, rarest = int(counts.min()), labels[np.argmin(counts)]
     if least < 2:
         raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
+    if asked.folds > least:
+        warnings.warn(
+            f"{least:,} folds instead of {asked.folds:,}: of the rarest class, {rarest}, there are {least:,} rows, one "
+            "for each",
+            stacklevel=2,
+        )
     yield from StratifiedKFold(min(asked.folds, least), shuffle=True, random_state=asked.seed).split(y, y)
 
 

@@ -53,6 +53,12 @@ def weights_of(examples: Examples, column: str | None) -> FloatArray | None:
     return weight
 
 
+def counted_once(weighing: Weighing) -> list[str]:
+    """Say that rows to measure on count alike, where those of the fit did not."""
+    column = weighing.sample_weight
+    return [] if column is None else [f"each row counts once; evaluate --sample-weight {column!r} weighs as in the fit"]
+
+
 def evaluation_record(found: Evaluation) -> dict[str, Any]:
     """Return ``{"accuracy": {"value": …, "low": …, "high": …}, …}``."""
     record = {
@@ -90,7 +96,7 @@ def _reliability_record(found: Reliability) -> dict[str, Any]:
 def _reliability_lines(found: Reliability, *, few: bool) -> list[str]:
     """Return how often what is said comes true, by tenths, and what to do where it does not; of many classes that."""
     of = "the likeliest class" if found.of is None else cut(str(found.of), 24)
-    head = (f"probability of {of}", "rows", "came true", "", "")
+    head = (f"probability of {of}", "rows", "came true", "95 % for all of these", "")
     rows = [
         (
             f"{one.said:.{one.digits}f}",

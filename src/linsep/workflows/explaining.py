@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .._words import listed, many, phrase
+from .._words import in_a_line, listed, many, phrase
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
-from ..losses import scores_are_log_odds
+from ..estimators._calibration import slope_of
 from .deciding import calibration_in_words, choice_in_words, threshold_in_words
 from .reference import Reference
 from .summaries import certificate_record, finite, proof
@@ -81,15 +81,10 @@ def importance_in(found: Any) -> Importance | None:
         ) from error
 
 
-def has_odds(model: Any) -> bool:
-    """Whether e^w is a ratio of odds: of two classes, with a logistic loss."""
-    return len(model.coef_) == 1 and scores_are_log_odds(model)
-
-
 def explanation_record(found: Any) -> dict[str, Any]:
     """Return coefficients, objective, certificate and threshold."""
     explained, model = Explained.of(found), found.model
-    scaled, reference = explained.scaled, Reference.of_model(found.encoding)
+    scaled, reference, slope = explained.scaled, Reference.of_model(found.encoding), slope_of(model)
     planes = []
     for k, label in enumerate(_positives(model)):
         rows = [
@@ -97,7 +92,7 @@ def explanation_record(found: Any) -> dict[str, Any]:
                 "feature": scaled.names[j],
                 "coefficient": scaled.coef[k, j],
                 "estimate": reference.estimates.get(scaled.names[j], "finite"),
-                **({"odds_ratio": odds_ratio(scaled.coef[k, j])} if has_odds(model) else {}),
+                **({} if slope is None else {"odds_ratio": odds_ratio(slope * scaled.coef[k, j])}),
                 "weight": model.coef_[k, j],
                 "importance": explained.features[k, j],
             }
@@ -157,7 +152,7 @@ def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
     ranked = explained.ranked_columns(k)
     if not 1 < len(ranked) < len(explained.scaled.names):
         return []
-    shown = ranked[:top]
+    shown = [(in_a_line(name), value) for name, value in ranked[:top]]
     width, longest = max(len(name) for name, _ in shown), _longest([value for _, value in ranked])
     heading = f"{'column':{width}} {'importance':>12}"
     lines = [f"{name:{width}} {_size(value)} {_bar(value, longest)}".rstrip() for name, value in shown]
@@ -165,26 +160,28 @@ def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
 
 
 def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int | None) -> list[str]:
-    scaled, order, odds = explained.scaled, explained.ranked(k)[:top], has_odds(model)
-    width = max([len(scaled.names[j]) for j in order] + [len("intercept")])
+    scaled, order, slope = explained.scaled, explained.ranked(k)[:top], slope_of(model)
+    names = {j: in_a_line(scaled.names[j]) for j in order}
+    width = max(map(len, [*names.values(), "intercept"]))
     longest = _longest(explained.features[k])
     rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"
     lines = [
         f"per unit of the column; + speaks for {label}, − for {rest}"
-        + (f"; the odds of {label} are multiplied by the odds ratio" if odds else ""),
-        f"{'feature':{width}} {'per unit':>12}{'   odds ratio' if odds else ''} {'importance':>12}",
+        + ("" if slope is None else f"; the odds of {label} are multiplied by the odds ratio"),
+        f"{'feature':{width}} {'per unit':>12}{'' if slope is None else '   odds ratio'} {'importance':>12}",
     ]
     for j in order:
-        ratio = f" {written(odds_ratio(scaled.coef[k, j])):>12}" if odds else ""
+        ratio = "" if slope is None else f" {written(odds_ratio(slope * scaled.coef[k, j])):>12}"
         value = explained.features[k, j]
-        shown = f"{scaled.names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {_size(value)} {_bar(value, longest)}"
+        shown = f"{names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {_size(value)} {_bar(value, longest)}"
         lines.append(shown.rstrip())
     return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {_signed(scaled.intercept[k])}"]
 
 
 def _longest(sizes: Any) -> float:
     """Return the largest of some sizes that are finite, for the others' bars to be as long."""
-    return float(max((size for size in sizes if np.isfinite(size)), default=0.0)) or 1.0
+    sizes = np.asarray(sizes)
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
 
 
 def _size(value: float) -> str:

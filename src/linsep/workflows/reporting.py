@@ -14,6 +14,7 @@ from ..data.readers import Hints
 from ..data.sources import DataError
 from ..persistence.model_file import ModelFile
 from ..report import Content, compute
+from .evaluating import counted_once
 from .explaining import importance_in
 from .holding_out import are_others, rows_of_fit, some, split_of, weighing_of
 from .labels import check_known, check_labels
@@ -87,7 +88,7 @@ def report_model(
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target),
-        notes=rows.notes,
+        notes=[*rows.notes, *counted_once(Weighing.of_model(found.encoding))],
         time_limit=time_limit,
     )
 
@@ -106,8 +107,9 @@ def _cells(rows: Examples) -> Any:
     assert frame is not None, "encoded(…, keep_frame=True) keeps the rows"
 
     def cells(i: int) -> Mapping[str, Any]:
-        """Return a row of the file: first what the model uses, then the rest."""
+        """Return a row of the file without its label: first what the model uses, then the rest."""
         row = frame.slice(i, 1).to_pylist()[0]
+        row.pop(rows.encoding.target, None)
         used = rows.encoding.needed if isinstance(rows.encoding, TableEncoding) else []
         return {name: row[name] for name in dict.fromkeys([*used, *row])}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
+from ..analysis.suspects import Suspect, dominating, suspects
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
@@ -36,6 +37,8 @@ __all__ = ["Outcome", "Request", "fit_in_parts"]
 
 #: Bytes that are kept of a test row to measure on it, and to sort its score among the others.
 MEASURED = 200
+#: How many rows are looked at for columns that give the answer away, at the most, and copies that this makes of them.
+LOOKED_AT, COPIES = 20_000, 6
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ class _Fit:
         counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
         notes = [*prepared["notes"], *self._unproven(interrupted)]
         told: dict[str, Any] = dict(weighing=weighing, reference=reference, rows_of_file=prepared["rows_of_file"])
-        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, **told)
+        doubts = [] if weighing.is_grouped else self._doubts(scratch, classes, encoding)
+        facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, doubts, **told)
         kept = prepared["encoding"] | reference.to_dict() | {"importance": important}
         measured = None if held is None else self._measure_on(held)
         return Outcome(self.model, facts, data, kept, interrupted, self.folder, choice, measured)
@@ -133,6 +137,21 @@ class _Fit:
         model = clone(self.model)
         model.set_params(C=model.C * float(totals.sum()) / float(len(labels) if weight is None else weight.sum()))
         return wanted.on(model, lambda train, test: (X[train], X[test]), labels, weight, classes, totals)
+
+    def _doubts(self, scratch: Scratch, classes: NDArray[Any], encoding: Encoding) -> list[Suspect]:
+        """Return what stands out in the columns of a sample; equal rows and rare classes are told by all rows only."""
+        size = min(LOOKED_AT, max(100, self.budget.sample // (COPIES * self._size_of_row(scratch))))
+        self.progress("looking for what is suspicious", 0, 0)
+        sample = gather(scratch, size, np.random.default_rng(self.request.seed))
+        X, names = sample.rows.X, encoding.names
+        if not len(sample.codes):
+            return []
+        found = suspects(X, classes[sample.codes], names=names, sources=encoding.origins)
+        of_columns = [one for one in found if one.kind in ("leak", "collinear")]
+        if sample.rows.n < scratch.n:
+            of = f"in a sample of {sample.rows.n:,} rows, "
+            of_columns = [replace(one, message=of + one.message) for one in of_columns]
+        return [*of_columns, *dominating(X, self.model.coef_, names)]
 
     def _size_of_row(self, scratch: Scratch) -> int:
         return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160

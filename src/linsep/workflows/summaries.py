@@ -51,7 +51,7 @@ class Facts:
     accuracy : float
         On these rows.
     doubts : sequence of Suspect
-        What a person should look at; of rows that are not in memory nobody has looked.
+        What a person should look at; of rows that are not in memory a sample was looked at.
     weighing : Weighing
         Which columns say how much rows count.
     reference : Reference
@@ -80,6 +80,12 @@ class Facts:
         if self.weighing.is_grouped:
             return f"{told} with {many(self.rows, 'trial')}"
         return f"{told} that {'stands' if self.rows_of_file == 1 else 'stand'} for {self.rows:,}"
+
+    @property
+    def weighed(self) -> str:
+        """By which column rows count, where they do not count alike."""
+        column = self.weighing.sample_weight
+        return "" if column is None else f", weighed by {column}"
 
     @property
     def rows(self) -> int:
@@ -160,7 +166,7 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
         f"proven      {proof(model)}",
         *_redundant_lines(facts, model),
         *decision_lines(model),
-        f"accuracy    {facts.accuracy:.4f} on these rows; `linsep evaluate` measures it on others",
+        f"accuracy    {facts.accuracy:.4f} on these rows{facts.weighed}; `linsep evaluate` measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]
     return "\n".join(lines)

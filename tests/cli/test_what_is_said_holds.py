@@ -1,0 +1,200 @@
+"""What the commands say of numbers and names: which rows, which intervals, which odds, in which order."""
+
+import json
+import time
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from command import call, run, run_json
+from linsep.cli.speech import Waiting
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A file of two numbers, weights and a label."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])
+    frame["w"] = rng.integers(1, 4, 600)
+    frame["y"] = np.where(frame.a + 0.5 * frame.b + rng.logistic(size=600) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "shop.csv", index=False)
+    return tmp_path, frame
+
+
+def test_odds_ratios_are_those_of_the_probabilities(shop):
+    place, _ = shop
+    words = ("fit", place / "shop.csv", "-t", "y", "--ignore", "w", "--calibrate", "sigmoid", "-o", place / "m.json")
+    run(*words, "--loss", "hinge")
+    (plane,) = run_json("explain", place / "m.json")["planes"]
+    ratio = {one["feature"]: one["odds_ratio"] for one in plane["coefficients"]}
+    rows = pd.DataFrame({"a": [0.2, 1.2], "b": [0.3, 0.3]})
+    rows.to_csv(place / "two.csv", index=False)
+    run("predict", place / "m.json", place / "two.csv", "--proba", "-o", place / "p.csv")
+    share = pd.read_csv(place / "p.csv")["probability_yes"].to_numpy()
+    odds = share / (1 - share)
+    assert ratio["a"] == pytest.approx(odds[1] / odds[0], rel=1e-9)
+    assert "odds ratio" in run("explain", place / "m.json")
+
+
+def test_isotonic_regression_multiplies_no_odds(shop):
+    place, _ = shop
+    words = ("fit", place / "shop.csv", "-t", "y", "--ignore", "w", "--calibrate", "isotonic", "-o", place / "m.json")
+    run(*words)
+    assert "odds" not in run("explain", place / "m.json")
+    assert "odds_ratio" not in json.dumps(run_json("explain", place / "m.json"))
+    run("report", place / "m.json", place / "shop.csv", "--time-limit", "0.1", "-o", place / "r.html")
+    assert "odds ratio" not in (place / "r.html").read_text()
+
+
+def test_sql_of_isotonic_shares_leaves_rows_in_their_order_in_duckdb(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(6000, 2)), columns=["a", "b"])
+    frame["y"] = (frame.a + rng.logistic(size=6000) > 0).astype(int)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "-t", "y", "--calibrate", "isotonic", "-o", tmp_path / "m.json")
+    run("predict", tmp_path / "m.json", tmp_path / "t.csv", "--proba", "-o", tmp_path / "p.csv")
+    expression = run("export", tmp_path / "m.json", "--to", "sql", "--dialect", "duckdb")
+    with duckdb.connect(":memory:") as base:
+        base.register("t", frame)
+        found = base.execute(f"SELECT {expression} FROM t").df()
+    told = pd.read_csv(tmp_path / "p.csv")
+    np.testing.assert_allclose(found["probability_1"], told["probability_1"], atol=1e-9)
+    done = call("export", tmp_path / "m.json", "--to", "sql", "-o", tmp_path / "m.sql")
+    assert b"DuckDB may give the rows in another order: select a key beside them, or say --dialect duckdb" in done.err
+
+
+def test_shares_that_came_true_have_intervals_for_all_of_them(shop):
+    place, _ = shop
+    run("fit", place / "shop.csv", "-t", "y", "--ignore", "w", "-o", place / "m.json")
+    said = run("evaluate", place / "m.json", place / "shop.csv")
+    assert "came true  95 % for all of these" in said
+    bins = run_json("evaluate", place / "m.json", place / "shop.csv")["reliability"]["bins"]
+    z, n, p = norm.isf(0.025 / len(bins)), bins[0]["count"], bins[0]["came_true"]
+    middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert bins[0]["high"] == pytest.approx((middle + half) / (1 + z * z / n), abs=1e-4)
+
+
+def test_rows_that_count_unequally_in_a_fit_and_alike_in_a_test_are_said_to(shop):
+    place, frame = shop
+    fit = "fit", place / "shop.csv", "-t", "y", "--sample-weight", "w", "-o", place / "m.json"
+    done = call(*fit, "--test-share", "0.3")
+    once = "each row counts once; evaluate --sample-weight 'w' weighs as in the fit"
+    assert once in done.err.decode()
+    assert "on these rows, weighed by w; " in done.out.decode()
+    assert once in call("evaluate", place / "m.json", place / "shop.csv").err.decode()
+    assert once not in call("evaluate", place / "m.json", place / "shop.csv", "--sample-weight", "w").err.decode()
+    told = run_json(*fit)["training_accuracy"]
+    assert once in call("report", place / "m.json", place / "shop.csv", "-o", place / "r.html").err.decode()
+    run("predict", place / "m.json", place / "shop.csv", "-o", place / "p.csv")
+    right = pd.read_csv(place / "p.csv").prediction == frame.y
+    assert told == pytest.approx(np.average(right, weights=frame.w))
+
+
+def test_a_file_with_names_for_a_model_without_is_told_from_a_bad_number(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({0: rng.normal(size=80), 1: rng.normal(size=80), 2: np.arange(80) % 2})
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    frame.to_csv(tmp_path / "named.csv", index=False, header=["first", "second", "third"])
+    run("fit", tmp_path / "bare.csv", "-t", "-1", "-o", tmp_path / "m.json")
+    said = run("predict", tmp_path / "m.json", tmp_path / "named.csv", code=2)
+    assert (
+        "line 1, column 'column_1': 'first' is not a number; if the first line names the columns, say --header" in said
+    )
+    space = {"__name__": "exported"}
+    exec(run("export", tmp_path / "m.json", "--to", "python"), space)
+    with pytest.raises(ValueError, match="column 'column_1': 'first' is not a number"):
+        space["predict"]({"column_1": "first", "column_2": 1.0})
+
+
+def test_a_name_of_two_lines_stands_in_one(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "two\nlines": rng.choice(["p", "q", "r"], 90)})
+    frame["y"] = np.where(frame.a + rng.normal(size=90) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said = run("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.json")
+    assert "categories  'two\\nlines'\n" in said
+    told = run("explain", tmp_path / "m.json")
+    assert "\ntwo\\nlines " in told
+    assert "two\\nlines = p " in told
+    names = [one["feature"] for one in run_json("explain", tmp_path / "m.json")["planes"][0]["coefficients"]]
+    assert "two\nlines = p" in names
+
+
+def test_fewer_folds_than_asked_for_are_said(shop):
+    place, frame = shop
+    few = pd.concat([frame[frame.y == "yes"].head(7), frame[frame.y == "no"].head(60)])
+    few.to_csv(place / "few.csv", index=False)
+    done = call("fit", place / "few.csv", "-t", "y", "--C", "auto", "--folds", "50")
+    assert "7 folds instead of 50: of the rarest class, yes, there are 7 rows, one for each" in done.err.decode()
+    assert "between 7 folds" in done.out.decode()
+    assert "instead of" not in call("fit", place / "few.csv", "-t", "y", "--C", "auto").err.decode()
+
+
+def test_rows_are_named_alike_by_separable(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(2600, 2)), columns=["a", "b"]).assign(y=rng.integers(0, 2, 2600))
+    frame.loc[2500, ["a", "b"]] = frame.loc[1200, ["a", "b"]].to_numpy()
+    frame.loc[[1200, 2500], "y"] = [0, 1]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "rows 1,201 and 2,501 are the same point with different labels" in run(
+        "separable", tmp_path / "t.csv", "-t", "y"
+    )
+
+
+def test_the_label_is_no_column_of_a_mistake(shop):
+    place, _ = shop
+    run("fit", place / "shop.csv", "-t", "y", "--ignore", "w", "-o", place / "m.json")
+    run("report", place / "m.json", place / "shop.csv", "--time-limit", "0.1", "-o", place / "r.html")
+    mistakes = (place / "r.html").read_text().partition("The worst mistakes")[2].partition("Can a plane")[0]
+    assert "<dt>a" in mistakes
+    assert "<dt>w" in mistakes
+    assert "<dt>y" not in mistakes
+
+
+def test_a_certificate_of_scores_is_not_said_to_be_one_of_mistakes(shop):
+    place, _ = shop
+    words = "fit", place / "shop.csv", "-t", "y", "--ignore", "w", "--threshold", "0.3", "-o", place / "m.json"
+    run(*words)
+    run("report", place / "m.json", place / "shop.csv", "--time-limit", "0.1", "-o", place / "r.html")
+    page = (place / "r.html").read_text()
+    assert "not at 0: this is about the scores, wherever they are cut." in page
+    assert "what is said above of a margin" not in page
+    assert "`" not in page.partition("The certificate")[2].partition("How good it is")[0]
+
+
+def test_columns_of_a_file_larger_than_memory_that_give_the_answer_away_are_found(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=30_000), "y": rng.choice(["no", "yes"], 30_000)})
+    frame["reason"] = np.where(frame.y == "yes", rng.choice(["price", "service"], 30_000), "none")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = call("fit", tmp_path / "t.csv", "-t", "y", "--max-memory", "9GB", "-o", tmp_path / "m.json")
+    assert done.code == 0
+    said = done.err.decode()
+    assert "in a sample of " in said
+    assert "'reason = none' alone tells yes from the rest" in said
+
+
+def test_what_goes_by_has_no_rate_before_it_was_timed(capsys):
+    waiting = Waiting(patience=0.0)
+    time.sleep(0.01)
+    waiting._told = -1.0
+    waiting.share("pass 1", 46_180, 522_911)
+    assert capsys.readouterr().err == "linsep: pass 1: 46,180 of 522,911 rows …\n"
+    time.sleep(0.02)
+    waiting._told = -1.0
+    waiting.share("pass 1", 92_360, 522_911)
+    assert " a second, " in capsys.readouterr().err
+
+
+def test_classes_of_thousands_of_rows_stand_without_quotation_marks_in_a_report(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=2600), "y": np.arange(2600) % 2, "w": rng.integers(1, 3, 2600)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "-t", "y", "--weights", "w", "-o", tmp_path / "m.json")
+    run("report", tmp_path / "m.json", tmp_path / "t.csv", "--time-limit", "0.1", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "2,600 rows (0: 1,300, 1: 1,300)" in page
+    assert "summed over all rows, each as much as it counts (s), is to be small" in page
