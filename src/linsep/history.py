@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -71,6 +72,8 @@ class History:
         Why a run that a stopping rule ended did so, in words.
     coordinates : tuple of str
         What the numbers of an iterate are called, where iterates are kept: w0, w1, …, b, or x, y.
+    rounds : sequence of Round
+        On a cluster: what each task on all partitions was, and the seconds and bytes that it took.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class History:
         self.reason = ""
         self.ended = ""
         self.coordinates: tuple[str, ...] = ()
+        self.rounds: Sequence[Any] = ()
         self._kept: list[Record] = []
         self._offered = 0
         self._latest: Record | None = None

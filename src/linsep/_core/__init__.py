@@ -24,7 +24,7 @@ from .rows import (
     whole_packs,
 )
 from .softmax import SoftmaxSums
-from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, in_threads, one_thread, threads
+from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, at_most_threads, in_threads, one_thread, threads
 
 __all__ = [
     "PACK",
@@ -37,6 +37,7 @@ __all__ = [
     "SoftmaxSums",
     "Springs",
     "Sums",
+    "at_most_threads",
     "compiled_name",
     "conjugate_sum",
     "gram_descent",

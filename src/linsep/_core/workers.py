@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from .loading import kernels
 
@@ -18,29 +18,39 @@ IN_ONE_PIECE: int = kernels.IN_ONE_PIECE
 VISIT_IN_NUMBERS: int = kernels.VISIT_IN_NUMBERS
 
 
-class _Alone(threading.local):
-    """Whether the kernels that this thread calls shall use no further ones."""
+class _Limit(threading.local):
+    """How many threads the kernels that this thread calls may use, itself included; None for what is usual."""
 
-    here = False
+    here: int | None = None
 
 
-_alone = _Alone()
+_limit = _Limit()
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep the kernels to the calling thread: where fits run side by side, more would be in each other's way."""
-    before, _alone.here = _alone.here, True
+def at_most_threads(count: int) -> Iterator[None]:
+    """Keep the kernels that this thread calls to so many threads: others have work for the rest.
+
+    >>> with at_most_threads(1):
+    ...     threads()
+    1
+    """
+    before, _limit.here = _limit.here, count
     try:
         yield
     finally:
-        _alone.here = before
+        _limit.here = before
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Keep the kernels to the calling thread: where fits run side by side, more would be in each other's way."""
+    return at_most_threads(1)
 
 
 def threads() -> int:
     """How many threads the kernels use: ``LINSEP_NUM_THREADS``, or the processors this process may run on."""
-    if _alone.here:
-        return 1
+    if _limit.here is not None:
+        return _limit.here
     wanted = os.environ.get("LINSEP_NUM_THREADS", "")
     if wanted and not (wanted.isdigit() and int(wanted) > 0):
         raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")

@@ -71,6 +71,7 @@ class InMemory:
     weight: FloatArray | None = None  # of each, all ones if None
     signs: FloatArray | None = None  # ±1.0 instead of classes, where there are two: class 1 is +1
     holds = np.inf
+    in_turn = True
 
     @property
     def resident(self) -> Rows:
@@ -122,6 +123,10 @@ class InMemory:
         """Return what the task gives of the only block."""
         return task(next(iter(self)))
 
+    def glance(self, size: int) -> Any:
+        """Return about so many rows, evenly spread; None if there are not two."""
+        return _spread(self.rows, size) if self.n > 1 else None
+
     def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
         """Return nothing: who has all rows takes what it needs of them."""
         return None
@@ -148,9 +153,14 @@ class InBlocks(ABC):
     resident = None
     sample_size: int = 0  # about how many examples a sample may have; none if 0
     holds: float = np.inf  # how many numbers of every example there is room for in memory
+    in_turn: bool = True  # whether blocks come by here, one after the other, each seeing what the last has changed
 
     @abstractmethod
     def __iter__(self) -> Iterator[Block]: ...
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a task takes along that is sent to the blocks: samples stay here."""
+        return {name: value for name, value in self.__dict__.items() if name != "_samples"}
 
     @cached_property
     def totals(self) -> FloatArray:
@@ -163,9 +173,11 @@ class InBlocks(ABC):
         return self._weighed(lambda block: block.rows.squared_norms()) if self.weighted else self.squares
 
     def _weighed(self, values: Callable[[Block], Any]) -> FloatArray:
+        size = len(self.counts)
+
         def task(block: Block) -> FloatArray:
             assert block.weight is not None
-            return np.bincount(block.codes, block.weight * values(block), len(self.counts)).astype(np.float64)
+            return np.bincount(block.codes, block.weight * values(block), size).astype(np.float64)
 
         return self.sum(task)
 
@@ -180,6 +192,10 @@ class InBlocks(ABC):
             found = task(block)
             total = found if total is None else total + found
         return total  # type: ignore[no-any-return]
+
+    def glance(self, size: int) -> Any:
+        """Return about so many rows, evenly spread over the first block that has two; None if no block has."""
+        return next((_spread(block.rows, size) for block in self if block.rows.n > 1), None)
 
     def sample(self, seed: int = 0, *, weighted: bool = False) -> Block | None:
         """Return a sample of the size that is allowed, the same one each time; None if that is none."""
@@ -202,9 +218,18 @@ class Changed(InBlocks):
         self._examples, self._change, self.d = examples, change, d
         self.n, self.counts, self.weighted = examples.n, examples.counts, examples.weighted
         self.sample_size, self.holds = getattr(examples, "sample_size", 0), examples.holds
+        self.in_turn = examples.in_turn
 
     def __iter__(self) -> Iterator[Block]:
         return self._changed(iter(self._examples))
+
+    def sum(self, task: Callable[[Block], S], blocks: Iterable[Block] | None = None) -> S:
+        """Return Σ task(block) of the changed blocks, added where and in the order in which the others are."""
+        if blocks is not None:
+            return super().sum(task, blocks)
+        change = self._change  # without the rest of this object, where the task is sent to the blocks
+        total: S = self._examples.sum(lambda block: task(replace(block, rows=change(block.rows))))
+        return total
 
     def shuffled(self, seed: int) -> Iterator[Block]:
         """Yield the blocks in random order."""
@@ -221,22 +246,49 @@ class Changed(InBlocks):
         return self.sum(lambda block: np.bincount(block.codes, block.rows.squared_norms(), size).astype(np.float64))
 
 
+class Pieces(tuple[Any, ...]):
+    """Pieces of a table that are put one below the other where others are added.
+
+    Examples
+    --------
+    >>> Pieces(("a",)) + Pieces(("b",))
+    ('a', 'b')
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Self:
+        return type(self)((*self, *other))
+
+
+def stacked(pieces: Any) -> Any:
+    """Return matrices, dense or sparse, one below the other."""
+    return sparse.vstack(pieces, format="csr") if is_sparse(pieces[0]) else np.vstack(pieces)
+
+
+def _spread(rows: Rows, size: int) -> Any:
+    return rows.X[:: max(1, rows.n // size)]
+
+
 def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
-    """Return so many examples, about, as one block: the same share of each, or long ones rather."""
+    """Return so many examples, about, as one block: the same share of each, or long ones rather.
+
+    Which ones of a block depends on where it begins and not on the blocks before it: they may be drawn side by side.
+    """
     share = min(1.0, size / max(1, blocks.n))
-    typical = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0
-    found, codes, weights, has_weights = [], [], [], weighted
-    for block in blocks:
+    typical, seed = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0, int(rng.integers(2**63))
+
+    def draw(block: Block) -> Pieces:
         p = np.full(block.rows.n, share)
         if weighted:
             p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
-        chosen = np.flatnonzero(rng.random(block.rows.n) < p)
-        found.append(block.rows.X[chosen])
-        codes.append(block.codes[chosen])
-        weights.append((1.0 if block.weight is None else block.weight[chosen]) / p[chosen])
-        has_weights = has_weights or block.weight is not None
-    X = sparse.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
-    return Block(0, Rows(X), np.concatenate(codes), np.concatenate(weights) if has_weights else None)
+        chosen = np.flatnonzero(np.random.default_rng((seed, block.first)).random(block.rows.n) < p)
+        weight = (1.0 if block.weight is None else block.weight[chosen]) / p[chosen]
+        return Pieces([(block.rows.X[chosen], block.codes[chosen], weight)])
+
+    found, codes, weights = zip(*blocks.sum(draw), strict=True)
+    weight = np.concatenate(weights) if weighted or blocks.weighted else None
+    return Block(0, Rows(stacked(found)), np.concatenate(codes), weight)
 
 
 def in_one(examples: Any) -> Block:

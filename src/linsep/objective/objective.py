@@ -214,9 +214,11 @@ class Objective:
         return lambda V: self._with_penalty(product(V), V)
 
     def _bent(self, point: Point, V: FloatArray) -> FloatArray:
+        w, b = point.w, point.b  # a task may be sent to where its block is: with no more than it needs
+
         def task(part: Objective) -> FloatArray:
-            here = part.evaluate(point.w, point.b, curvature=True, gradient=False)
-            product: FloatArray = self.head.bending(here)(V)
+            here = part.evaluate(w, b, curvature=True, gradient=False)
+            product: FloatArray = part.head.bending(here)(V)
             return product
 
         return self.sum(task)

@@ -150,8 +150,10 @@ class MarginPoint(Point):
             products = float(np.einsum("j,j->", self.w, self.sums.gradient)) + self.b * totals
             return Bound(self.objective, self._dual_value(products - self.value))
 
+        w, b, known = self.w, self.b, None if self.problem.examples.resident is None else self
+
         def conjugates(part: Objective) -> float:
-            point = self if part is self.problem else part.evaluate(self.w, self.b, gradient=False)
+            point = known or part.evaluate(w, b, gradient=False)
             return conjugate_sum(part.y, part.sample_weight, part.loss, point.sums.u, positive, negative)
 
         return Bound(self.objective, self._dual_value(self.problem.sum(conjugates)))
@@ -232,8 +234,10 @@ class SoftmaxPoint(Point):
         if t == 0 and shrink == 1:
             return Bound(self.objective, self._dual_value(self.entropy))
 
+        w, b, known = self.w, self.b, None if self.problem.examples.resident is None else self
+
         def entropy(part: Objective) -> float:
-            point = self if part is self.problem else part.evaluate(self.w, self.b)
+            point = known or part.evaluate(w, b)
             p = (1 - t) * point.p + t * q
             if shrink < 1:  # the rest is on each example's own class
                 p *= shrink

@@ -96,6 +96,12 @@ NEEDS = {
         lambda objective: "on disk",
         "use a smooth loss such as 'squared_hinge', or 'hinge' with the penalty ½‖w‖² alone",
     ),
+    "in_turn": Need(
+        "its rows one block after the other",
+        lambda objective: objective.examples.in_turn,
+        lambda objective: "on many machines at once",
+        "use 'auto'",
+    ),
     "vectors": Need(
         f"room in memory for some {VECTORS} numbers of every row",
         lambda objective: objective.examples.resident is not None or objective.examples.holds >= VECTORS,

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._types import FloatArray, IntArray
+from ..._types import FloatArray
 from ...arithmetic.enclosure import SLIGHT
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
 from ...objective.enclosure import OPEN, enclosed_bound, enclosed_by_curvature
-from ...objective.examples import in_one
+from ...objective.examples import Block, Pieces, Several, in_one
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
@@ -172,23 +172,24 @@ def _settled_in_blocks(
     problem: Objective, w: FloatArray, b: float, primal: float, duals: Any, near: float
 ) -> tuple[Bound, DualPoint]:
     """Make the classes balance after moving dual variables within a share `near` of an end there: two passes."""
-    totals = np.zeros(2)
-    for which, part in problem:
-        alpha, y = _at_ends(part, duals.read(which), near), part.y
-        totals += float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
-    scales = class_scales(*totals) if problem.fit_intercept else (1.0, 1.0)
-    v, conjugates = np.zeros(problem.d), 0.0
-    rows: list[IntArray] = []
-    values: list[FloatArray] = []
-    for which, part in problem:
-        c = weights(part)
-        alpha = _at_ends(part, duals.read(which), near) * np.where(part.y > 0, *scales)
-        v += part.rows.rmatvec(alpha * part.y)
-        used = c > 0
-        conjugates += float(c[used] @ part.loss.conjugate(-alpha[used] / c[used]))
+    read = duals.read
+
+    def by_class(block: Block) -> FloatArray:
+        part = problem.on(block)
+        alpha = _at_ends(part, read(block.which), near)
+        return np.array([alpha[part.y > 0].sum(), alpha[part.y < 0].sum()])
+
+    scales = class_scales(*problem.examples.sum(by_class)) if problem.fit_intercept else (1.0, 1.0)
+
+    def of_scaled(block: Block) -> Several:
+        part, c = problem.on(block), weights(problem.on(block))
+        alpha, used = _at_ends(part, read(block.which), near) * np.where(part.y > 0, *scales), c > 0
+        conjugates = float(c[used] @ part.loss.conjugate(-alpha[used] / c[used]))
         exceptional = exceptions(part, alpha, DualPoint(*scales), w, b, part.agreements(w, b))
-        rows.append(exceptional + which.start)
-        values.append(alpha[exceptional])
+        named = exceptional + block.first, alpha[exceptional]
+        return Several((part.rows.rmatvec(alpha * part.y), conjugates, *(Pieces([each]) for each in named)))
+
+    v, conjugates, rows, values = problem.examples.sum(of_scaled)
     # Scaled by t ≤ 1 into a box, α adds no more than t times its conjugates: ℓ* is convex and ℓ*(0) = 0.
     into = problem.into_box(v)
     if into < 1.0:

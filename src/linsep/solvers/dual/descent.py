@@ -88,7 +88,7 @@ class DualDescent(GapSolver):
 
     max_iter: int = 20_000
     name = "dual"
-    needs = frozenset({"convex", "dual_step", "conjugate", "l2", "one_plane"})
+    needs = frozenset({"convex", "dual_step", "conjugate", "l2", "one_plane", "in_turn"})
     helped_by = frozenset({"merging", "centring", "scaling"})
 
     def _run(self, objective: Objective, *told: Any) -> _Run:

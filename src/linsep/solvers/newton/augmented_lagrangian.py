@@ -428,7 +428,7 @@ class _InBlocks:
 
     def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> _Point:
         """Go through the examples once: set their dual variables, and add up what is needed."""
-        objective, run = self.objective, self.run
+        objective, run, width = self.objective, self.run, self.run.width
         in_use = {self.centre, self.kept, self.highest, keep}
         name = next(name for name in VECTORS if name not in in_use)
         into, centre = self.workspace.vector(name), None if self.centre is None else self.workspace.vector(self.centre)
@@ -438,12 +438,12 @@ class _InBlocks:
             c = part.C * part.s
             middle = 0.5 * c if centre is None else np.clip(centre.read(which), 0.0, c)
             a, h = np.zeros(part.n), np.zeros(part.n)
-            sums = _sprung(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=run.width)
+            sums = _sprung(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=width)
             into.write(which, a)
             moved = np.divide((a - middle) ** 2, c, out=np.zeros_like(a), where=c > 0)
             shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
             by_class = np.array([shares[part.y > 0].sum(), shares[part.y < 0].sum()])
-            return Several((sums, 0.5 * run.width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
+            return Several((sums, 0.5 * width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
 
         sums, spring, by_class, self.gram = objective.examples.sum(task)
         run.steps += 1

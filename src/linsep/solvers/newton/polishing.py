@@ -19,6 +19,7 @@ from ...arithmetic.enclosure import Interval, agreements
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
 from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined
+from ...objective.examples import Pieces
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
@@ -127,11 +128,14 @@ def _without_loss(result: Result, problem: Objective) -> Result | None:
     Of a loss that vanishes from z = 1 on nothing is less than that. Newton's steps end at z = 1, where rounding decides
     whether there is a loss left of which no share can be proven.
     """
-    least = np.inf
-    for _, part in problem:
-        z, radius = agreements(part.rows.X, part.y, result.w, result.b)
+    w, b = result.w, result.b
+
+    def closest(part: Objective) -> Pieces:
+        z, radius = agreements(part.rows.X, part.y, w, b)
         counted = np.s_[:] if part.sample_weight is None else part.sample_weight > 0
-        least = min(least, float((z - 4.0 * radius)[counted].min(initial=np.inf)))
+        return Pieces([float((z - 4.0 * radius)[counted].min(initial=np.inf))])
+
+    least = min(problem.sum(closest))
     if not 0.0 < least < np.inf:
         return None
     longer = max(1.0, 1.0 / least)

@@ -203,9 +203,10 @@ def diagonal(problem: Objective, h: FloatArray) -> Metric:
 
 def diagonal_in_blocks(point: Any) -> Metric:
     """Return the diagonal of the Hessian, of one plane or several, where examples come by in blocks: one pass."""
+    w, b = point.w, point.b
 
     def task(part: Objective) -> FloatArray:
-        return _bends(part.evaluate(point.w, point.b, curvature=True, gradient=False))
+        return _bends(part.evaluate(w, b, curvature=True, gradient=False))
 
     return _Diagonal(_penalised(point.problem, point.problem.sum(task)))
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._core import Rows
+from ..._core import Rows, is_sparse
 from ..._types import FloatArray
 from ..._words import many
 from ...objective.duality import Bound
@@ -62,11 +62,13 @@ class Centre(Reduction):
     def find(cls, objectives: Sequence[Objective]) -> Self | None:
         """Return the middle of the columns, where some lie far from zero and an intercept can make up for it."""
         examples = objectives[0].examples
-        # The first block tells, if there are more: wherever it says that a column lies, any middle will do.
-        rows = examples.resident or next((block.rows for block in examples if block.rows.n > 1), None)
-        if not objectives[0].fit_intercept or rows is None or rows.is_sparse or rows.n < 2:
+        if not objectives[0].fit_intercept:
             return None
-        sample = np.asarray(rows.X[:: max(1, rows.n // TOLD_BY)], dtype=np.float64)
+        # The first block tells, if there are more: wherever it says that a column lies, any middle will do.
+        some = examples.glance(TOLD_BY)
+        if some is None or is_sparse(some):
+            return None
+        sample = np.asarray(some, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # then they are not told to be far
             middle, spread = sample.mean(axis=0), sample.std(axis=0)
         far = np.abs(middle) > FAR * spread
@@ -75,7 +77,7 @@ class Centre(Reduction):
             return None
         middle = np.where(far, middle, 0.0)
         if isinstance(examples, InMemory):
-            return cls(middle, examples.with_rows(_without(rows, middle)))
+            return cls(middle, examples.with_rows(_without(examples.rows, middle)))
         return cls(middle, Changed(examples, lambda rows: _without(rows, middle), examples.d))
 
     def apply(self, objective: Objective) -> Objective:

@@ -61,7 +61,8 @@ class MiddleOfRange(Reduction):
         if objective.examples.resident is not None:
             return replace(objective.weighed(there.rows, there.sample_weight), penalty=there.penalty, C=there.C)
         # Rows are scaled as they come by, and the weights of their classes instead of their own.
-        examples = Changed(objective.examples, lambda rows: scaled_rows(rows.X, scaled.k)[0], self.d)
+        k = scaled.k
+        examples = Changed(objective.examples, lambda rows: scaled_rows(rows.X, k)[0], self.d)
         by_class = np.ldexp(objective.by_class, scaled.a)
         return replace(objective, examples=examples, class_weight=by_class, penalty=there.penalty, C=there.C)
 

@@ -1,0 +1,291 @@
+"""Dask: partitions as futures on its workers, one task a worker and round."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    import dask
+    import dask.array as da
+    from dask.delayed import Delayed
+    from dask.utils import is_dataframe_like, is_series_like
+    from distributed import Client, Future, default_client, get_worker
+    from distributed.protocol.pickle import dumps
+except ImportError as error:  # pragma: no cover - told by a test in a process of its own
+    raise ImportError("linsep.dask needs Dask: pip install 'linsep[dask]'") from error
+
+from .. import estimators as single
+from .._core import at_most_threads
+from .estimators import OnCollections, WithProbabilities
+from .fitting import as_part, learn, summary
+from .parts import Answer, Part, Seat, Summary, joined, work
+
+__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression"]
+
+#: Answers of so many workers come to the client; of more, workers join them first.
+FAN = 8
+
+
+# -- collections ------------------------------------------------------------------------------------------------------
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is a Dask array or DataFrame, a list of delayed partitions, or a path of Parquet files."""
+    some = isinstance(X, list) and len(X) > 0 and all(isinstance(one, Delayed | Future) for one in X)
+    return some or dask.is_dask_collection(X) or isinstance(X, str | os.PathLike)
+
+
+def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, **asked: Any) -> Any:
+    """Fit a model on a collection: see `OnCollections.fit`."""
+    client = default_client()
+    pieces, names = _pieces(X, y, sample_weight)
+    engine, summaries = DaskEngine.of(client, pieces)
+    learn(model, engine, summaries, names=names, **asked)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def _pieces(X: Any, y: Any, weight: Any) -> tuple[list[tuple[Any, Any, Any]], list[str] | None]:
+    """Return what partitions are made of, (X, y, weights) each, and the names of the columns."""
+    if isinstance(X, str | os.PathLike):
+        return _of_files(X, y, weight)
+    rows = _delayed(X)
+    names = list(X.columns) if _is_frame(X) else None
+    labels, weights = _alongside(y, X, len(rows), "y"), None
+    if weight is not None:
+        weights = _alongside(weight, X, len(rows), "sample_weight")
+    return list(zip(rows, labels, weights or [None] * len(rows), strict=True)), names
+
+
+def _of_files(path: str | os.PathLike[str], target: Any, weight: Any) -> tuple[list[tuple[Any, Any, Any]], list[str]]:
+    """Return a partition a file, which the workers read."""
+    import pyarrow.parquet as parquet
+
+    given = os.fspath(path)
+    files = sorted(glob.glob(given)) if glob.has_magic(given) else _in_folder(given)
+    if not files:
+        raise FileNotFoundError(
+            f"{given}: no such file; give a Parquet file, a folder, or a pattern such as 'data/*.parquet'"
+        )
+    columns = parquet.read_schema(files[0]).names
+    for name in [target, *([] if weight is None else [weight])]:
+        if not isinstance(name, str) or name not in columns:
+            raise ValueError(
+                f"{files[0]} has no column {name!r}: where X is a path, y and sample_weight name its columns"
+            )
+    features = [name for name in columns if name not in (target, weight)]
+    read = dask.delayed(_read_file, pure=True)
+    tables = [read(file, (*features, target, *([] if weight is None else [weight]))) for file in files]
+    pick = dask.delayed(_column, pure=True)
+    labels = [pick(table, (target,)) for table in tables]
+    weights = [None if weight is None else pick(table, (weight,)) for table in tables]
+    rows = [pick(table, tuple(features)) for table in tables]
+    return list(zip(rows, labels, weights, strict=True)), features
+
+
+def _in_folder(path: str) -> list[str]:
+    return sorted(glob.glob(os.path.join(path, "*.parquet"))) if os.path.isdir(path) else [path] * os.path.exists(path)
+
+
+def _read_file(file: str, columns: tuple[str, ...]) -> Any:
+    import pyarrow.parquet as parquet
+
+    return parquet.read_table(file, columns=list(columns)).to_pandas()
+
+
+def _column(table: Any, names: tuple[str, ...]) -> Any:
+    return table[list(names)] if len(names) > 1 else table[names[0]]
+
+
+def _is_frame(X: Any) -> bool:
+    return bool(is_dataframe_like(X) and dask.is_dask_collection(X))
+
+
+def _delayed(X: Any) -> list[Any]:
+    """Return the partitions of a collection, or of a list as they are."""
+    if isinstance(X, list):
+        return X
+    if isinstance(X, da.Array):
+        if X.ndim == 2 and len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        return list(X.to_delayed(optimize_graph=True).ravel())
+    if hasattr(X, "to_delayed"):
+        return list(X.to_delayed())
+    raise TypeError(
+        f"{type(X).__name__} is no collection with partitions: give an array, a DataFrame or a list of delayed"
+    )
+
+
+def _alongside(values: Any, X: Any, count: int, name: str) -> list[Any]:
+    """Return labels or weights in the partitions of X."""
+    rows = X.chunks[0] if isinstance(X, da.Array) else None
+    if isinstance(values, np.ndarray) and rows is not None and not np.isnan(sum(rows)):
+        values = da.from_array(values, chunks=(rows,))
+    if isinstance(values, da.Array) and rows is not None and values.chunks[0] != rows:
+        known = not np.isnan(sum(rows)) and not np.isnan(sum(values.chunks[0]))
+        if known and sum(values.chunks[0]) == sum(rows):
+            values = values.rechunk({0: rows})
+        elif known:
+            raise ValueError(f"X has {sum(rows)} rows, {name} has {sum(values.chunks[0])}: give one for each")
+    if not is_collection(values):
+        raise TypeError(f"{name} must be a collection as X is, partitioned alike; it is {type(values).__name__}")
+    found = _delayed(values)
+    if len(found) != count:
+        raise ValueError(f"X has {count} partitions, {name} has {len(found)}: partition both alike")
+    return found
+
+
+def mapped(method: Callable[[Any], Any], X: Any, *, dtype: Any, columns: int | None = None) -> Any:
+    """Return a collection of what the method makes of each partition."""
+    if isinstance(X, da.Array):
+        like = np.empty((0,) if columns is None else (0, columns), dtype=dtype)
+        if columns is None:
+            return X.rechunk({1: -1}).map_blocks(method, drop_axis=1, dtype=dtype, meta=like)
+        return X.rechunk({1: -1}).map_blocks(method, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=like)
+    if isinstance(X, list):
+        return [dask.delayed(method)(one) for one in X]
+    if _is_frame(X):
+        return X.map_partitions(_Framed(method), meta=_Framed(method)(X._meta))
+    raise TypeError("predictions of a path: read it first, e.g. dask.dataframe.read_parquet(path)")
+
+
+class _Framed:
+    """A method whose values keep the index of the table they were made of."""
+
+    def __init__(self, method: Callable[[Any], Any]) -> None:
+        self.method = method
+
+    def __call__(self, X: Any) -> Any:
+        import pandas
+
+        values = self.method(X)
+        kind = pandas.Series if values.ndim == 1 else pandas.DataFrame
+        return kind(values, index=X.index)
+
+
+def accuracy(predicted: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Return the share of labels that are predicted right, not yet computed."""
+    if isinstance(predicted, list):
+        weights = [None] * len(predicted) if sample_weight is None else sample_weight
+        hits = [dask.delayed(_hits)(*each) for each in zip(predicted, y, weights, strict=True)]
+        return dask.delayed(_share)(hits)
+    right = predicted == y
+    if sample_weight is None:
+        return right.mean()
+    return (right * sample_weight).sum() / sample_weight.sum()
+
+
+def _hits(predicted: Any, y: Any, weight: Any) -> tuple[float, float]:
+    s = np.ones(len(predicted)) if weight is None else np.asarray(weight)
+    return float(s @ (np.asarray(predicted) == np.asarray(y))), float(s.sum())
+
+
+def _share(hits: list[tuple[float, float]]) -> float:
+    return sum(right for right, _ in hits) / sum(total for _, total in hits)
+
+
+# -- the engine -------------------------------------------------------------------------------------------------------
+
+
+class DaskEngine:
+    """Partitions as futures; a job is one task for all those of a worker, which goes to where they are."""
+
+    name = "Dask"
+    dumps = staticmethod(dumps)
+
+    def __init__(self, client: Client, parts: Sequence[Any]) -> None:
+        self.client, self.parts = client, list(parts)
+        self._groups: list[list[int]] | None = None
+
+    @classmethod
+    def of(cls, client: Client, pieces: Sequence[tuple[Any, Any, Any]]) -> tuple[DaskEngine, list[Summary]]:
+        """Let the workers read the partitions; return them and what they say of them."""
+        read = dask.delayed(_read, pure=False)
+        parts = [read(k, *piece) for k, piece in enumerate(pieces)]
+        look = dask.delayed(_look, pure=False)
+        futures = client.compute([*parts, *map(look, parts)])
+        return cls(client, futures[: len(parts)]), client.gather(futures[len(parts) :])
+
+    def run(self, sent: bytes, seats: Sequence[Seat]) -> tuple[Answer, int]:
+        """Let workers do a job on their partitions, and join their answers."""
+        if self._groups is None:
+            self._groups = self._held_together()
+        futures = [
+            self.client.submit(
+                _work, sent, [seats[k] for k in group], [self.parts[k] for k in group], len(seats), pure=False
+            )
+            for group in self._groups
+        ]
+        places = len(futures)
+        while len(futures) > FAN:
+            some = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
+            futures = [self.client.submit(_joined, each, len(seats), pure=False) for each in some]
+        found = self.client.gather(futures)
+        if len({who for _, whos in found for who in whos}) < places:
+            self._groups = None  # somebody has done the work of two: see who holds what now
+        return joined([answer for answer, _ in found], len(seats)), places
+
+    def _held_together(self) -> list[list[int]]:
+        """Return the numbers of the partitions that are on the same worker."""
+        holders, held = self.client.who_has(self.parts), defaultdict[str, list[int]](list)
+        for k, part in enumerate(self.parts):
+            who = holders.get(part.key) or ("",)
+            held[min(who, key=lambda one: (len(held[one]), one))].append(k)
+        return [group for group in held.values() if group]
+
+    def part(self, k: int) -> Part:
+        """Return one partition."""
+        found: Part = self.parts[k].result()
+        return found
+
+
+def _read(k: int, X: Any, y: Any, weight: Any) -> Part:
+    return as_part(k, _plain(X), _plain(y), _plain(weight))
+
+
+def _plain(values: Any) -> Any:
+    """Return a table's numbers."""
+    return values.to_numpy() if is_dataframe_like(values) or is_series_like(values) else values
+
+
+def _look(part: Part) -> Summary:
+    return summary(part)
+
+
+def _work(sent: bytes, seats: Sequence[Seat], parts: Sequence[Part], leaves: int) -> tuple[Answer, list[str]]:
+    worker = get_worker()
+    with at_most_threads(worker.state.nthreads):
+        return work(sent, seats, parts, leaves), [worker.address]
+
+
+def _joined(answers: Sequence[tuple[Answer, list[str]]], leaves: int) -> tuple[Answer, list[str]]:
+    return joined([answer for answer, _ in answers], leaves), [who for _, whos in answers for who in whos]
+
+
+# -- the estimators ---------------------------------------------------------------------------------------------------
+
+
+class LogisticRegression(WithProbabilities, single.LogisticRegression):
+    """`linsep.LogisticRegression` on Dask collections."""
+
+    engine = sys.modules[__name__]
+
+
+class LinearSVC(OnCollections, single.LinearSVC):
+    """`linsep.LinearSVC` on Dask collections; nothing is said of single examples (``support_`` and the like)."""
+
+    engine = sys.modules[__name__]
+
+
+class LeastSquaresClassifier(OnCollections, single.LeastSquaresClassifier):
+    """`linsep.LeastSquaresClassifier` on Dask collections."""
+
+    engine = sys.modules[__name__]

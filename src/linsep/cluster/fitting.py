@@ -1,0 +1,205 @@
+"""From partitions to a model: what the client makes of their summaries, and the fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+
+from .. import __version__
+from .._core import Rows, is_sparse
+from .._words import shown
+from ..history import histories_of
+from ..solvers.workspace import Vector as AnyVector
+from .checkpoint import Checkpoint
+from .examples import Engine, OnCluster
+from .parts import Part, Summary
+from .rounds import Round
+
+#: More labels than this are numbers to predict, not classes.
+MOST_CLASSES = 10_000
+
+
+class PartitionError(ValueError):
+    """A partition that cannot be learned from; the message says which one, and why."""
+
+
+# -- on the workers ---------------------------------------------------------------------------------------------------
+
+
+def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
+    """Return partition k as a fit takes it; raise where it cannot be learned from.
+
+    Examples
+    --------
+    >>> as_part(3, [[1.0], [np.nan]], [0, 1])
+    Traceback (most recent call last):
+    ...
+    linsep.cluster.fitting.PartitionError: partition 3: Input X contains NaN...
+    """
+    try:
+        rows, labels = _rows(X), np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.shape != rows.shape[:1]:
+            raise ValueError(f"X has {rows.shape[0]} rows and y has shape {labels.shape}: give each row its label")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError(f"the label of its row {int(np.argmin(np.isfinite(labels)))} is missing")
+        if len(labels):
+            check_classification_targets(labels)
+        own, codes = np.unique(labels, return_inverse=True)
+        if len(own) > MOST_CLASSES:
+            raise ValueError(f"y has {len(own):,} different values: give classes, not numbers to predict")
+        return Part(rows, own, codes.astype(np.int64).reshape(-1), _weights(weight, len(labels)))
+    except (ValueError, TypeError) as error:
+        raise PartitionError(f"partition {k}: {error}") from error
+
+
+def _rows(X: Any) -> Any:
+    rows = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=0, input_name="X"
+    )
+    if not np.isfinite(Rows(rows).squared_norms()).all():
+        raise ValueError("it has values whose squares overflow; scale the columns first")
+    return rows
+
+
+def _weights(weight: Any, n: int) -> Any:
+    if weight is None:
+        return None
+    s = np.asarray(weight, dtype=np.float64).reshape(-1).copy()
+    if s.shape != (n,):
+        raise ValueError(f"sample_weight has {len(s)} numbers for {n} rows")
+    if not (np.isfinite(s).all() and (s >= 0).all()):
+        raise ValueError("sample_weight must be finite, zero or more")
+    return s
+
+
+def summary(part: Part, names: Sequence[str] | None = None) -> Summary:
+    """Return what the client hears of a partition."""
+    rows, K = Rows(part.X), len(part.labels)
+    counts = np.bincount(part.codes, minlength=K)
+    squares = np.bincount(part.codes, rows.squared_norms(), K).astype(np.float64) if part.n else np.zeros(K)
+    totals = np.bincount(part.codes, part.weight, K).astype(np.float64)
+    sizes, known = (part.n, rows.d, rows.stored, is_sparse(part.X)), None if names is None else tuple(names)
+    return Summary(*sizes, part.labels, counts, squares, totals, part.weight is not None, known)
+
+
+# -- at the client ----------------------------------------------------------------------------------------------------
+
+
+def joined_summaries(summaries: Sequence[Summary], who: str) -> tuple[list[Summary], NDArray[Any]]:
+    """Return summaries that fit together, and all labels; raise where a partition differs from the others."""
+    filled = [k for k, one in enumerate(summaries) if one.n]
+    if not filled:
+        raise ValueError(f"all {len(summaries)} partitions are empty: nothing to learn from")
+    first = summaries[filled[0]]
+    for k in filled:
+        one = summaries[k]
+        if one.d != first.d:
+            raise PartitionError(f"partition {k} has {one.d} columns, partition {filled[0]} has {first.d}")
+        if one.names != first.names:
+            raise PartitionError(f"partition {k} has other columns than partition {filled[0]}, or in another order")
+    kinds = {summaries[k].labels.dtype.kind for k in filled}
+    if len(kinds & set("OUS")) and len(kinds) > 1:
+        raise ValueError("y has text in some partitions and numbers in others")
+    classes = np.unique(np.concatenate([summaries[k].labels for k in filled]))
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {shown(classes[0])}: {who} needs examples of two or more")
+    return [one if one.n else _empty(one, first) for one in summaries], classes
+
+
+def _empty(one: Summary, like: Summary) -> Summary:
+    nothing = np.zeros(0)
+    return Summary(
+        0, like.d, 0, like.sparse, like.labels[:0], np.zeros(0, dtype=np.int64), nothing, nothing, one.weighted
+    )
+
+
+class _Run:
+    """What a fit keeps while it is under way: see `linsep.estimators`. Sums are kept by the examples themselves."""
+
+    def __init__(self, examples: OnCluster) -> None:
+        self._examples = examples
+        self.results: list[Mapping[str, Any]] = []
+        #: How many rounds were over when each plane began.
+        self.begun: list[int] = []
+        #: The gap that was proven last.
+        self.gap = np.inf
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Nothing: whoever goes on finds it again from the sums."""
+
+    def place(self, k: int, count: int) -> _Run:
+        """Return the workspace of the next plane: this."""
+        self._examples.forget()
+        self.begun.append(len(self._examples.rounds))
+        return self
+
+    @property
+    def state(self) -> None:
+        """There is none: the sums tell."""
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Nothing, see `state`."""
+
+    def vector(self, name: str) -> AnyVector:
+        """Return a number for each example, beside it."""
+        return self._examples.vector(name)
+
+    def passed(self, passes: int, gap: float) -> None:
+        """Hear of a pass."""
+        self.gap = gap
+
+
+def learn(
+    model: Any,
+    engine: Engine,
+    summaries: Sequence[Summary],
+    *,
+    names: Sequence[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    told: Callable[[Round, float], None] | None = None,
+) -> Any:
+    """Fit a model on the partitions that an engine holds.
+
+    Parameters
+    ----------
+    model : estimator
+    engine : Engine
+    summaries : list of Summary
+        One of each partition, in their order.
+    names : list of str, optional
+        What the columns are called.
+    checkpoint : path, optional
+        Where sums are kept from which the same fit goes on.
+    told : callable, optional
+        Hears of every round, and of the gap that is proven.
+    """
+    model._check_parameters()
+    if getattr(model, "warm_start", False):
+        raise ValueError("warm_start=True would be ignored: a fit on a cluster begins where a sample leads")
+    found, classes = joined_summaries(summaries, type(model).__name__)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, _identity(model, found))
+    examples = OnCluster(engine, found, classes, kept)
+    run = _Run(examples)
+    if told is not None:
+        examples.told = lambda one: told(one, run.gap)
+    model.fit_examples(examples, classes, names=names, run=run)
+    ends = [*run.begun[1:], len(examples.rounds)]
+    for begin, end, history in zip([0, *run.begun[1:]], ends, histories_of(model), strict=True):
+        history.rounds = examples.rounds[begin:end]
+        history.reason = f"{history.reason}; {engine.name}, {len(found)} partitions, sums in {end - begin} rounds"
+    return model
+
+
+def _identity(model: Any, summaries: Sequence[Summary]) -> dict[str, Any]:
+    """Return what tells one fit from another."""
+    data = [(one.n, one.d, one.labels.tolist(), one.squares.tolist(), one.totals.tolist()) for one in summaries]
+    settings = {name: repr(value) for name, value in model.get_params(deep=False).items()}
+    return {"version": __version__, "estimator": type(model).__name__, "data": data, **settings}

@@ -1,0 +1,207 @@
+"""Fits on partitions, whatever the engine: the answers of one machine, in bits that depend on the partitions alone."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from here import fit_here
+from linsep import LeastSquaresClassifier, LinearSVC, LogisticRegression, verify
+from linsep.cluster.checkpoint import Checkpoint
+from linsep.cluster.fitting import PartitionError
+from linsep.cluster.tree import added, merged, root
+from linsep.objective.examples import Several
+
+MODELS = {
+    "logistic": LogisticRegression(tol=1e-6),
+    "l1": LogisticRegression(l1_ratio=1.0, C=0.05, tol=1e-6),
+    "elastic net": LogisticRegression(l1_ratio=0.5, C=0.05, tol=1e-6),
+    "no penalty": LogisticRegression(C=np.inf),
+    "balanced": LogisticRegression(class_weight="balanced", fit_intercept=False, tol=1e-6),
+    "hinge": LinearSVC(C=0.1, tol=1e-5),
+    "squared hinge": LinearSVC(loss="squared_hinge", C=0.1, tol=1e-6),
+    "squares": LeastSquaresClassifier(C=2.0),
+}
+
+
+def fresh(name):
+    model = clone(MODELS[name])
+    return model.set_params(random_state=0) if hasattr(model, "random_state") else model
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6000, 5))
+    X[:, 1] += 0.5
+    scores = X @ [1.0, -2.0, 0.0, 0.5, 0.0] + 2.0 * rng.logistic(size=6000)
+    return X, np.digitize(scores, [-3.0, 1.0]), rng.uniform(0.5, 2.0, 6000)
+
+
+def same_answer(found, alone):
+    """Both are within the proven gap of the optimum: so is each from the other, in the norm of the penalty."""
+    assert found.converged_
+    gaps = [
+        np.atleast_1d([one.gap for one in getattr(m.certificate_, "_all", [m.certificate_])]) for m in (found, alone)
+    ]
+    if np.isfinite(found.C):
+        l2 = 1.0 - (getattr(found, "l1_ratio", 0.0) or 0.0)
+        reach = np.sqrt(2 * gaps[0] / l2) + np.sqrt(2 * gaps[1] / l2) if l2 else np.full(1, 0.02)
+        assert np.linalg.norm(found.coef_ - alone.coef_) <= np.linalg.norm(reach) + 1e-7
+    else:
+        np.testing.assert_allclose(found.coef_, alone.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_partitions_give_the_answer_of_one_machine(rows, name):
+    X, y, _ = rows
+    alone = fresh(name).fit(X, y > 0)
+    for cuts in ([3000], [1, 1, 17, 4000, 5999]):
+        found = fit_here(fresh(name), X, y > 0, cuts)
+        same_answer(found, alone)
+        assert verify(found, X, y > 0)
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge"])
+@pytest.mark.parametrize("kind", ["classes", "weights", "sparse"])
+def test_more_classes_weights_and_sparse_blocks(rows, name, kind):
+    X, y, weight = rows
+    y, weight = (y, None) if kind == "classes" else (y > 0, weight)
+    X = sparse.csr_array(np.where(np.abs(X) > 1, X, 0.0)) if kind == "sparse" else X
+    alone = fresh(name).fit(X, y, weight)
+    found = fit_here(fresh(name), X, y, [1000, 2500, 2500, 5000], weight)
+    same_answer(found, alone)
+    assert verify(found, X, y, weight)
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "l1"])
+def test_bits_depend_on_the_partitions_alone(rows, name):
+    X, y, _ = rows
+    fits = [fit_here(fresh(name), X, y > 0, [900, 2000, 2100, 4000], workers=workers) for workers in (1, 2, 3, 5)]
+    for one in fits[1:]:
+        assert np.array_equal(one.coef_, fits[0].coef_)
+        assert np.array_equal(one.intercept_, fits[0].intercept_)
+        assert one.dual_gap_ == fits[0].dual_gap_
+
+
+@pytest.mark.parametrize("round_", [5, 8, 12])
+def test_dual_variables_that_are_lost_are_made_again(rows, round_):
+    X, y, _ = rows
+    whole = fit_here(fresh("hinge"), X, y > 0, [900, 2000, 4000])
+    lost = fit_here(fresh("hinge"), X, y > 0, [900, 2000, 4000], workers=2, dies_after=round_)
+    assert len(whole.history_.rounds) > round_
+    assert np.array_equal(whole.coef_, lost.coef_)
+    assert whole.dual_gap_ == lost.dual_gap_
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "l1", "no penalty"])
+def test_a_fit_goes_on_from_its_checkpoint_to_the_same_bits(rows, name, tmp_path):
+    X, y, _ = rows
+
+    class Lost(Exception):  # noqa: N818
+        pass
+
+    rounds = []
+
+    def told(one, gap):
+        rounds.append(one)
+        if len(rounds) == 5:
+            raise Lost
+
+    whole, path = fit_here(fresh(name), X, y > 0, [900, 2000]), tmp_path / "fit"
+    with pytest.raises(Lost):
+        fit_here(fresh(name), X, y > 0, [900, 2000], checkpoint=path, told=told)
+    found = fit_here(fresh(name), X, y > 0, [900, 2000], checkpoint=path)
+    assert [one.seconds for one in found.history_.rounds[:4]] == [0.0] * 4
+    assert found.history_.rounds[5].seconds > 0
+    assert np.array_equal(whole.coef_, found.coef_)
+    assert whole.dual_gap_ == found.dual_gap_
+    with pytest.raises(ValueError, match=r"another fit \(data differ\)"):
+        fit_here(fresh(name), X, y > 0, [900, 2001], checkpoint=path)
+
+
+def test_a_checkpoint_cut_short_is_used_up_to_there(tmp_path):
+    path = tmp_path / "fit"
+    kept = Checkpoint(path, {"C": 1.0})
+    kept.keep(1, 0.5)
+    kept.keep(2, np.arange(1000.0))
+    path.write_bytes(path.read_bytes()[:-100])
+    again = Checkpoint(path, {"C": 1.0})
+    assert again.known(1) == 0.5
+    assert again.known(2) is None
+    again.keep(2, 0.25)
+    assert Checkpoint(path, {"C": 1.0}).known(2) == 0.25
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(ValueError, match="no checkpoint"):
+        Checkpoint(tmp_path / "text", {})
+
+
+def test_rounds_are_few_and_told_with_their_bytes(rows):
+    X, y, _ = rows
+    heard = []
+    model = fit_here(fresh("hinge"), X, y > 0, [3000], told=lambda one, gap: heard.append((one, gap)))
+    assert [one for one, _ in heard] == model.history_.rounds
+    assert heard[-1][1] <= model.tol
+    assert len(heard) < 40
+    largest = max(one.received for one, _ in heard if "gather" not in one.what)
+    assert largest < 8 * X.shape[0]  # nothing of every example
+    assert "this process, 2 partitions" in model.history_.reason
+    assert pickle.loads(pickle.dumps(model)).history_.rounds == model.history_.rounds
+
+
+def test_each_class_has_its_own_rounds(rows):
+    X, y, _ = rows
+    model = fit_here(fresh("hinge"), X, y, [3000])
+    assert len(model.history_) == 3
+    assert all(len(one.rounds) > 3 for one in model.history_)
+
+
+def test_partitions_that_cannot_be_learned_from_are_named(rows):
+    X, y, _ = rows
+    bad = X.copy()
+    bad[4500, 2] = np.nan
+    with pytest.raises(PartitionError, match="partition 2: Input X contains NaN"):
+        fit_here(fresh("hinge"), bad, y, [3000, 4000])
+    with pytest.raises(ValueError, match="one class only"):
+        fit_here(fresh("hinge"), X, np.ones(6000), [3000, 4000])
+    with pytest.raises(PartitionError, match="partition 1: sample_weight must be finite"):
+        fit_here(fresh("hinge"), X, y, [3000], np.r_[np.ones(5999), -1.0])
+    with pytest.raises(ValueError, match="warm_start=True would be ignored"):
+        fit_here(LogisticRegression(warm_start=True), X, y, [3000])
+    with pytest.raises(ValueError, match="its rows one block after the other"):
+        fit_here(LinearSVC(solver="dual"), X, y > 0, [3000])
+
+
+def test_one_class_in_a_partition(rows):
+    X, y, _ = rows
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    cuts = np.searchsorted(y, [1, 2]).tolist()
+    for name in ("logistic", "hinge"):
+        same_answer(fit_here(fresh(name), X, y, cuts), fresh(name).fit(X, y))
+
+
+def test_sums_of_a_tree_do_not_depend_on_who_adds_them():
+    rng = np.random.default_rng(0)
+    leaves = {(0, k): Several((float(rng.normal()), rng.normal(size=3))) for k in range(11)}
+    whole = root(merged(leaves, leaves=11))
+    for _ in range(20):
+        some = [dict[tuple[int, int], Several]() for _ in range(4)]
+        for k in rng.permutation(11):
+            some[rng.integers(4)][0, int(k)] = leaves[0, int(k)]
+        found = root(merged(*(merged(one, leaves=11) for one in some), leaves=11))
+        assert found[0] == whole[0]
+        assert np.array_equal(found[1], whole[1])
+    before = leaves[0, 0][1].copy()
+    added(leaves[0, 0], leaves[0, 1])
+    assert np.array_equal(leaves[0, 0][1], before)  # an answer that is asked for again is as it was
+
+
+def test_without_dask_the_import_says_what_to_install():
+    script = "import sys; sys.modules['dask'] = None; import linsep.dask"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "ImportError: linsep.dask needs Dask: pip install 'linsep[dask]'" in ended.stderr

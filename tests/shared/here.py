@@ -1,0 +1,39 @@
+"""An engine in this process: partitions in groups, as workers would hold them, of which some lose what tasks left."""
+
+import random
+
+import cloudpickle
+
+from linsep.cluster.fitting import as_part, learn, summary
+from linsep.cluster.parts import joined, work
+
+
+class Here:
+    """Partitions held by so many workers; after round `dies_after` all that tasks left on the first one is lost."""
+
+    name = "this process"
+    dumps = staticmethod(cloudpickle.dumps)
+
+    def __init__(self, parts, workers=1, dies_after=None):
+        self.parts, self.workers, self.dies_after, self.runs = parts, workers, dies_after, 0
+
+    def run(self, sent, seats):
+        self.runs += 1
+        groups = [range(k, len(self.parts), self.workers) for k in range(self.workers)]
+        random.Random(self.runs).shuffle(groups)  # whoever is first
+        if self.runs == self.dies_after:
+            for k in range(0, len(self.parts), self.workers):
+                self.parts[k] = cloudpickle.loads(cloudpickle.dumps(self.parts[k]))
+        some = [work(sent, [seats[k] for k in group], [self.parts[k] for k in group], len(seats)) for group in groups]
+        return joined(some, len(seats)), len(groups)
+
+    def part(self, k):
+        return self.parts[k]
+
+
+def fit_here(model, X, y, cuts, weight=None, *, workers=1, dies_after=None, **asked):
+    """Fit a model on rows that are cut into partitions."""
+    pieces = [slice(*pair) for pair in zip([0, *cuts], [*cuts, X.shape[0]], strict=True)]
+    parts = [as_part(k, X[one], y[one], None if weight is None else weight[one]) for k, one in enumerate(pieces)]
+    engine = Here(parts, workers, dies_after)
+    return learn(model, engine, [summary(part) for part in parts], **asked)
