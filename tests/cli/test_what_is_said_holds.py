@@ -198,3 +198,15 @@ def test_classes_of_thousands_of_rows_stand_without_quotation_marks_in_a_report(
     page = (tmp_path / "r.html").read_text()
     assert "2,600 rows (0: 1,300, 1: 1,300)" in page
     assert "summed over all rows, each as much as it counts (s), is to be small" in page
+
+
+def test_a_replay_says_which_of_its_numbers_are_in_the_units_of_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(100 + 9 * rng.normal(size=(30, 3)), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame.a > 100, "yes", "no")
+    frame[["a", "b", "y"]].to_csv(tmp_path / "two.csv", index=False)
+    frame.to_csv(tmp_path / "three.csv", index=False)
+    said = run("replay", tmp_path / "two.csv", "-t", "y", "-o", tmp_path / "r.html")  # drawn around (100, 100)
+    assert "w, b, R and γ are in these units, while the picture has the file's; --no-scaling" in said
+    said = run("replay", tmp_path / "three.csv", "-t", "y", "-o", tmp_path / "r.html")
+    assert "w, b, R, γ and distances are in these units; --no-scaling" in said

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,6 +212,14 @@ def test_m21_the_page_shows_table_weights_mistakes_thresholds_and_replay(found):
     assert page.count("taken for a") == 2 * sum(len(fit.worst) for fit in found.fits)
     assert all(f"picked: {fit.threshold:.3f}" in page for fit in found.fits if fit.noise > 0)
     assert page.count("<iframe ") == 1
+
+
+def test_a_threshold_that_is_zero_but_for_rounding_has_no_sign(found):
+    nearly = replace(found, fits=[replace(fit, threshold=-4e-17) for fit in found.fits])
+    assert "0.000" in demo.page(nearly)
+    for told in (demo.page(nearly), demo.render(nearly, report="r.html", color=False)):
+        assert not re.search("[-−]0\\.000", told)
+    assert "midway between two of their scores" in demo.page(found)
 
 
 def test_where_the_page_is_comes_last_but_one(found):

@@ -70,7 +70,7 @@ def _scores(demo: Demo) -> str:
             fit.model,
             f"{fit.noise:g}",
             *(f"{100 * share:.1f} %" for share in (fit.train, fit.test)),
-            f"{fit.threshold:.3f}",
+            f"{fit.threshold:z.3f}",
             *(f"{100 * share:.1f} %" for share in (fit.train_picked, fit.test_picked)),
             "none" if np.isnan(fit.gap) else f"{fit.gap:.1e}",
             f"{fit.seconds:.3f}",
@@ -139,8 +139,8 @@ def _thresholds(demo: Demo) -> str:
         if fit.noise == demo.noise
     )
     why = (
-        "A plane that tells the digits apart need not cut at 0: the dotted line is where accuracy is best "
-        "on the training images, the nearest to 0 of those that are equally good."
+        "A plane that tells the digits apart need not cut at 0: the dotted line is where accuracy is best on the "
+        "training images, midway between two of their scores; of those that are equally good, the nearest to 0."
     )
     return section("Picking the threshold", paragraph(why), *charts)
 
@@ -156,7 +156,7 @@ def _threshold_chart(fit: Fit) -> str:
         Axis("accuracy", 0.4, 1.0),
         {"training images": (curve.threshold, curve.train), "test images": (curve.threshold, curve.test)},
         title=f"Accuracy of {_named(fit)} at each threshold",
-        mark=(fit.threshold, f"picked: {fit.threshold:.3f}"),
+        mark=(fit.threshold, f"picked: {fit.threshold:z.3f}"),
         dots=[(fit.threshold, fit.train_picked), (fit.threshold, fit.test_picked)],
     )
 

@@ -68,7 +68,7 @@ def _table_line(fit: Fit, color: bool) -> str:
     cells = [
         _percent(fit.train),
         _styled(_percent(fit.test), "bold", color) + " ",
-        f"{fit.threshold:7.3f}".replace("-", "−"),
+        f"{fit.threshold:z7.3f}".replace("-", "−"),
         _percent(fit.train_picked),
         _styled(_percent(fit.test_picked), "bold", color),
         f"{'none' if np.isnan(fit.gap) else f'{fit.gap:.0e}':>7}",

@@ -107,10 +107,10 @@ def _units(examples: Examples) -> str:
     """Say where the numbers are not the file's own: w, b, R and γ are then in other units than its columns."""
     if not isinstance(examples.encoding, TableEncoding) or not examples.encoding.is_scaled:
         return ""
-    return (
-        "numbers are standardised (mean 0, standard deviation 1), and w, b, R, γ and points are in these units; "
-        "--no-scaling takes the file's own"
-    )
+    units = "w, b, R, γ and distances are in these units"
+    if _original(examples) is not None:
+        units = "w, b, R and γ are in these units, while the picture has the file's"
+    return f"numbers are standardised (mean 0, standard deviation 1): {units}; --no-scaling takes the file's own"
 
 
 def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]] | None:
