@@ -188,6 +188,10 @@ def test_columns_evaluate_as_rows_do(n, d, seed, kind, dtype):
     y, s, w, h = rng.choice([-1.0, 1.0], n), rng.uniform(0.0, 2.0, n), rng.standard_normal(len(which)), rng.random(n)
     np.testing.assert_allclose(columns.matvec(w), part.matvec(w), atol=1e-9)
     np.testing.assert_allclose(columns.rmatvec(h), part.rmatvec(h), atol=1e-9)
+    again = columns.rows()
+    np.testing.assert_array_equal(as_double(again.X), as_double(part.X))
+    if again.is_sparse:  # a Hessian of rows that are not sorted takes several times as long
+        assert sparse.csr_array((again.X.data, again.X.indices, again.X.indptr), shape=again.X.shape).has_sorted_indices
     for split in (False, True):
         want = dict(split=split, curvature=True)
         one, other = (kind.evaluate(y, s, losses.Logistic(), w, 0.3, **want) for kind in (part, columns))

@@ -194,7 +194,7 @@ def without_working_set(C, r):
     X, y = text()
     with pytest.MonkeyPatch.context() as patch:
         tune(patch, proximal_newton, few=10**6)
-        tune(patch, proximal_models, gram_of_sparse=10**6)
+        tune(patch, proximal_models, gram=10**6)
         return ProximalNewton(tol=1e-7).solve(Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C))
 
 
@@ -204,7 +204,7 @@ def without_working_set(C, r):
 @pytest.mark.parametrize("r", [1.0, 0.7])
 def test_more_features_than_a_working_set_give_the_same_answer(C, gram, r, monkeypatch):
     X, y = text()
-    tune(monkeypatch, proximal_models, gram_of_sparse=gram)
+    tune(monkeypatch, proximal_models, gram=gram)
     it = Problem(Rows(X), y, losses.Logistic(), ElasticNet(r), C)
     found, whole = ProximalNewton(tol=1e-7).solve(it), without_working_set(C, r)
     assert found.converged

@@ -70,6 +70,11 @@ class Columns:
         """Return the columns `which` alone; nothing is copied."""
         return type(self)(self.A, self.which[which])
 
+    def rows(self) -> Rows:
+        """Return the examples with these columns alone, sorted; of others no entry is looked at."""
+        whole = len(self.which) == self.A.n
+        return Rows(_turned(self.A if whole else Rows(self.A.X[self.which], tidy=True)), tidy=True)
+
     def matvec(self, w: FloatArray) -> FloatArray:
         """Xw, in double precision; weights of zero cost nothing."""
         whole = np.zeros(self.A.n)

@@ -111,7 +111,7 @@ class Rows(SoftmaxRows):
         return out
 
     def gram(self, h: FloatArray, which: IntArray) -> FloatArray:
-        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, (d + 1) × (d + 1); only the lower triangle is sure to be filled."""
+        """Σ h [x, 1][x, 1]ᵀ over the rows `which`, (d + 1) × (d + 1): its lower triangle, and zeros above."""
         out = np.zeros((self.d + 1, self.d + 1))
         if compiled is not None and (self.is_sparse or self.narrow):
             compiled.gram(self._handle, h, which, out, threads())

@@ -32,19 +32,19 @@ from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .newton import conjugate_gradients, dot
 from .preconditioner import FACTORED, diagonal_in_blocks
-from .proximal_models import by_columns, models_at, summed
+from .proximal_models import TUNED as MODELS
+from .proximal_models import models_at, summed
 
 
 @dataclass(frozen=True)
 class Tuning:
     """The constants of the method, with what each trades; the L1 problems of `benchmarks/race.py` show the cost."""
 
-    #: With this many features or fewer all of them are worked on, as many as a Hessian of sparse rows is written down
-    #: for; else the first working set has so many.
+    #: With this many features or fewer all of them are worked on; else the first working set has so many.
     few: int = 300
     first: int = 128
-    #: Where the steepest slope at w = 0 is `leap` times the penalty's, the run comes by way of values of C that are
-    #: less, each by `stronger`: slopes far from the optimum say little of which features count.
+    #: Where the steepest slope at w = 0 is `leap` times the penalty's, a run on working sets comes by way of values of
+    #: C that are less, each by `stronger`: slopes far from the optimum say little of which features count.
     leap: float = 12.0
     stronger: float = 3.0
     #: Steps at each C on that way.
@@ -198,7 +198,7 @@ class _Run(GapRun):
                 self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
                 return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
-            for C in self._weaker():
+            for C in self._weaker() if problem.d > TUNED.few else []:
                 self._come_from(replace(problem, C=C), Start(self.w, self.b), tol=0.1, max_iter=TUNED.on_the_way)
         else:
             part = sample_objective(problem, self.seed)
@@ -321,12 +321,16 @@ class _Run(GapRun):
         return None
 
     def _part(self, chosen: IntArray) -> Objective:
-        """Return the problem on these features alone: by columns, if its models are."""
+        """Return the problem on these features alone: by columns, if its models are.
+
+        Few columns are turned into rows again: their Hessian is written down sooner than gone over by columns.
+        """
         problem, whole = self.problem, len(chosen) == self.problem.d
-        if self.resident and problem.head.planes is None and problem.rows.is_sparse and by_columns(problem.rows):
-            columns = problem.rows.turned
-            return problem.with_rows(columns if whole else columns.columns(chosen))  # type: ignore[arg-type]
-        return problem if whole else problem.columns(chosen)
+        if not self.resident or problem.head.planes is not None or not problem.rows.is_sparse:
+            return problem if whole else problem.columns(chosen)
+        if len(chosen) > MODELS.gram:
+            return problem.with_rows(problem.rows.turned.columns(chosen))  # type: ignore[arg-type]
+        return problem if whole else problem.with_rows(problem.rows.turned.columns(chosen).rows())
 
     def _screen(self, point: Any, proof: Bound) -> None:
         """Drop the features that are zero at the optimum for certain.

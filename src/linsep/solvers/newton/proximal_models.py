@@ -31,9 +31,8 @@ from .preconditioner import ScaledFactor
 class Tuning:
     """The constants of the models, with what each trades; the L1 problems of `benchmarks/race.py` show the cost."""
 
-    #: Up to this many features H is written down; of sparse data it is more work than it saves.
+    #: Up to this many features H is written down.
     gram: int = 2000
-    gram_of_sparse: int = 300
     #: H is summed over all examples if that is no more work than so many passes over them; else over as many of them
     #: as that allows, drawn at random, but so many for each feature.
     passes: float = 8.0
@@ -143,7 +142,7 @@ class _Centred:
         self.total, self.l1 = float(h.sum()), penalty.l1
         self.centred = problem.fit_intercept and self.total > 0
         self.quadratic: _ByGram | _ByColumns
-        if by_columns(rows):
+        if _by_columns(rows):
             columns = rows if isinstance(rows, Columns) else rows.turned
             first, second = columns.moments(h) if moments is None else moments
             self.centre = first / self.total if self.centred else np.zeros(problem.d)
@@ -167,16 +166,16 @@ class _Centred:
         return off, step, -slope_b - float(self.centre @ step)
 
 
-def by_columns(rows: Any) -> bool:
+def _by_columns(rows: Any) -> bool:
     """Whether the model on these rows is left a product: where H would be more work than it saves."""
-    return isinstance(rows, Columns) or rows.d > (TUNED.gram_of_sparse if rows.is_sparse else TUNED.gram)
+    return isinstance(rows, Columns) or rows.d > TUNED.gram
 
 
 def _work_of_gram(rows: Rows) -> float:
     """Return how many stored numbers a pass could use, about, in the time of summing H over all rows."""
     if rows.is_sparse:
         lengths = np.diff(rows.X.indptr).astype(np.float64)
-        return 0.5 * float(lengths @ lengths)
+        return 0.25 * float(lengths @ lengths)
     return rows.n * rows.d**2 / 16.0
 
 
@@ -245,10 +244,11 @@ def _centred_gram(
         centre = rows.rmatvec(h) / h.sum() if centre is not None else None
     if rows.is_sparse:
         lower = rows.gram(h, which)[:-1, :-1]
-        H = np.tril(lower) + np.tril(lower, -1).T
+        H = lower + lower.T
+        np.einsum("jj->j", H)[:] *= 0.5
         if centre is not None:
-            H -= h.sum() * np.outer(centre, centre)
-        return np.ascontiguousarray(H), 1e-14
+            H -= np.outer(h.sum() * centre, centre)
+        return H, 1e-14
     # In single precision where it is much work: it shapes a step, not the answer. The centre is taken off before.
     single = len(which) * rows.d**2 >= TUNED.much_work
     syrk, dtype = (blas.ssyrk, np.float32) if single else (blas.dsyrk, np.float64)
