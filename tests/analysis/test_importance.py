@@ -6,7 +6,8 @@ from scipy import sparse
 
 from command import run, run_json
 from customers import customers
-from linsep.analysis.importance import ROWS, Importance, ImportanceSums, importance
+from linsep.analysis.importance import Importance, ImportanceSums, importance
+from linsep.arithmetic.moments import ROWS, deviations
 from linsep.persistence.model_file import read, save
 
 ORIGINS = ["age", "town", "town", "town", "text", "text"]
@@ -66,3 +67,8 @@ def test_a_fit_larger_than_memory_says_the_same_and_a_damaged_file_is_named(tmp_
     plain = {key: value for key, value in found.encoding.items() if key != "importance"}
     save(found.model, tmp_path / "old.json", encoding=plain)
     assert "the size of the weight that was trained" in run("explain", tmp_path / "old.json")
+
+
+def test_entries_that_are_said_twice_are_their_sum():
+    twice = sparse.csr_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    np.testing.assert_allclose(deviations(twice), twice.toarray().std(axis=0))

@@ -55,3 +55,17 @@ print(sorted(name for name in set(sys.modules) - before if name.partition(".")[0
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+def test_a_plain_fit_loads_nothing_of_what_it_is_not_asked_for(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n0,no\n1,no\n2,yes\n3,no\n4,yes\n5,yes\n")
+    code = """
+import sys
+from linsep.cli import learning
+learning.fit(sys.argv[1], target="y", output=None)
+asked_for = ("linsep.selection.", "linsep.workflows.holding_out", "linsep.workflows.evaluating", "linsep.report")
+print(sorted(name for name in sys.modules if name.startswith(asked_for)))
+"""
+    words = [sys.executable, "-c", code, str(tmp_path / "t.csv")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]"), done.stderr

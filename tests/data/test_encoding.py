@@ -63,6 +63,27 @@ def test_means_and_scales_are_those_of_standard_scaler_to_the_last_bit(values, u
     assert (mean, scale_of(len(column), mean, squares)) == (scaler.mean_[0], scaler.scale_[0])
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.int32(), pa.uint64()])
+def test_numbers_in_any_pieces_are_the_same_numbers(kind):
+    rng = np.random.default_rng(0)
+    values = rng.integers(1000, size=(9000, 2)).astype(np.float64)
+    lacking = (rng.random(9000) < 0.1) & pa.types.is_floating(kind)
+    whole = [pa.array(column, mask=lacking).cast(kind) for column in values.T]
+    pieces = [pa.chunked_array([one[:10], one[10:4100], one[4100:4100], one[4100:]]) for one in whole]
+    X = TableEncoding.fit(pa.table(pieces, ["a", "b"])).transform(pa.table(pieces, ["a", "b"]))
+    expected = np.where(lacking[:, None], np.nan, values)
+    expected = np.nan_to_num((expected - np.nanmean(expected, axis=0)) / np.nanstd(expected, axis=0))
+    np.testing.assert_allclose(X[:, :2], expected, atol=1e-12)
+    np.testing.assert_array_equal(X[:, 2:].any(axis=1), lacking)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_a_model_takes_no_infinite_number(bad):
+    fitted = TableEncoding.fit(pa.table({"a": [1.0, 2.0]}))
+    with pytest.raises(DataError, match="finite"):
+        fitted.transform(pa.table({"a": pa.chunked_array([[1.0], [None, np.nan, bad]])}))
+
+
 def test_text_is_scikit_learns_tf_idf():
     frame = people()
     encoding = TableEncoding.fit(pa.Table.from_pandas(frame), kinds={"age": "ignored", "income": "ignored"})

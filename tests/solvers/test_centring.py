@@ -82,3 +82,11 @@ def test_observers_hear_of_planes_for_the_columns_as_they_are(classes, years):
     LogisticRegression().set_callbacks(watch).fit(X, y)
     assert watch.scores
     assert max(watch.scores) < 100  # a plane of other coordinates would be off by a million
+
+
+def test_a_column_with_one_value_in_nearly_all_rows_is_not_far_from_zero():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(3000), np.full(3000, -0.1)])
+    X[7, 1] = 80.0  # as of a rare level that is standardised; the few rows that tell where columns lie have none
+    model = LogisticRegression().fit(X, X[:, 0] + rng.logistic(size=3000) > 0)
+    assert "far from zero" not in model.history_.reason

@@ -40,5 +40,5 @@ def test_an_error_while_the_model_is_written_leaves_no_folder(table, tmp_path, m
 
     monkeypatch.setattr("linsep.persistence.model_file.save", fails)
     with pytest.raises(RuntimeError, match="internal"):
-        learning.fit(table, target="y", output=tmp_path / "m.json", max_memory="10GB")
+        learning.fit(table, target="y", output=tmp_path / "m.json", memory=learning.Memory("10GB"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

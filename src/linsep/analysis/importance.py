@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, IntArray
-from ..arithmetic.moments import Moments
+from ..arithmetic.moments import Moments, deviations, in_blocks
 
-#: Rows that are looked at together, and digits that a file keeps.
-ROWS, DIGITS = 4096, 4
+#: How many a file keeps.
+DIGITS = 4
 #: In a sentence.
 MEANING = "importance: the standard deviation of what it adds to the score, over the rows of the fit"
 
@@ -57,7 +57,7 @@ class Importance:
 
 
 def _short(values: FloatArray) -> list[float]:
-    return [float(f"{value:.{DIGITS}g}") for value in values]
+    return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
 def odds_ratio(coefficient: float) -> float:
@@ -77,8 +77,8 @@ def written(ratio: float) -> str:
     return f"{ratio:.6g}" if abs(ratio - 1) < 0.1 else f"{ratio:.4g}".replace("inf", "∞")
 
 
-def importance(X: Any, coef: FloatArray, origins: Sequence[str]) -> Importance:
-    """Return what rows in memory say.
+def importance(X: Any, coef: FloatArray, origins: Sequence[str], spread: FloatArray | None = None) -> Importance:
+    """Return what rows in memory say, of whose features the standard deviations may be known.
 
     Examples
     --------
@@ -89,29 +89,43 @@ def importance(X: Any, coef: FloatArray, origins: Sequence[str]) -> Importance:
     >>> found.of_columns(coef, ["age", "town", "town"])
     {'town': array([1.]), 'age': array([3.])}
     """
-    sums = ImportanceSums(coef, origins)
-    for first in range(0, X.shape[0], ROWS):
-        sums.add(X[first : first + ROWS])
-    return sums.result()
+    columns = ColumnSums(coef, origins)
+    for rows in in_blocks(X) if columns.groups else ():
+        columns.add(rows)
+    return Importance(deviations(X) if spread is None else spread, columns.result())
+
+
+class ColumnSums:
+    """The importance of columns with several features, from rows some at a time."""
+
+    def __init__(self, coef: FloatArray, origins: Sequence[str]) -> None:
+        places: dict[str, list[int]] = {}
+        for j, name in enumerate(origins):
+            places.setdefault(name, []).append(j)
+        self.groups: dict[str, IntArray] = {name: np.array(own) for name, own in places.items() if len(own) > 1}
+        self._coef, self._moments = coef, {name: Moments() for name in self.groups}
+
+    def add(self, X: Any) -> None:
+        """Go on with the next rows."""
+        for name, own in self.groups.items():
+            self._moments[name].add(np.asarray(X[:, own] @ self._coef[:, own].T))
+
+    def result(self) -> dict[str, FloatArray]:
+        """Return what all rows so far say."""
+        return {name: one.deviations() for name, one in self._moments.items()}
 
 
 class ImportanceSums:
-    """The same from rows some at a time."""
+    """What rows say, some at a time."""
 
     def __init__(self, coef: FloatArray, origins: Sequence[str]) -> None:
-        names, group, size = np.unique(np.asarray(origins, dtype=object), return_inverse=True, return_counts=True)
-        self._coef = coef
-        self._groups: dict[str, IntArray] = {
-            str(names[g]): np.flatnonzero(group == g) for g in np.flatnonzero(size > 1)
-        }
-        self._features, self._columns = Moments(), {name: Moments() for name in self._groups}
+        self._features, self._columns = Moments(), ColumnSums(coef, origins)
 
     def add(self, X: Any) -> None:
         """Go on with the next rows."""
         self._features.add(X)
-        for name, own in self._groups.items():
-            self._columns[name].add(np.asarray(X[:, own] @ self._coef[:, own].T))
+        self._columns.add(X)
 
     def result(self) -> Importance:
         """Return what all rows so far say."""
-        return Importance(self._features.deviations(), {name: one.deviations() for name, one in self._columns.items()})
+        return Importance(self._features.deviations(), self._columns.result())

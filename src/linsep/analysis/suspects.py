@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import Rows, is_sparse, native
+from .._labels import coded
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import phrase
 from ..arithmetic.moments import deviations
-from ..certificates.data_hash import coded
 
 #: How many rows the first look takes; only what stands out there is looked at in full.
 GLANCE = 4000
@@ -101,7 +101,7 @@ def suspects(
     equal = _equal_rows(X, codes, _largest(some))
     return [
         *_leaks(X, codes, classes, names, sources, equal[0]),
-        *([] if coef is None else dominating(some, coef, names)),
+        *([] if coef is None else dominating(deviations(some), coef, names)),
         *_collinear(X, names, sources),
         *_contradictions(equal, codes, file_rows, numbers),
         *_imbalance(codes, classes, weighted),
@@ -219,18 +219,18 @@ def _mistakes(column: FloatArray, is_k: BoolArray) -> int:
     return int(min((others + below).min(), (ours - below).min()))
 
 
-def dominating(X: Any, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
+def dominating(spread: FloatArray, coef: ArrayLike, names: Sequence[str]) -> list[Suspect]:
     """Return whether one column carries the weight of a fit: that |w_j|·sd(x_j) is most of their sum.
 
     Examples
     --------
-    >>> (found,) = dominating(np.eye(3), [9.0, 1.0, -0.5], ["age", "height", "weight"])
+    >>> (found,) = dominating(deviations(np.eye(3)), [9.0, 1.0, -0.5], ["age", "height", "weight"])
     >>> print(found)
     'age' carries 86% of the weight: the model is nearly a threshold on this column
     """
-    if X.shape[1] < 3:
+    if len(spread) < 3:
         return []
-    share = np.abs(np.atleast_2d(np.asarray(coef))) * deviations(_some(native(X)))
+    share = np.abs(np.atleast_2d(np.asarray(coef))) * spread
     total = share.sum(axis=1, keepdims=True)
     share = (share / np.where(total > 0, total, 1.0)).max(axis=0)
     j = int(np.argmax(share))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .._core import is_sparse
 from .._types import FloatArray
+
+#: Rows that are looked at together.
+ROWS = 4096
 
 
 def deviations(X: Any) -> FloatArray:
@@ -19,8 +23,14 @@ def deviations(X: Any) -> FloatArray:
     array([1., 0.])
     """
     moments = Moments()
-    moments.add(X)
+    for rows in in_blocks(X):
+        moments.add(rows)
     return moments.deviations()
+
+
+def in_blocks(X: Any) -> Iterator[Any]:
+    """Yield the rows of a matrix some at a time, which stay in the cache."""
+    yield from (X[first : first + ROWS] for first in range(0, X.shape[0], ROWS))
 
 
 class Moments:
@@ -36,12 +46,17 @@ class Moments:
         if not self._n:
             self._shift = np.zeros(X.shape[1]) if thin else np.asarray(X.mean(axis=0), dtype=np.float64)
             self._sum, self._squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        moved = X if thin else X - self._shift
+        moved, ones = X if thin else X - self._shift, np.ones(X.shape[0])
         self._n += X.shape[0]
-        self._sum += np.asarray(moved.sum(axis=0)).ravel()
-        self._squares += np.asarray((moved.multiply(moved) if thin else moved * moved).sum(axis=0)).ravel()
+        self._sum += ones @ moved
+        self._squares += ones @ (_squared(moved) if thin else np.square(moved, out=moved))
 
     def deviations(self) -> FloatArray:
         """Return one a column."""
         n = max(1, self._n)
         return np.asarray(np.sqrt(np.maximum(self._squares / n - (self._sum / n) ** 2, 0.0)))
+
+
+def _squared(X: Any) -> Any:
+    """Return a sparse matrix with each entry squared; those that are said twice are their sum."""
+    return X.power(2) if X.has_canonical_format else X.multiply(X)

@@ -107,7 +107,81 @@ class Deciding:
         return Wanted(self.threshold, self.calibrate, 5 if folds is None else folds, seed, loss, self.base_rates)
 
 
-COUNTING, DECIDING = Counting(), Deciding()
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choosing:
+    """How C is chosen, where it is.
+
+    Parameters
+    ----------
+    score
+        With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), f1_macro, neg_log_loss, …
+    folds
+        With --C auto, an aim of --threshold or --calibrate: in how many parts, each held out once; 5 without it.
+    rule
+        With --C auto: best, or 1se for the smallest C within one standard error of the best.
+    prove
+        With --C auto, of two classes: bound the mistakes in all folds of every C from 1e-4 to 1e4, to within 1 in 1,000
+        rows, and choose by them. It takes 20 to 100 times as long as choosing alone.
+    """
+
+    score: str | None = None
+    folds: int | None = None
+    rule: str | None = None
+    prove: Annotated[bool, Parameter(negative="")] = False
+
+    def check(self, C: float | None, wanted: Any, *, scaling: bool) -> None:
+        """Raise for what would be ignored, or does not go together with the rest."""
+        folds = None if wanted.takes_folds else self.folds
+        if C is not None and (self.prove, self.score, self.rule, folds) != (False, None, None, None):
+            raise ValueError(
+                "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
+                "--calibrate and to an aim of --threshold)"
+            )
+        if C is None and not scaling:
+            raise ValueError(
+                "--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling"
+            )
+
+    def asked(self, seed: int, counting: Counting) -> Any:
+        """Return what is asked for; raise for what makes no sense."""
+        from ..workflows.choosing import Asked
+
+        balanced = counting.by_class() == ("balanced",)
+        return Asked.of(self.score, self.folds, self.rule, seed=seed, balanced=balanced, prove=self.prove)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Memory:
+    """How much memory a fit may take, and what it keeps on the disk instead.
+
+    Parameters
+    ----------
+    max_memory
+        512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
+        What to watch out for is looked for in a sample, and equal rows are not.
+    scratch
+        With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
+    resume
+        With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
+    """
+
+    max_memory: str | None = None
+    scratch: Path | None = None
+    resume: Annotated[bool, Parameter(negative="--no-resume")] = True
+
+    def check(self, *, prove: bool, whole: bool) -> None:
+        """Raise for what would be ignored, or does not go together with the rest; `whole`: scaled, with intercept."""
+        if self.max_memory is not None and prove:
+            raise ValueError("--prove takes all rows into memory: leave out --max-memory")
+        if self.max_memory is not None and not whole:
+            raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
+        if self.max_memory is None and (self.scratch is not None or not self.resume):
+            raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
+
+
+COUNTING, DECIDING, CHOOSING, MEMORY = Counting(), Deciding(), Choosing(), Memory()
 
 
 def fit(
@@ -117,10 +191,7 @@ def fit(
     output: Output | None = None,
     loss: str = "logistic",
     C: Annotated[str, Parameter(name="--C")] = "1",
-    score: str | None = None,
-    folds: int | None = None,
-    rule: str | None = None,
-    prove: Annotated[bool, Parameter(negative="")] = False,
+    choosing: Choosing = CHOOSING,
     l1_ratio: float = 0.0,
     tol: Tolerance = 1e-4,
     counting: Counting = COUNTING,
@@ -129,9 +200,7 @@ def fit(
     intercept: Intercept = True,
     seed: Seed = 0,
     test_share: float | None = None,
-    max_memory: str | None = None,
-    scratch: Path | None = None,
-    resume: Annotated[bool, Parameter(negative="--no-resume")] = True,
+    memory: Memory = MEMORY,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
     json: Json = False,
@@ -148,113 +217,71 @@ def fit(
         logistic (has probabilities), hinge, squared_hinge, square, perceptron or another that linsep.losses knows.
     C
         How much the losses count against the penalty; inf for no penalty, auto to cross-validate.
-    score
-        With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), f1_macro, neg_log_loss, …
-    folds
-        With --C auto, an aim of --threshold or --calibrate: in how many parts, each held out once; 5 without it.
-    rule
-        With --C auto: best, or 1se for the smallest C within one standard error of the best.
-    prove
-        With --C auto, of two classes: bound the mistakes in all folds of every C from 1e-4 to 1e4, to within 1 in 1,000
-        rows, and choose by them. It takes 20 to 100 times as long as choosing alone.
     l1_ratio
         Share of the penalty that is ‖w‖₁ instead of ½‖w‖².
     test_share
         Share of the rows to hold out: with 0.2, of each 5 rows of a class one drawn by the seed, so that every class
         has its share to within a row. The model is measured on them, and remembers which they are: evaluate and report
         take them from the same file.
-    max_memory
-        512MB, 2GB, …: fit a file larger than memory. Its rows are encoded onto the disk and gone through in passes.
-        What to watch out for is looked for in a sample, and equal rows are not.
-    scratch
-        With --max-memory: the folder for the encoded rows, about as large as the table; without it beside the model.
-    resume
-        With --max-memory: go on with a fit of the same data and settings that was cut short. --no-resume starts anew.
     """
-    from ..analysis.evaluation import evaluate
     from ..workflows import training
-    from ..workflows.choosing import Asked, choose
-    from ..workflows.deciding import decide
+    from ..workflows.reference import Reference
 
     ready(output, data)
-    chosen = training.parse_C(C)
-    wanted = deciding.wanted(folds, seed, loss)
-    beside_auto = prove, score, rule, None if wanted.takes_folds else folds
-    _refuse_options(chosen, beside_auto, max_memory, scratch, resume=resume, whole=(scaling, intercept))
-    choosing = Asked.of(score, folds, rule, seed=seed, balanced=counting.by_class() == ("balanced",), prove=prove)
+    chosen, wanted = training.parse_C(C), deciding.wanted(choosing.folds, seed, loss)
+    choosing.check(chosen, wanted, scaling=scaling)
+    memory.check(prove=choosing.prove, whole=scaling and intercept)
+    how = choosing.asked(seed, counting)
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
-    asked = columns.asked(reading)
-    if max_memory is not None:
-        settings |= dict(class_weight=counting.by_class(), weighing=counting.weighing(), reference=counting.reference)
-        settings |= dict(output=output, scratch=scratch, resume=resume, choosing=choosing, test_share=test_share)
-        settings |= dict(wanted=wanted)
-        return _fit_in_parts(data, target, chosen, max_memory, settings | asked, json)
-    asked |= dict(weighing=counting.weighing(), scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
-    keep_frame = chosen is None or wanted.takes_folds
+    asked: dict[str, Any] = columns.asked(reading) | dict(weighing=counting.weighing())
+    if memory.max_memory is not None:
+        settings |= dict(class_weight=counting.by_class(), reference=counting.reference, test_share=test_share)
+        settings |= dict(output=output, scratch=memory.scratch, resume=memory.resume, choosing=how, wanted=wanted)
+        return _fit_in_parts(data, target, chosen, memory.max_memory, settings | asked, json)
+    asked |= dict(scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
+    asked |= dict(keep_frame=chosen is None or wanted.takes_folds)
     with Waiting(f"reading {data}") as waiting:
-        examples, held, kept = _examples(data, target, asked, test_share, seed, keep_frame=keep_frame)
-        wanted.check(examples.y, np.unique(examples.y))
-        by_class = training.class_weights(counting.by_class(), np.unique(examples.y).tolist())
-        settings |= dict(class_weight=by_class, fit_intercept=intercept)
-        if chosen is None:
-            waiting.on("choosing C")
-        model, choice = training.estimator(C=chosen or 1.0, **settings), None
-        if chosen is None:
-            choice = choose(model, examples, choosing, _bounds_told(waiting))
-            chosen = choice.C
-            model.set_params(C=chosen).choice_ = choice.to_dict()
+        examples, held, kept = _examples(data, target, asked, test_share, seed)
+        classes = examples.coded[0]
+        wanted.check(examples.y, classes)
+        settings |= dict(class_weight=training.class_weights(counting.by_class(), classes.tolist()))
+        model = training.estimator(C=chosen or 1.0, fit_intercept=intercept, **settings)
+        choice = _choose(model, examples, how, waiting) if chosen is None else None
         if wanted.takes_folds:
             waiting.on("scoring rows out of fold")
-        decision = decide(wanted, model, examples)
-        fitted = _fit_in_memory(examples, model, decision, chosen, counting.reference, output, kept, waiting)
-    facts, interrupted = fitted
+        decision = wanted.decide(model, examples)
+        reference = Reference.chosen(counting.reference, examples.encoding, penalised=chosen != np.inf)
+        facts, interrupted = _fit_in_memory(examples, model, decision, reference, output, kept, waiting)
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
-    measured = None if held is None else evaluate(model, held.X, held.y)
-    return _print_fit(facts, model, choice, output, json, measured)
+    return _print_fit(facts, model, choice, output, json, _measured(model, held))
 
 
-def _refuse_options(
-    C: float | None,
-    beside_auto: tuple[bool, str | None, str | None, int | None],
-    max_memory: str | None,
-    scratch: Path | None,
-    *,
-    resume: bool,
-    whole: tuple[bool, bool],
-) -> None:
-    """Raise for options that would be ignored, or do not go together; `whole`: whether to scale, and an intercept."""
-    if C is not None and beside_auto != (False, None, None, None):
-        raise ValueError(
-            "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
-            "--calibrate and to an aim of --threshold)"
-        )
-    if C is None and not whole[0]:
-        raise ValueError("--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling")
-    if max_memory is not None and beside_auto[0]:
-        raise ValueError("--prove takes all rows into memory: leave out --max-memory")
-    if max_memory is not None and not all(whole):
-        raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
-    if max_memory is None and (scratch is not None or not resume):
-        raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
+def _choose(model: Any, examples: Any, how: Any, waiting: Waiting) -> Any:
+    """Give a model the C that cross-validation chooses; return the choice."""
+    from ..workflows.choosing import choose
 
+    def bounds(best: float, least: float) -> None:
+        waiting.say(f"choosing C: {best:g} mistakes, no C makes fewer than {max(least, 0.0):g}")
 
-def _bounds_told(waiting: Waiting) -> Any:
-    """Return what tells of a proof under way: the fewest mistakes so far, and how many any C makes at the least."""
-    return lambda best, least: waiting.say(f"choosing C: {best:g} mistakes, no C makes fewer than {max(least, 0.0):g}")
+    waiting.on("choosing C")
+    choice = choose(model, examples, how, bounds)
+    model.set_params(C=choice.C).choice_ = choice.to_dict()
+    return choice
 
 
 def _examples(
-    data: str, target: str | None, asked: dict[str, Any], test_share: float | None, seed: int, *, keep_frame: bool
+    data: str, target: str | None, asked: dict[str, Any], test_share: float | None, seed: int
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Return the rows to fit, those held out for a test or None, and what a model file keeps of that."""
-    from ..workflows import holding_out
     from ..workflows.preparation import prepare
 
     if test_share is None:
-        return prepare(data, target, keep_frame=keep_frame, **asked), None, {}
-    asked |= dict(learned=holding_out.training_rows(test_share, seed))
-    examples, held, split = holding_out.hold_out(prepare(data, target, **asked, keep_frame=True), test_share, seed)
+        return prepare(data, target, **asked), None, {}
+    from ..workflows import holding_out
+
+    asked |= dict(learned=holding_out.training_rows(test_share, seed), keep_frame=True)
+    examples, held, split = holding_out.hold_out(prepare(data, target, **asked), test_share, seed)
     return examples, held, {holding_out.SECTION: split.to_dict()}
 
 
@@ -262,39 +289,48 @@ def _fit_in_memory(
     examples: Any,
     model: Any,
     decision: Any,
-    C: float,
-    levels: tuple[str, ...],
+    reference: Any,
     output: Path | None,
     kept: dict[str, Any],
     waiting: Waiting,
 ) -> tuple[Any, bool]:
     """Fit and write the model; return what there is to say of the rows, and whether the user put an end to it."""
+    from ..analysis.suspects import dominating
+    from ..arithmetic.moments import deviations
     from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
     from ..workflows import summaries, training
-    from ..workflows.reference import Reference
 
     n, d = examples.X.shape
     waiting.on(f"fitting {many(n, 'row')}, {many(d, 'feature')}")
     with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
         hashed = None if output is None else pool.submit(training.hashed, examples)
         suspicious = pool.submit(training.doubts, examples, model)
-        reference = Reference.chosen(levels, examples.encoding, penalised=bool(np.isfinite(C)))
+        spread = pool.submit(deviations, examples.X)
         interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
         decision.apply(model)
         reference = reference.with_estimates(examples, model)
         waiting.on("looking for what is suspicious")
-        doubts = [*suspicious.result(), *training.doubts_of_fit(examples, model)]
+        doubts = [*suspicious.result(), *dominating(spread.result(), model.coef_, examples.encoding.names)]
     if output is not None and hashed is not None:
-        encoding = training.kept_encoding(examples, model, reference) | kept
+        encoding = training.kept_encoding(examples, model, reference, spread.result()) | kept
         save(model, output, data=hashed.result(), encoding=encoding)
     return summaries.Facts.of(examples, model, doubts, reference), interrupted
 
 
+def _measured(model: Any, held: Any) -> Any:
+    """Return what a model does on rows that were held out, if there are."""
+    from ..analysis.evaluation import evaluate
+
+    return None if held is None else evaluate(model, held.X, held.y)
+
+
 def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: bool, measured: Any) -> int:
-    from ..workflows import evaluating, summaries
+    from ..workflows import summaries
 
     record, text = summaries.fit_record(facts, model, choice, output), summaries.fit_text(facts, model, choice, output)
     if measured is not None:
+        from ..workflows import evaluating
+
         for remark in evaluating.counted_once(facts.weighing):
             note(remark)
         record["test"] = evaluating.evaluation_record(measured)

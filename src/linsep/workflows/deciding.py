@@ -128,16 +128,22 @@ class Wanted:
 
     def rates(self, classes: NDArray[Any]) -> dict[Any, float] | None:
         """Return the share of each class where the model will be used, where that is said."""
-        from ..selection.out_of_fold import rates_of
-
         said = class_weights(self.base_rates, classes.tolist(), "--base-rates")
         if said is None:
             return None
+        from ..selection.out_of_fold import rates_of
+
         try:
             return dict(zip(classes.tolist(), rates_of(said, classes).tolist(), strict=True))
         except ValueError as error:
             words = " ".join(self.base_rates)
             raise DataError(f"--base-rates {words}: give the share of each class, above 0, which come to 1") from error
+
+    def decide(self, model: Any, examples: Examples) -> Decision:
+        """Decide by all examples; each fold is encoded by what its training rows alone show."""
+        classes, codes = examples.coded
+        totals = np.bincount(codes, weights=examples.weight).astype(np.float64)
+        return self.on(model, examples.split, examples.y, examples.weight, classes, totals)
 
     def on(
         self,
@@ -161,11 +167,11 @@ class Wanted:
         classes, totals : array
             All classes, and how much the rows of each count.
         """
-        from ..selection.out_of_fold import score_folds
-
         self.check(y, classes)
         found = None
         if self.takes_folds:
+            from ..selection.out_of_fold import score_folds
+
             found = score_folds(model, take, y, weight, _folds(y, Asked(folds=self.folds, seed=self.seed)))
         calibration = self._calibration(model, found, classes, totals)
         try:
@@ -176,24 +182,26 @@ class Wanted:
     def _calibration(
         self, model: Any, found: OutOfFold | None, classes: NDArray[Any], totals: FloatArray
     ) -> Calibration | None:
+        by_class, rates = getattr(model, "class_weight", None), self.rates(classes)
+        as_fitted = (by_class is None and rates is None) or self.calibrate == "none"
+        if self.calibrate not in BY_FOLDS and (as_fitted or not losses.scores_are_log_odds(model)):
+            return None
         from ..selection.calibration import calibration, is_softmax, prior
 
         if self.calibrate in BY_FOLDS:
             assert found is not None
             together = is_softmax(model, len(classes))
-            return calibration(str(self.calibrate), found, together=together, base_rates=self.rates(classes))
-        by_class, rates = getattr(model, "class_weight", None), self.rates(classes)
-        if (by_class is None and rates is None) or self.calibrate == "none" or not losses.scores_are_log_odds(model):
-            return None
+            return calibration(str(self.calibrate), found, together=together, base_rates=rates)
         weights = np.ones(len(classes)) if by_class is None else model._factors(by_class, classes, totals)
         # Of a class that does not count nothing is known: such probabilities stay as they are fitted.
         return prior(model, weights, classes, totals, rates) if (weights > 0).all() else None
 
     def _cut(self, calibration: Calibration | None, found: OutOfFold | None) -> Decision:
         from ..estimators._calibration import Sigmoid
-        from ..selection.thresholds import Chosen
 
         if self.has_aim:
+            from ..selection.thresholds import Chosen
+
             assert found is not None
             chosen = Chosen.by(self.aim, found, self.rates(found.classes))
             return Decision(calibration, chosen.threshold, chosen)
@@ -224,13 +232,6 @@ class Decision:
             model.threshold_choice_ = self.chosen.to_dict()
 
 
-def decide(wanted: Wanted, model: Any, examples: Examples) -> Decision:
-    """Decide by all examples; each fold is encoded by what its training rows alone show."""
-    classes, codes = np.unique(examples.y, return_inverse=True)
-    totals = np.bincount(codes, weights=examples.weight).astype(np.float64)
-    return wanted.on(model, examples.split, examples.y, examples.weight, classes, totals)
-
-
 def threshold_in_words(model: Any) -> str:
     """Say from where on the second of two classes is predicted."""
     from ..estimators._calibration import LIKELIEST, map_of
@@ -249,10 +250,12 @@ def threshold_in_words(model: Any) -> str:
 
 def choice_in_words(model: Any) -> str | None:
     """Say what the threshold was chosen for, and what that came to on out-of-fold scores."""
+    said = getattr(model, "threshold_choice_", None)
+    if said is None:
+        return None
     from ..selection.thresholds import in_words
 
-    said = getattr(model, "threshold_choice_", None)
-    return None if said is None else in_words(said)
+    return in_words(said)
 
 
 def calibration_in_words(model: Any) -> str | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .._labels import coded
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import many, phrase
 from ..data.csv_text import Header
@@ -32,6 +33,8 @@ Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
 NO_WEIGHTS = Weighing()
+#: What a fit takes beside the estimators.
+TO_LEARN = ("linsep.solvers", "linsep.certificates.data_hash", "linsep.workflows.summaries")
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,12 @@ class Examples:
     @property
     def rows_of_file(self) -> int:
         """How many rows of the file they are made of."""
-        return len(np.unique(self.file_numbers()))
+        return len(self.y) if self.numbers is None else len(np.unique(self.numbers))
+
+    @cached_property
+    def coded(self) -> tuple[NDArray[Any], IntArray]:
+        """The classes in order, and the place of each example's among them."""
+        return coded(self.y)
 
     def split(self, train: IntArray, test: IntArray) -> tuple[Any, Any]:
         """Return the examples of a fold, encoded by what its training rows alone show."""
@@ -208,7 +216,7 @@ def prepare(
             data if isinstance(data, Table) and _takes_transformers(data, target, kinds, degree) else examples_of(data)
         )
 
-    found = _while_loading(read_and_encode)
+    found = _while_loading(read_and_encode, *TO_LEARN)
     return examples_of(found) if isinstance(found, Table) else found
 
 
@@ -277,14 +285,14 @@ def _read(path: str | Path, hints: Hints, target: str | None, types: Mapping[str
     return _while_loading(lambda: read(path, hints, target=target, types=types))
 
 
-def _while_loading(work: Callable[[], T]) -> T:
-    """Return what some work gives, done in another thread while this one loads what comes next: scikit-learn.
+def _while_loading(work: Callable[[], T], *more: str) -> T:
+    """Return what some work gives, done in another thread while this one loads what comes next: scikit-learn, and more.
 
     The work may not load any of it too: two threads that load the same package may each see half of it.
     """
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(work)
-        for module in ("linsep.estimators", "linsep.persistence.model_file"):
+        for module in ("linsep.estimators", "linsep.persistence.model_file", *more):
             import_module(module)
         return working.result()
 

@@ -99,7 +99,7 @@ class Facts:
     @classmethod
     def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect], reference: Reference) -> Self:
         """Return the facts of examples in memory."""
-        labels, codes = np.unique(examples.y, return_inverse=True)
+        labels, codes = examples.coded
         counted = None if examples.weighing.sample_weight else examples.weight
         counts = np.bincount(codes, weights=counted).astype(np.int64)
         accuracy = float(np.average(model.predict(examples.X) == examples.y, weights=examples.weight))

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import losses
 from .._core import one_thread
+from .._types import FloatArray
 from .._words import listed
-from ..analysis.suspects import Suspect, dominating, suspects
+from ..analysis.suspects import Suspect, suspects
 from ..data.sources import DataError
 from .preparation import Examples
 from .reference import Reference
@@ -182,11 +183,16 @@ def hashed(examples: Examples) -> dict[str, Any]:
         return data_hash(examples.X, examples.y, examples.weight)
 
 
-def kept_encoding(examples: Examples, model: Any, reference: Reference) -> dict[str, Any]:
-    """Return what a model file keeps of its table: how columns become features, and what these do in these rows."""
+def kept_encoding(
+    examples: Examples, model: Any, reference: Reference, spread: FloatArray | None = None
+) -> dict[str, Any]:
+    """Return what a model file keeps of its table: how columns become features, and what these do in these rows.
+
+    `spread` are the standard deviations of the features.
+    """
     from ..analysis.importance import importance
 
-    found = importance(examples.X, model.coef_, examples.encoding.origins)
+    found = importance(examples.X, model.coef_, examples.encoding.origins, spread)
     kept = examples.encoding.to_dict() | examples.weighing.to_dict() | reference.to_dict()
     return kept | {"importance": found.to_dict()}
 
@@ -200,8 +206,3 @@ def doubts(examples: Examples, model: Any) -> list[Suspect]:
     told: dict[str, Any] = dict(names=encoding.names, sources=encoding.origins, file_rows=known)
     told |= dict(numbers=examples.numbers, weighted=getattr(model, "class_weight", None) is not None)
     return suspects(examples.X, examples.y, **told)
-
-
-def doubts_of_fit(examples: Examples, model: Any) -> list[Suspect]:
-    """Return what a person should look at in the weights."""
-    return dominating(examples.X, model.coef_, examples.encoding.names)

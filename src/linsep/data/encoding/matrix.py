@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from scipy import sparse
@@ -43,7 +44,7 @@ class MatrixEncoding:
     columns: list[str] | None = None
     target: str | None = None
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """One a feature."""
         return self.columns or [f"feature {j + self.base}" for j in range(self.n_features)]

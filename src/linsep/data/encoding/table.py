@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,15 +23,15 @@ from .matrix import Scaled
 from .notation import DECIMALS, ORDERS
 from .statistics import TableStatistics
 from .tallies import Circumstances, State
-from .values import column_of, floats, moments_in_time, strings
+from .values import column_of, floats, is_plain, moments_in_time, strings
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import PolynomialFeatures
 
-#: Numbers as they come: those with missing values as floats.
-Numbers = NDArray[Any]
+#: Numbers as they come: whole ones and floats as they are, others as floats.
+Numbers: TypeAlias = "NDArray[Any] | pa.ChunkedArray"
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
 
@@ -215,8 +215,9 @@ class TableEncoding:
 
         def convert(j: int) -> None:
             one, values = numbers[j], columns[j]
-            is_whole, form = pa.types.is_integer(values.type) and not values.null_count, one.form or self.decimal or ""
-            found[j] = np.asarray(values.to_numpy()) if is_whole else floats(values, one.name, name, form)
+            form = one.form or self.decimal or ""
+            # What is a number as it is becomes an array strip by strip: at once it would take as much memory again.
+            found[j] = values if is_plain(values) else floats(values, one.name, name, form)
 
         in_threads(convert, range(len(numbers)))
         return {column.name: values for column, values in zip(numbers, found, strict=True)}
@@ -271,7 +272,9 @@ class TableEncoding:
         scaled = np.empty((n, len(columns)))
 
         def fill(first: int) -> None:
-            strip = np.array([column[first : first + STRIP] for column in columns], dtype=np.float64)
+            strip = np.empty((len(columns), min(STRIP, n - first)))
+            for j, column in enumerate(columns):
+                strip[j] = column[first : first + STRIP]
             strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
             strip /= scale
             strip[np.isnan(strip)] = 0.0  # the mean, where numbers are standardised

@@ -31,6 +31,15 @@ def is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
+def is_plain(values: pa.ChunkedArray) -> bool:
+    """Whether values can be taken for floats as they are: whole and all there, or floats and none of them infinite."""
+    if pa.types.is_integer(values.type):
+        return not values.null_count
+    if values.type not in (pa.float32(), pa.float64()):
+        return False
+    return not np.isinf([end or 0.0 for end in pc.min_max(values).as_py().values()]).any()
+
+
 def strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return values as text."""
     if pa.types.is_boolean(column.type):
