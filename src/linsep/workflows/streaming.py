@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
 from ..analysis.suspects import Suspect, dominating, suspects
+from ..arithmetic.moments import deviations
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
 from ..data.scratch import Scratch
@@ -151,7 +152,7 @@ class _Fit:
         if sample.rows.n < scratch.n:
             of = f"in a sample of {sample.rows.n:,} rows, "
             of_columns = [replace(one, message=of + one.message) for one in of_columns]
-        return [*of_columns, *dominating(X, self.model.coef_, names)]
+        return [*of_columns, *dominating(deviations(X), self.model.coef_, names)]
 
     def _size_of_row(self, scratch: Scratch) -> int:
         return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160
