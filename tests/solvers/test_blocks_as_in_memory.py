@@ -7,7 +7,7 @@ from scipy import sparse
 from linsep import LinearClassifier, LogisticRegression
 from linsep._core import Rows
 from linsep.arithmetic.blocked import BlockedMatrix, BlockedRows
-from linsep.losses import Hinge, Logistic, SquaredHinge
+from linsep.losses import Hinge, Logistic, SquaredHinge, get
 from linsep.objective.examples import InMemory
 from linsep.objective.heads import Margin
 from linsep.objective.objective import Objective
@@ -15,6 +15,7 @@ from linsep.solvers import Automatic, minimise
 from linsep.solvers.dual.descent import DualDescent
 from linsep.solvers.reductions import repeats
 from linsep.solvers.reductions.repeats import gather_repeats
+from oracles import MarginFormula
 from storage import MemoryBlocks, on_disk, rows_of_classes
 
 FORMS = [np.asarray, sparse.csr_array]
@@ -171,3 +172,34 @@ def test_coordinate_descent_over_many_blocks_takes_about_as_many_passes_as_in_me
         )
         assert blocks.converged
         assert blocks.n_iter <= 2 * memory.n_iter  # each pass visits an example up to three times
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("C", [0.1, 1.0, pytest.param(30.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_coordinate_descent_over_few_blocks_takes_about_as_many_passes_as_in_memory(loss, C, intercept):
+    X, codes = rows_of_classes(200, 6, 2, seed=5)
+    best = MarginFormula(X, np.where(codes == 1, 1.0, -1.0), C, loss=loss, intercept=intercept).optimum().value
+
+    def passes(examples):
+        found = DualDescent(tol=1e-6).solve(Objective(examples, Margin(get(loss)), C=C, fit_intercept=intercept))
+        assert found.converged
+        assert best * (1 - 1e-7) <= found.proof.primal <= best * (1 + 1e-6)
+        assert found.proof.dual <= best * (1 + 1e-12)
+        return found.n_iter
+
+    memory = passes(InMemory(Rows(X), codes))
+    for size in (100, 40, 10, 5):
+        assert passes(MemoryBlocks(X, codes, size)) <= 2.5 * memory
+
+
+def test_rows_with_weights_and_without_any_take_few_passes_in_blocks():
+    X, codes = rows_of_classes(200, 6, 2, seed=5)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 3.0], 200)
+    best = MarginFormula(X, np.where(codes == 1, 1.0, -1.0), 1.0, s=weight, loss="squared_hinge").optimum().value
+    memory, blocks = (
+        DualDescent(tol=1e-9).solve(Objective(examples, Margin(SquaredHinge()), C=1.0))
+        for examples in (InMemory(Rows(X), codes, weight), MemoryBlocks(X, codes, 40, weight=weight))
+    )
+    assert blocks.n_iter <= 2.5 * memory.n_iter
+    assert blocks.proof.primal == pytest.approx(best, rel=1e-8)

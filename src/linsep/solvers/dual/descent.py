@@ -6,6 +6,8 @@ towards where it last was by a spring (ρ/2)(b − b̄)², a penalty that vanish
 Of examples in blocks each block in turn is read with its dual variables, which take a few passes there while w stays in
 memory, and goes back to the disk (Yu, Hsieh, Chang and Lin 2010, *Large linear classification when data cannot fit in
 memory*). Blocks come in another order in every pass, as examples do: in the same one each would undo what the last did.
+Each fits w to its own examples all the same, so that two alike take w to and fro: what a pass leaves of the way to the
+optimum is much like the way it went. So after every pass the way from the last one goes on to where D is highest on it.
 """
 
 from __future__ import annotations
@@ -136,7 +138,7 @@ class _Run(GapRun):
                 promising = self.estimate < 0.7 * hoped and self._is_expected(proof)
                 due = self.passes >= max(measured + 1, int(self.duals.later * measured))
                 if promising or due or self.passes == self.method.max_iter or self.duals.idle:
-                    measured, proof = self.passes, self._measure()
+                    measured, proof = self.passes, self._measure(promising)
                     hoped = self.estimate if promising else np.inf
                 if isinstance(self.duals, _InBlocks):
                     self.duals.passed(proof)
@@ -178,13 +180,13 @@ class _Run(GapRun):
             self.highest_possible = self.least + self.estimate
         return gap <= tol * self.least
 
-    def _measure(self) -> Bound:
+    def _measure(self, promising: bool) -> Bound:
         """Return what is known of the optimum: of a smooth loss by the plane's own dual point, if that will do."""
         if not self.smooth:
             return self._measure_duals()
         point = self.objective.evaluate(self.w, float(self.b[0]), split=self.objective.fit_intercept)
         own: Bound = point.bound
-        if self.proves(own) and self.in_blocks:
+        if self.in_blocks and (promising or self.proves(own)):
             own = point.exact_bound()
         if self.proves(own):
             self.best, self.highest = self.plane(self.w, point.b, point.value, point.mistakes), (own.dual, None)
@@ -313,10 +315,14 @@ class _InBlocks:
 
     def __init__(self, run: _Run, workspace: Workspace) -> None:
         self.run, self.objective, self.workspace, objective = run, run.objective, workspace, run.objective
-        self.alpha = workspace.vector("duals")
+        self.alpha, self.way = workspace.vector("duals"), workspace.vector("way of the duals")
+        self.last: tuple[FloatArray, float, float] | None = None  # w, Σ αᵢ yᵢ and Σ c ℓ*(−α/c) after the last pass
+        self.further = 0.0  # how many times that way they have still to go: a block's own do when it is read
+        self.behind = 0.0  # what going further has cost of D, until passes have made up for it
+        self.pulled: tuple[float, float] | None = None  # b̄, and Σ αᵢ yᵢ there, when it moved last
         square = objective.weighted_squares / objective.total_weight if objective.fit_intercept else 0.0
         self.constant = min(TUNED.loose / objective.n, 1.0) * square
-        self.balance = 0.0  # Σ αᵢ yᵢ
+        self.balance = self.seen = 0.0  # Σ αᵢ yᵢ; the gap that the last pass saw, on the spring
 
     def take(self, alpha: Any) -> None:
         """Nothing: the dual variables are in the workspace."""
@@ -344,22 +350,43 @@ class _InBlocks:
         return _into_range(self.alpha.read(block.which) / self.run.l2, c, part.loss), c
 
     def pull(self) -> float:
-        """Return how far the spring of b is stretched."""
-        return self.constant * self.balance
+        """Return how far b̄ is to follow b: not before the passes leave less of the gap than the spring holds.
+
+        Σ αᵢ yᵢ falls in b̄, and from the second time on it is known how fast (the secant method).
+        """
+        step = self.constant * self.balance
+        if not self.run.smooth:
+            return step
+        if self.seen > step * self.balance:
+            return 0.0
+        at, pulled = float(self.run.b[0]) - step, self.pulled
+        self.pulled = at, self.balance
+        if pulled is not None and (at - pulled[0]) * (pulled[1] - self.balance) > 0:
+            step = self.balance * (at - pulled[0]) / (pulled[1] - self.balance)
+        return step
 
     def visit(self) -> float:
         """Visit every block once, and each of its examples a few times; return the gap that was seen."""
         examples: Any = self.objective.examples
         numbers = iter(range(self.objective.n + 1))
         order = examples.shuffled(self.run.seed + self.run.passes)
-        gap, change = examples.sum(lambda block: self._visit(block, next(numbers)), order)
+        gap, change, *way = examples.sum(lambda block: self._visit(block, next(numbers)), order)
         self.balance += change
-        return float(gap)
+        self.seen = float(gap)
+        if not way:
+            return self.seen
+        self._go_further(*way)
+        return self.seen + self.constant * self.balance**2
 
     def _visit(self, block: Block, k: int) -> Several:
         part, run = self.objective.on(block), self.run
-        alpha, c = self._read(block, part)
-        before, seen = float(alpha @ part.y), 0.0
+        last, c = self._read(block, part)
+        expected = last + self.further * self.way.read(block.which) / run.l2 if self.further else last
+        alpha, seen = _into_range(expected, c, part.loss), 0.0
+        if self.further:  # w and b have gone all the way
+            short = (alpha - expected) * part.y
+            run.w += part.rows.rmatvec(short)
+            run.b += self.constant * short.sum()
         order = np.flatnonzero(c).astype(np.int32)
         active, slopes = len(order), np.array([-np.inf, np.inf, 0.0])
         shared: dict[str, Any] = dict(constant=self.constant, b=run.b, order=order, alpha=alpha, w=run.w, slopes=slopes)
@@ -371,7 +398,43 @@ class _InBlocks:
             if active == 0:
                 break
         self.alpha.write(block.which, run.l2 * alpha)
-        return Several((seen, float(alpha @ part.y) - before))
+        way = self._way(block, part, last, alpha, c) if run.smooth else ()
+        return Several((seen, float((alpha - expected) @ part.y), *way))
+
+    def _way(
+        self, block: Block, part: Objective, last: FloatArray, alpha: FloatArray, c: FloatArray
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Keep the way from the last pass; return Σ c ℓ*(−α/c) at its begin, half-way and at its end, and its sums."""
+        # What has come to its bound goes no further.
+        way = np.where(_into_range(alpha + (alpha - last), c, part.loss) == alpha, 0.0, alpha - last)
+        self.way.write(block.which, self.run.l2 * way)
+        back = np.where(way == 0, alpha, last)
+        along = (back, 0.5 * (back + alpha), alpha)
+        conjugates = np.array([_conjugates(part.loss, each, c).sum() for each in along])
+        signed = way * part.y
+        return conjugates, part.rows.rmatvec(signed), float(signed.sum())
+
+    def _go_further(self, conjugates: FloatArray, dw: FloatArray, db: float) -> None:
+        """Follow the way of this pass to where −D is least, of which ℓ* is taken for the parabola that it is behind.
+
+        All of it is on the spring where it is. A pass that did not raise D went too far at its start: then there is no
+        going further until the passes have raised D above what it was.
+        """
+        run, last, (back, between, here) = self.run, self.last, conjugates.tolist()
+        w, b, self.further = run.w.copy(), float(run.b[0]), 0.0
+        self.last = w, self.balance, here
+        if last is None:
+            return
+        moved, pulled = w - last[0], self.balance - last[1]
+        fall = float((w - 0.5 * moved) @ moved) + (b - 0.5 * self.constant * pulled) * pulled + here - last[2]
+        self.behind = max(0.0, self.behind + fall)
+        slope = float(w @ dw) + b * db + 3.0 * here - 4.0 * between + back
+        bend = float(dw @ dw) + self.constant * db * db + 4.0 * (here - 2.0 * between + back)
+        if self.behind == 0.0 and bend > 0.0:
+            self.further = -slope / bend
+            run.w = w + self.further * dw
+            run.b += self.further * self.constant * db
+            self.balance += self.further * db
 
     def passed(self, proof: Bound) -> None:
         """Let a killed run go on from here, and whoever listens hear of the pass."""
@@ -391,7 +454,7 @@ class _InBlocks:
             part = objective.on(block)
             sums = [part.evaluate(*plane, gradient=False).sums for plane in planes]
             alpha, c = self._read(block, part)
-            shares = c * part.loss.conjugate(-np.divide(alpha, c, out=np.zeros_like(c), where=c > 0))
+            shares = _conjugates(part.loss, alpha, c)
             sides = [part.y > 0, part.y < 0]
             return Several(
                 (
@@ -410,6 +473,11 @@ class _InBlocks:
 
     def wake_all(self) -> None:
         """Every pass visits all examples anyway."""
+
+
+def _conjugates(loss: Loss, alpha: FloatArray, c: FloatArray) -> FloatArray:
+    """Return c ℓ*(−α/c)."""
+    return c * loss.conjugate(-np.divide(alpha, c, out=np.zeros_like(c), where=c > 0))
 
 
 def _into_range(alpha: FloatArray, c: FloatArray, loss: Loss) -> FloatArray:
