@@ -1,6 +1,7 @@
 """What the commands say of numbers and names: which rows, which intervals, which odds, in which order."""
 
 import json
+import re
 import time
 
 import duckdb
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from command import call, run, run_json
+from linsep import LogisticRegression
 from linsep.cli.speech import Waiting
 
 
@@ -210,3 +212,58 @@ def test_a_replay_says_which_of_its_numbers_are_in_the_units_of_the_file(tmp_pat
     assert "w, b, R and γ are in these units, while the picture has the file's; --no-scaling" in said
     said = run("replay", tmp_path / "three.csv", "-t", "y", "-o", tmp_path / "r.html")
     assert "w, b, R, γ and distances are in these units; --no-scaling" in said
+
+
+def test_successes_and_failures_of_a_row_are_held_out_together(tmp_path):
+    dose = np.array([1.69, 1.72, 1.76, 1.78, 1.81, 1.84])
+    frame = pd.DataFrame({"dose": dose, "n": [59, 60, 62, 56, 63, 59], "dead": [6, 13, 18, 28, 52, 53]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = "fit", tmp_path / "t.csv", "--successes", "dead", "--trials", "n", "-o", tmp_path / "m.json"
+    done = call(*words, "--threshold", "accuracy", "--folds", "9")
+    assert "6 folds instead of 9: there are 6 rows of trials, one for each" in done.err.decode()
+    said = done.out.decode()
+    assert "on 6 out-of-fold scores: accuracy " in said
+    # Each dose is scored by a fit to the others, of which both outcomes have one score.
+    scores = []
+    for k in range(6):
+        rest = frame.drop(k)
+        X = (rest.dose - np.average(rest.dose, weights=rest.n)).to_numpy()
+        scale = np.sqrt(np.average(X**2, weights=rest.n))
+        model = LogisticRegression(tol=1e-10).fit(
+            np.repeat(X / scale, 2)[:, None], [0, 1] * 5, np.column_stack([rest.n - rest.dead, rest.dead]).ravel()
+        )
+        at = (dose[k] - np.average(rest.dose, weights=rest.n)) / scale
+        scores.append(float(model.decision_function([[at]])[0]))
+    right = [
+        sum(frame.dead[k] if scores[k] >= cut else frame.n[k] - frame.dead[k] for k in range(6))
+        for cut in [*scores, np.inf]
+    ]
+    assert f"accuracy {max(right) / frame.n.sum():.4f} ± " in said
+
+
+def test_a_workbook_of_several_sheets_says_which_is_read(tmp_path):
+    with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
+        pd.DataFrame({"about": ["this book"]}).to_excel(book, sheet_name="Info", index=False)
+        pd.DataFrame({"a": [1, 2, 3, 4], "y": [0, 0, 1, 1]}).to_excel(book, sheet_name="Data", index=False)
+    said = run("fit", tmp_path / "b.xlsx", "-t", "y", code=2)
+    assert "its first sheet, 'Info', is read; --sheet names another: 'Data'" in said
+    assert "first sheet" not in call("fit", tmp_path / "b.xlsx", "-t", "y", "--sheet", "Data").err.decode()
+
+
+def test_a_row_of_trials_is_not_said_to_be_equal_to_itself(tmp_path):
+    frame = pd.DataFrame({"dose": [1.0, 2.0, 3.0], "n": [9, 9, 9], "dead": [2, 4, 8]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "--successes", "dead", "--trials", "n", "-o", tmp_path / "m.json")
+    run("report", tmp_path / "m.json", tmp_path / "t.csv", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert re.search(r"overlap: no plane separates, not even weakly; row [123] was seen with both labels", page)
+    assert re.search("<code>linsep verify [^<]*m.json [^<]*t.csv</code>", page), "the file of the fit is known here"
+
+
+def test_a_proven_choice_is_said_to_be_one_by_mistakes(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(41, 2)), columns=["a", "b"])
+    frame["y"] = np.where(frame.a + rng.normal(size=41) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said = run("fit", tmp_path / "t.csv", "-t", "y", "--C", "auto", "--prove")
+    assert re.search(r"C  +[\d.e-]+, that with the fewest mistakes in all folds: accuracy ", said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
@@ -47,6 +48,11 @@ def read_excel(
 
 def _sheet(file: str, names: Sequence[str], asked: str | None) -> str:
     if asked is None:
+        if len(names) > 1:
+            others = ", ".join(map(repr, names[1:]))
+            warnings.warn(
+                f"{file}: its first sheet, {names[0]!r}, is read; --sheet names another: {others}", stacklevel=3
+            )
         return names[0]
     if asked in names:
         return asked

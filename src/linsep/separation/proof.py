@@ -159,6 +159,8 @@ class Separability:
         assert self.points is not None
         assert self.weights is not None
         if len(self.points) == 2 and self.fit_intercept:
+            if self.points[0] == self.points[1]:  # of a file whose rows stand for several
+                return f"row {self.points[0]:,} was seen with both labels"
             return f"rows {self.points[0]:,} and {self.points[1]:,} are the same point with different labels"
         parts = list(zip(self.points, self.weights, strict=True))
         if not self.fit_intercept:

@@ -138,6 +138,7 @@ class Choice:
         """The same for people."""
         chosen = next(one for one in self.curve if one["C"] == self.C)
         how = "the best" if self.rule == "best" else "the smallest within one standard error of the best"
+        how = f"{how} of {len(self.curve)}" if self.proof is None else "that with the fewest mistakes in all folds"
         tried = ", ".join(f"{one['C']:.3g}: {one['mean']:.4f}" for one in self.curve)
         name = self.score if self.of is None else f"{self.score} of {self.of}"
         score = f"{name} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
@@ -150,7 +151,7 @@ class Choice:
             ]
         return [
             *bound,
-            f"C           {self.C:.4g}, {how} of {len(self.curve)}: {score}, {self.rows:,} rows",
+            f"C           {self.C:.4g}, {how}: {score}, {self.rows:,} rows",
             f"tried       {tried}",
         ]
 
@@ -169,7 +170,7 @@ def choose(
     from ..estimators._fitting import posed
 
     classes = np.unique(examples.y)
-    scorer, folds, scores = _scorer(asked.score, model, classes), list(_folds(examples.y, asked)), []
+    scorer, folds, scores = _scorer(asked.score, model, classes), list(folds_of(examples, asked)), []
     bounded: list[Fold] = []
     if asked.prove and (len(classes) != 2 or not model._penalty().l2 or not model._loss().convex):
         raise DataError("--prove is for two classes, a convex loss, and a penalty with a share of L2")
@@ -199,6 +200,27 @@ def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[A
     return Choice.by(asked, np.array(scores), len(labels), _of(asked.score, classes))
 
 
+def folds_of(examples: Examples, asked: Asked) -> Iterator[tuple[Any, Any]]:
+    """Yield which examples are learned from and which are held out; successes and failures of a row stay together."""
+    from sklearn.model_selection import KFold
+
+    if not examples.weighing.is_grouped:
+        yield from _folds(examples.y, asked)
+        return
+    rows, which = np.unique(examples.file_numbers(), return_inverse=True)
+    count = min(asked.folds, len(rows))
+    if count < 2:
+        raise DataError(f"{examples.name}: of one row nothing can be held out; give C and --threshold as numbers")
+    if count < asked.folds:
+        _warn_of_fewer(count, asked, f"there are {count:,} rows of trials")
+    for train, test in KFold(count, shuffle=True, random_state=asked.seed).split(rows):
+        yield np.flatnonzero(np.isin(which, train)), np.flatnonzero(np.isin(which, test))
+
+
+def _warn_of_fewer(count: int, asked: Asked, why: str) -> None:
+    warnings.warn(f"{count:,} folds instead of {asked.folds:,}: {why}, one for each", stacklevel=4)
+
+
 def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
     from sklearn.model_selection import StratifiedKFold
 
@@ -207,11 +229,7 @@ def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
     if least < 2:
         raise DataError("--C auto needs at least two examples of each class to cross-validate; give C as a number")
     if asked.folds > least:
-        warnings.warn(
-            f"{least:,} folds instead of {asked.folds:,}: of the rarest class, {rarest}, there are {least:,} rows, one "
-            "for each",
-            stacklevel=2,
-        )
+        _warn_of_fewer(least, asked, f"of the rarest class, {rarest}, there are {least:,} rows")
     yield from StratifiedKFold(min(asked.folds, least), shuffle=True, random_state=asked.seed).split(y, y)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import losses
 from .._types import FloatArray, IntArray
 from ..data.sources import DataError
-from .choosing import Asked, _folds
+from .choosing import Asked, _folds, folds_of
 from .preparation import Examples
 from .training import class_weights
 
@@ -143,7 +143,8 @@ class Wanted:
         """Decide by all examples; each fold is encoded by what its training rows alone show."""
         classes, codes = examples.coded
         totals = np.bincount(codes, weights=examples.weight).astype(np.float64)
-        return self.on(model, examples.split, examples.y, examples.weight, classes, totals)
+        found = self.on(model, examples.split, examples.y, examples.weight, classes, totals, examples=examples)
+        return found.by_rows(examples.rows_of_file) if examples.weighing.is_grouped and self.takes_folds else found
 
     def on(
         self,
@@ -153,6 +154,8 @@ class Wanted:
         weight: FloatArray | None,
         classes: NDArray[Any],
         totals: FloatArray,
+        *,
+        examples: Examples | None = None,
     ) -> Decision:
         """Decide for a model that is about to be fitted.
 
@@ -166,13 +169,17 @@ class Wanted:
             Of the rows, or of a sample of them.
         classes, totals : array
             All classes, and how much the rows of each count.
+        examples : Examples, optional
+            All of them, where they are in memory: successes and failures of a row are then held out together.
         """
         self.check(y, classes)
         found = None
         if self.takes_folds:
             from ..selection.out_of_fold import score_folds
 
-            found = score_folds(model, take, y, weight, _folds(y, Asked(folds=self.folds, seed=self.seed)))
+            asked = Asked(folds=self.folds, seed=self.seed)
+            folds = _folds(y, asked) if examples is None else folds_of(examples, asked)
+            found = score_folds(model, take, y, weight, folds)
         calibration = self._calibration(model, found, classes, totals)
         try:
             return self._cut(calibration, found)
@@ -221,6 +228,13 @@ class Decision:
     calibration: Calibration | None = None
     threshold: float | None = None
     chosen: Chosen | None = None
+
+    def by_rows(self, rows: int) -> Decision:
+        """Return the same with scores counted by rows of the file, each of which successes and failures share."""
+        calibration = None if self.calibration is None else replace(self.calibration, rows=rows)
+        return replace(
+            self, calibration=calibration, chosen=None if self.chosen is None else replace(self.chosen, rows=rows)
+        )
 
     def apply(self, model: Any) -> None:
         """Give it to a fitted model."""

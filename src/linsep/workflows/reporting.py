@@ -64,6 +64,8 @@ def report_model(
     if split is not None and split.is_of(found, rows):
         fitted, rows, train = some(rows, ~split.test), some(rows, split.test), data
         said = split.sentence(Path(rows.name).name)
+    unseen = None if found.data is None else are_others(found.data, given if split is None else rows)
+    train = data if train is None and unseen is False else train
     is_table = isinstance(encoding, TableEncoding)
     scaled = encoding.original_scale(found.model.coef_, found.model.intercept_)
     reference = Reference.of_model(found.encoding)
@@ -73,7 +75,7 @@ def report_model(
         rows.X,
         rows.y,
         training=None if fitted is None else (fitted.X, fitted.y),
-        unseen=None if found.data is None else are_others(found.data, given if split is None else rows),
+        unseen=unseen,
         names=encoding.names,
         sources=encoding.origins,
         origins=encoding.origins,
