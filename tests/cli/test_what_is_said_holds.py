@@ -183,6 +183,9 @@ def test_what_goes_by_has_no_rate_before_it_was_timed(capsys):
     waiting = Waiting(patience=0.0)
     time.sleep(0.01)
     waiting._told = -1.0
+    waiting.share("predicting", 2, 0)
+    assert capsys.readouterr().err == "linsep: predicting: 2 rows …\n"
+    waiting._told = -1.0
     waiting.share("pass 1", 46_180, 522_911)
     assert capsys.readouterr().err == "linsep: pass 1: 46,180 of 522,911 rows …\n"
     time.sleep(0.02)

@@ -103,7 +103,9 @@ def test_what_is_known_of_the_rows_is_said(files, content):
     assert same.unseen is False
     assert "fitted on these very rows" in render(same)
     assert f"linsep verify {files / 'model.json'} {files / 'train.csv'}" in unescape(render(content))
-    assert same.recheck.endswith("TRAINING_DATA --target label")
+    assert same.recheck.endswith(f"{files / 'train.csv'} --target label"), "these rows are known to be those of the fit"
+    other = report_model(found, files / "test.csv", "label", model=files / "model.json")
+    assert other.recheck.endswith("TRAINING_DATA --target label")
 
 
 def test_how_the_fit_went_is_told_from_the_file(files, content):

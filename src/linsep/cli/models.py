@@ -33,6 +33,7 @@ def predict(
         Add one column probability_<class> for each class.
     keep
         Columns of the file to carry through beside the predictions, one or several: --keep id name; by name or number.
+        Those of text files stay text, but for numbers that the model takes.
     json
         Print how many rows were written where for a program; this takes -o.
     """
@@ -43,7 +44,8 @@ def predict(
     ready(output, model, data)
     asked: dict[str, Any] = dict(proba=proba, keep=keep, hints=reading.hints())
     with Waiting() as waiting:
-        rows, gaps = predict_file(_read(model), data, output, progress=waiting.rows, **asked)
+        asked |= dict(progress=lambda done: waiting.share("predicting", done, 0))
+        rows, gaps = predict_file(_read(model), data, output, **asked)
     for remark in gaps.notes():
         note(remark)
     if json:

@@ -134,11 +134,6 @@ class Waiting:
             self._timer.daemon = True
             self._timer.start()
 
-    def rows(self, count: int) -> None:
-        """Tell how many rows are done."""
-        if self._is_due():
-            self._tell(f"{count:,} rows, {count / (time.monotonic() - self._began):,.0f} a second")
-
     def share(self, what: str, done: int, total: int) -> None:
         """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""
         now = time.monotonic()
