@@ -52,10 +52,12 @@ def phrase(names: Sequence[str], most: int = 8) -> str:
     --------
     >>> phrase(["age", "height", "the intercept"])
     'age, height and the intercept'
+    >>> phrase(["age"] * 3002, 2)
+    'age, age and 3,000 more'
     """
     more, names = len(names) - most, told_apart(names[:most])
     if more > 0:
-        return f"{', '.join(names)} and {more} more"
+        return f"{', '.join(names)} and {more:,} more"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 

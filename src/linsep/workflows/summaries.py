@@ -187,7 +187,7 @@ def relations(facts: Facts, model: Any) -> list[str]:
 def _redundant_lines(facts: Facts, model: Any) -> list[str]:
     found = relations(facts, model)
     lines = [f"redundant   {relation}" for relation in found[:8]]
-    more = [f"            and {len(found) - 8} more"] if len(found) > 8 else []
+    more = [f"            and {len(found) - 8:,} more"] if len(found) > 8 else []
     said = ["            their coefficients are those of least norm: others predict the same"] if found else []
     return [*lines, *more, *said]
 
@@ -214,7 +214,7 @@ def _column_lines(encoding: Encoding) -> list[str]:
 
 
 def _few(names: list[str]) -> str:
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
     return f"{', '.join(told_apart(names[:12]))}{more}"
 
 
