@@ -20,6 +20,7 @@ from .rows import (
     interleaved,
     mixed_conjugates,
     mixed_values,
+    simplex_masses,
     sprung_line_search,
     whole_packs,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "probabilities",
     "reference",
     "scores",
+    "simplex_masses",
     "sprung_line_search",
     "threads",
     "warn_if_slow",

@@ -6,6 +6,7 @@
 
 #include "losses.hpp"
 #include "multipliers.hpp"
+#include "simplex.hpp"
 #include "springs.hpp"
 
 namespace linsep {
@@ -33,6 +34,17 @@ void bind_multipliers(nb::module_ &m) {
                 return sprung_line_search(c.data(), chosen, centre.data(), z.data(), dz.data(), n, width, first, linear,
                                           quadratic, accuracy, threads);
             });
+        });
+    def(m, "simplex_masses", {"G", "change", "t", "codes", "c", "centre", "width", "masses", "count", "threads"},
+        [](Table<const double> G, Table<const double> change, double t, Vector<const std::int64_t> codes, In c,
+           Table<const double> centre, double width, Table<double> masses, Out count, std::size_t threads) {
+            const std::size_t n = G.shape(0), K = G.shape(1);
+            require(fits(n, change, codes, c, centre, masses, count) && K > 0 && change.shape(1) == K &&
+                        centre.shape(1) == K && masses.shape(1) == K, mismatch);
+            require_rows(codes.data(), n, K);
+            nb::gil_scoped_release release;
+            return simplex_masses(G.data(), change.data(), t, codes.data(), c.data(), centre.data(), width, n, K,
+                                  masses.data(), count.data(), threads);
         });
     def_loop(m, "sprung_newton",
              {"X", "y", "c", "loss", "l2", "intercept", "tol", "target", "narrower", "narrowest", "more", "most",

@@ -1,8 +1,9 @@
-// The softmax of several planes: its losses, their gradient, and their Hessian's products.
+// Several planes: losses of their softmax, their gradient and their Hessian's products; dual ascent, also by margins.
 #include "bindings.hpp"
 
 #include <cstdint>
 
+#include "margin_dual.hpp"
 #include "softmax.hpp"
 #include "softmax_dual.hpp"
 
@@ -49,6 +50,19 @@ void bind_softmax(nb::module_ &m) {
                  nb::gil_scoped_release release;
                  softmax_dual_pass(X, order.data(), order.shape(0), codes.data(), c.data(), squares.data(), constant, K,
                                    width, logs.data(), W.data(), moved.data(), sums.data());
+             });
+    def_loop(m, "margin_dual_pass",
+             {"X", "order", "codes", "c", "squares", "constant", "masses", "W", "moved", "still", "sums"},
+             [](const auto &X, Vector<const std::int64_t> order, Vector<const std::int64_t> codes, In c, In squares,
+                double constant, Table<double> masses, Table<double> W, Out moved, Vector<std::int64_t> still, Out sums) {
+                 const std::size_t width = W.shape(1), K = moved.shape(0);
+                 require(fits(X.n, codes, c, squares, masses, still) && fits(X.d + 1, W) && fits(2, sums) && 0 < K &&
+                             K <= width && masses.shape(1) == K && width % Side<double>::count == 0, mismatch);
+                 require_rows(order.data(), order.shape(0), X.n);
+                 require_rows(codes.data(), X.n, K);
+                 nb::gil_scoped_release release;
+                 margin_dual_pass(X, order.data(), order.shape(0), codes.data(), c.data(), squares.data(), constant, K,
+                                  width, masses.data(), W.data(), moved.data(), still.data(), sums.data());
              });
 }
 

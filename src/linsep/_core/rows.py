@@ -220,6 +220,17 @@ def sprung_line_search(c: FloatArray, loss: Any, **line: Any) -> float:
     return float(loops.sprung_line_search(c, chosen, **line, threads=threads_for(len(c), IN_ONE_PIECE)))
 
 
+def simplex_masses(
+    scores: FloatArray, codes: IntArray, change: FloatArray | None = None, t: float = 0.0, **springs: Any
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return masses on springs at scores + t·change, of each example how many are not zero, and Σ masses · change."""
+    masses, count = np.empty_like(scores), np.empty(len(scores))
+    change = np.zeros_like(scores) if change is None else change
+    into: dict[str, Any] = dict(masses=masses, count=count, threads=threads_for(scores.size, IN_ONE_PIECE))
+    slope = kernels.simplex_masses(scores, change, t, codes, **springs, **into)
+    return masses, count, float(slope)
+
+
 def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: FloatArray, w: FloatArray) -> float:
     """Minimise q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ by coordinate, changing `w` and `q`."""
     return float(kernels.gram_descent(H, l1, accuracy, passes, q, w))

@@ -75,6 +75,14 @@ class SoftmaxRows(StoredRows):
         kernels.softmax_dual_pass(self._handle, order, codes, c, self.squared_norms(), constant, **state, sums=sums)
         return float(sums[0]), float(sums[1])
 
+    def margin_dual_pass(
+        self, codes: IntArray, c: FloatArray, order: IntArray, *, constant: float, **state: Any
+    ) -> tuple[float, float]:
+        """One pass of dual ascent by margins, changing `masses`, `W`, `moved` and `still`; return gap and losses."""
+        sums = np.empty(2)
+        kernels.margin_dual_pass(self._handle, order, codes, c, self.squared_norms(), constant, **state, sums=sums)
+        return float(sums[0]), float(sums[1])
+
     def rough(self, s: FloatArray) -> Any:
         """Return the type of numbers for what shapes a step only: single precision where rows and weights allow it."""
         longest, heaviest = float(self.squared_norms().max(initial=0.0)) or 1.0, float(s.max(initial=1.0))

@@ -13,6 +13,7 @@ import numpy as np
 from .._types import FloatArray
 from ..certificates.kinds.gap import Gap
 from ..certificates.seal import Fingerprint
+from ..objective.class_margins import rivals, signed_masses
 from ..objective.duality import weights
 from ..objective.objective import Objective
 
@@ -60,6 +61,9 @@ def store_support(estimator: Any, problems: list[Objective], results: list[Resul
         estimator.__dict__.pop(name, None)
     if not problems[0].loss.margin or problems[0].examples.resident is None or _left_out.get():
         return
+    if problems[0].head.planes is not None:
+        _store_of_classes(estimator, problems[0], results[0])
+        return
     z = [_agreements(problem, result) for problem, result in zip(problems, results, strict=True)]
     slack = np.column_stack([np.maximum(0.0, 1.0 - agreements) for agreements in z])
     estimator.slack_ = slack[:, 0] if len(problems) == 1 else slack
@@ -67,11 +71,24 @@ def store_support(estimator: Any, problems: list[Objective], results: list[Resul
     known = [signed for signed in duals if signed is not None]
     if len(known) < len(duals):
         return
-    signed = np.array(known)
+    _store_duals(estimator, problems[0], np.array(known))
+
+
+def _store_of_classes(estimator: Any, problem: Objective, result: Result) -> None:
+    """Set the same where all classes are one objective: ``slack_`` is a vector, ``dual_coef_`` has a row a class."""
+    scores, c = problem.rows.matmat(result.w) + result.b, weights(problem)[:, None]
+    estimator.slack_ = problem.loss.value(rivals(scores, problem.codes)[0])
+    if result.alpha is None:
+        return
+    masses = np.where(result.alpha > NEGLIGIBLE * c, result.alpha, 0.0)
+    _store_duals(estimator, problem, signed_masses(problem, masses).T)
+
+
+def _store_duals(estimator: Any, problem: Objective, signed: FloatArray) -> None:
     estimator.support_ = np.flatnonzero(signed.any(axis=0))
-    estimator.support_vectors_ = problems[0].rows.X[estimator.support_]
+    estimator.support_vectors_ = problem.rows.X[estimator.support_]
     estimator.dual_coef_ = signed[:, estimator.support_]
-    codes = problems[0].codes[estimator.support_]
+    codes = problem.codes[estimator.support_]
     estimator.n_support_ = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.int32)
 
 

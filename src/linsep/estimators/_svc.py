@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import losses, penalties
 from .._checks import check_choice
 from ..losses import Loss
+from ..objective.heads import CrammerSinger, Head
 from ..objective.objective import Objective
 from ..penalties import Penalty
 from ._certified import CertifiedEstimator
@@ -126,16 +127,34 @@ class LinearSVC(CertifiedEstimator):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_choice("multi_class", self.multi_class, ("ovr",))
+        check_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
         super()._check_parameters()
+        if self.multi_class == "crammer_singer" and self.penalty != "l2":
+            raise ValueError(
+                f"penalty={self.penalty!r} is not possible with multi_class='crammer_singer'; use 'l2', or 'ovr'"
+            )
+        if self.multi_class == "crammer_singer" and np.isinf(self._C()):
+            raise ValueError(f"C={self.C} is not possible with multi_class='crammer_singer', which needs a penalty")
 
     def _loss(self) -> Loss:
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
-        return losses.get(self.loss)
+        return losses.get("hinge" if self.multi_class == "crammer_singer" else self.loss)
 
     def _penalty(self) -> Penalty:
         check_choice("penalty", self.penalty, ("l2", "l1"))
+        if self.multi_class == "crammer_singer" and len(getattr(self, "classes_", ())) == 2:
+            return Penalty(0.5, 0.0)  # the two planes are ±½w, so that ½‖w₁‖² + ½‖w₂‖² is half of ½‖w‖²
         return penalties.get(self.penalty)
+
+    def _at_once(self) -> bool:
+        """Whether all classes are one objective; for two the difference of their planes is one plane."""
+        return len(self.classes_) > 2 and self.multi_class == "crammer_singer"
+
+    def _heads(self) -> list[Head]:
+        return [CrammerSinger(len(self.classes_))] if self._at_once() else super()._heads()
+
+    def _kinds_of_proof(self) -> tuple[str, ...]:
+        return ("crammer_singer",) if self._at_once() else super()._kinds_of_proof()
 
     def _after_fit(self, problems: list[Objective], results: list[Result]) -> None:
         super()._after_fit(problems, results)

@@ -17,20 +17,24 @@ from ..arithmetic.decimal_enclosure import few_numbers, knows
 from ..arithmetic.enclosure import (
     EVERYTHING,
     SHARP,
+    SMALLEST,
     Interval,
+    U,
     agreements,
     feasible,
     loss_sum,
     penalty_value,
     sharp_agreements,
 )
+from .class_margins import MassPoint, gain, rivals
 from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softmax_slopes
 from .dual_point import DualPoint, feasible_dual
 from .duality import weights
 from .examples import in_one
+from .heads import CrammerSinger, Margin, Softmax
 from .objective import Objective
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
-from .softmax_dual import enclosed_dual, softmax_losses
+from .softmax_dual import enclosed_dual, enclosed_masses, softmax_losses
 
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
@@ -64,7 +68,7 @@ class _OnePlane:
         """Return the derivatives of some examples."""
         return slopes(self.problem.loss, self.problem.y, self.c, z, radius)
 
-    def dual(self, z: FloatArray, w: FloatArray, b: float, dual_point: DualPoint, share: float) -> Interval:
+    def dual(self, z: FloatArray, w: FloatArray, b: float, dual_point: DualPoint | MassPoint, share: float) -> Interval:
         """Enclose D of an exactly feasible point, sums leaving no more than that share open."""
         return feasible_dual(self.problem, dual_point.expand(self.problem, z), share)[1]
 
@@ -92,7 +96,7 @@ class _AllClasses(_OnePlane):
     def slopes(self, z: FloatArray, radius: FloatArray) -> Derivatives:
         return softmax_slopes(self.problem.codes, self.c, z, radius.max(axis=1))
 
-    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint, share: float) -> Interval:
+    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint | MassPoint, share: float) -> Interval:
         with np.errstate(all="ignore"):  # the point's own sums are guesses: what they prove is looked at
             return enclosed_dual(self.problem.evaluate(w, b), share)
 
@@ -100,8 +104,39 @@ class _AllClasses(_OnePlane):
         return Interval(0.0, 0.0)
 
 
+class _ClassMargins(_AllClasses):
+    """One plane a class, and the margins between them: losses are those of z = gᵧ − max gₖ over k ≠ y."""
+
+    def losses(self, z: FloatArray, radius: FloatArray) -> Interval:
+        return loss_sum(self.problem.loss, *self._agreements(z, radius), self.c)
+
+    def each(self, z: FloatArray) -> FloatArray:
+        return np.asarray(self.c * self.problem.loss.value(rivals(z, self.problem.codes)[0]))
+
+    def _agreements(self, scores: FloatArray, radius: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the agreements, and how far each may be off: a maximum by no more than what it is of."""
+        z = rivals(scores, self.problem.codes)[0]
+        own = np.arange(len(z)), self.problem.codes
+        others = radius.copy()
+        others[own] = 0.0
+        return z, (radius[own] + others.max(axis=1)) * (1.0 + 4 * U) + 2 * U * np.abs(z) + SMALLEST
+
+    def dual(self, z: FloatArray, w: FloatArray, b: Any, dual_point: DualPoint | MassPoint, share: float) -> Interval:
+        point = dual_point if isinstance(dual_point, MassPoint) else MassPoint()
+        with np.errstate(all="ignore"):  # what is claimed is a guess: what it proves is looked at
+            masses = np.maximum(point.expand(self.problem, z), 0.0)
+            p = np.divide(masses, self.c[:, None], out=np.zeros_like(masses), where=self.c[:, None] > 0)
+            p[~np.isfinite(p).all(axis=1)] = 0.0
+            p /= np.maximum(p.sum(axis=1, keepdims=True), 1.0)
+            return enclosed_masses(self.problem, p, gain, share)
+
+
+_WITH_HEAD = {Margin: _OnePlane, Softmax: _AllClasses, CrammerSinger: _ClassMargins}
+
+
 def _with_head(problem: Objective) -> _OnePlane:
-    return _OnePlane(problem) if problem.head.planes is None else _AllClasses(problem)
+    found: _OnePlane = _WITH_HEAD[type(problem.head)](problem)
+    return found
 
 
 def sharp_primal(
@@ -216,7 +251,7 @@ class _Passes:
 
 
 def enclosed_bound(
-    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | None = None, *, tol: float = np.inf
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | MassPoint | None = None, *, tol: float = np.inf
 ) -> tuple[Interval, Interval]:
     """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown; for a gap of `tol`.
 
@@ -228,7 +263,9 @@ def enclosed_bound(
     point = DualPoint() if dual_point is None else dual_point
     whole = problem if problem.examples.resident is not None else problem.on(in_one(problem.examples))
     found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m), OPEN * tol))
-    if problem.head.planes is not None or is_tight(*found) or ordinary(whole, w, b):
+    if not isinstance(point, DualPoint) or problem.head.planes is not None:
+        return found
+    if is_tight(*found) or ordinary(whole, w, b):
         return found
     if not (few_numbers(whole.rows.X) and knows(whole.loss)):
         return found
@@ -236,7 +273,7 @@ def enclosed_bound(
 
 
 def _enclosed(
-    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint, share: float
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | MassPoint, share: float
 ) -> tuple[Interval, Interval]:
     """Enclose both, sums leaving no more than that share open, where it is less than what is usual."""
     if not problem.penalised:
@@ -265,7 +302,7 @@ def _dual_in_decimals(
     w: FloatArray,
     z: FloatArray,
     c: list[Decimal],
-    dual_point: DualPoint,
+    dual_point: DualPoint | MassPoint,
 ) -> Interval:
     """Enclose D of a point that is feasible exactly; it is guessed in the middle of the range of floats."""
     scaled = middle_of_range(problem, w)

@@ -1,8 +1,9 @@
-"""How scores become losses: one plane with a loss of the agreements, or one plane a class with the softmax.
+"""How scores become losses: one plane with a loss of the agreements, or one plane a class, by softmax or by margins.
 
 `Margin`: ℓ(zᵢ), zᵢ = yᵢ (w·xᵢ + b), of w with shape (d,) and a number b. `Softmax`: −log pᵢ,yᵢ with
 pᵢₖ = e^(gᵢₖ) / Σⱼ e^(gᵢⱼ), gᵢₖ = wₖ·xᵢ + bₖ, of w with shape (d, K), so that the K numbers that an entry of X meets lie
-side by side, and b with shape (K,). A third kind would be one more class with the same methods.
+side by side, and b with shape (K,). `CrammerSinger`: max(0, 1 − zᵢ) with zᵢ = gᵢ,yᵢ − max gᵢₖ over k ≠ yᵢ, of the same
+w and b.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 
 from .._core import Rows, SoftmaxSums, Sums
 from .._types import FloatArray, IntArray
-from ..losses import Loss
+from ..losses import Hinge, Logistic, Loss
+from .class_margins import rivals
 from .examples import Several
-from .points import MarginPoint, SoftmaxPoint
+from .points import ClassMarginPoint, MarginPoint, SoftmaxPoint
 
 if TYPE_CHECKING:
     from .objective import Objective
@@ -122,6 +124,7 @@ class Softmax:
     """One plane a class, and the cross-entropy of their softmax."""
 
     classes: int
+    loss = Logistic()  # which it is for two classes
     letter = "W"
     max_curvature = 0.5  # diag(p) − ppᵀ is never more than ½·I
     formula = "−log softmax(g)ᵧ"
@@ -204,5 +207,51 @@ class Softmax:
         return self.canonical(w + t * step[:d], b + t * step[d] if intercept else b)
 
 
-#: How scores become losses: what an objective and its solvers ask of either.
-Head: TypeAlias = Margin | Softmax
+@dataclass(frozen=True)
+class CrammerSinger:
+    """One plane a class, and the hinge of the margin between the own class and the highest of the others."""
+
+    classes: int
+    loss = Hinge()
+    letter = "W"
+    max_curvature = self_concordance = np.inf
+    formula = "(max(gₖ + [k≠y]) − gᵧ)"
+
+    @property
+    def planes(self) -> int:
+        """K."""
+        return self.classes
+
+    def zeros(self, d: int) -> tuple[FloatArray, FloatArray]:
+        """Return w and b of all zeros."""
+        return np.zeros((d, self.classes)), np.zeros(self.classes)
+
+    def evaluate(self, problem: Objective, w: FloatArray, b: FloatArray, **want: Any) -> ClassMarginPoint:
+        """Return the point with all that a pass says of it."""
+        scores = problem.rows.matmat(w) + b
+        z = rivals(scores, problem.codes)[0]
+        value, mistakes = (float(problem.s @ each) for each in (self.loss.value(z), (z <= 0).astype(np.float64)))
+        return ClassMarginPoint(problem, w, b, value, mistakes, scores)
+
+    def summed(self, problem: Objective, w: FloatArray, b: FloatArray, **want: Any) -> ClassMarginPoint:
+        """Return the same of examples in blocks: without scores."""
+
+        def task(part: Objective) -> FloatArray:
+            point = self.evaluate(part, w, b)
+            return np.array([point.value, point.mistakes])
+
+        value, mistakes = problem.sum(task).tolist()
+        return ClassMarginPoint(problem, w, b, value, mistakes)
+
+    def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return w and b less their mean over the classes: the same margins, and no larger penalty."""
+        return w - w.mean(axis=1, keepdims=True), b - b.mean()
+
+
+#: How scores become losses: what an objective and its solvers ask of any.
+Head: TypeAlias = Margin | Softmax | CrammerSinger
+
+
+def of_all_classes(loss: Loss, classes: int) -> Softmax | CrammerSinger:
+    """Return the head of all classes at once that is this loss, up to the penalty, where there are two."""
+    return CrammerSinger(classes) if isinstance(loss, Hinge) else Softmax(classes)

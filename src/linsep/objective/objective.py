@@ -262,7 +262,7 @@ class Objective:
 
     @property
     def loss(self) -> Loss:
-        """The loss of one plane."""
+        """The loss of one plane; of several, the one that theirs is for two classes."""
         loss: Loss = self.head.loss
         return loss
 

@@ -15,6 +15,7 @@ from scipy.special import entr
 
 from .._core import SoftmaxSums, Sums, conjugate_sum
 from .._types import FloatArray
+from .class_margins import bound_of, by_scores, combined
 from .duality import Bound, class_scales
 
 if TYPE_CHECKING:
@@ -249,3 +250,43 @@ class SoftmaxPoint(Point):
     def _dual_value(self, entropy: float) -> float:
         problem = self.problem
         return problem.weight_of_loss * entropy - problem.penalty.conjugate(self.dual[0].reshape(-1))
+
+
+class ClassMarginPoint(Point):
+    """A point with one plane a class, and the margins between them."""
+
+    def __init__(
+        self,
+        problem: Objective,
+        w: FloatArray,
+        b: FloatArray,
+        value: float,
+        mistakes: float,
+        scores: FloatArray | None = None,
+    ) -> None:
+        self.problem, self.w, self.b, self.value, self.mistakes = problem, w, b, value, mistakes
+        self.scores = scores  # of each example, where they are in memory
+
+    @property
+    def smooth_gradient(self) -> FloatArray:
+        """A subgradient of P: shape (d, K), and a last row for b if that is free."""
+        problem, masses = self.problem, self._masses()
+        gradient = problem.penalty.l2 * self.w - combined(problem, masses)
+        if not problem.fit_intercept:
+            return gradient
+        own = np.bincount(problem.codes, weights=masses.sum(axis=1), minlength=problem.classes)
+        return np.vstack([gradient, masses.sum(axis=0) - own])
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The bound of the masses that follow from the scores; of examples in blocks, that losses are not negative."""
+        return Bound(self.objective, 0.0) if self.scores is None else self.exact_bound()
+
+    def exact_bound(self) -> Bound:
+        """Return the bound that the scores' own masses give once they are balanced."""
+        found = bound_of(self.problem, self.objective, self._masses())[0]
+        return found if found.dual > 0 else Bound(self.objective, 0.0)
+
+    def _masses(self) -> FloatArray:
+        assert self.scores is not None, "the masses of examples in blocks are with them"
+        return by_scores(self.problem, self.scores)

@@ -12,7 +12,8 @@ and a surplus is taken away from the flow of a class that gives too much to one 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from scipy.special import entr
@@ -37,6 +38,7 @@ from ..arithmetic.enclosure import (
     total,
 )
 from .duality import weights
+from .flows import balanced_flow, is_balanced
 from .objective import Objective
 from .points import SoftmaxPoint
 
@@ -73,19 +75,29 @@ def enclosed_dual(point: SoftmaxPoint, share: float = SHARP) -> Interval:
 
     Sums are to leave no more than that share of it open.
     """
-    problem, scale = point.problem, 1.0
-    c, p = weights(problem), point.balanced
+    problem, c = point.problem, weights(point.problem)
+    return enclosed_masses(problem, point.balanced, lambda mass: _entropy(problem, mass, c), share)
+
+
+def enclosed_masses(
+    problem: Objective, p: FloatArray, gain: Callable[[FloatArray], Interval], share: float = SHARP
+) -> Interval:
+    """Enclose gain(a) − penalty*(V) of exactly feasible masses a near c p; 0 where that is the better bound.
+
+    Sums are to leave no more than that share of it open.
+    """
+    scale, c = 1.0, weights(problem)
     for attempt in range(8):
         units, step = _off_class_units(problem, scale * p, c)
         if problem.fit_intercept:
             _balance(units, problem.codes, problem.classes)
-        entropy = _entropy(problem, np.asarray(units * step, dtype=np.float64), c)
-        v, radius = _combinations(problem, units, step, entropy.high, share)
+        gained = gain(np.asarray(units * step, dtype=np.float64))
+        v, radius = _combinations(problem, units, step, gained.high, share)
         if problem.penalty.l2 > 0 or fits(problem.penalty, v, radius):
             break
         # Only a box of v has a finite conjugate: go towards the labels until v fits, also after it was cut to units.
         scale *= into_box(problem.penalty, v, radius, attempt)
-    found = entropy - penalty_conjugate(problem.penalty, v, radius)
+    found = gained - penalty_conjugate(problem.penalty, v, radius)
     return found if found.low > 0 else Interval(0.0, max(found.high, 0.0))
 
 
@@ -123,34 +135,12 @@ def _balance(units: Units, codes: Units, K: int) -> None:
     """Make as much flow out of every class as into it, in place, by taking away; if that is not enough, everything."""
     members = [np.flatnonzero(codes == k) for k in range(K)]
     flow = [[exact_sum(units[members[k], m]) if len(members[k]) else 0 for m in range(K)] for k in range(K)]
-    surplus = [sum(flow[k]) - sum(row[k] for row in flow) for k in range(K)]
-    for k in range(K):
-        while surplus[k] > 0 and (path := _way_out(flow, surplus, k)):
-            steps = list(pairwise(path))
-            taken = min(surplus[k], -surplus[path[-1]], *(flow[i][j] for i, j in steps))
-            for i, j in steps:
-                take(units[:, j], members[i], taken)
-                flow[i][j] -= taken
-            surplus[k] -= taken
-            surplus[path[-1]] += taken
-    if any(surplus):
+    left = balanced_flow(flow)
+    for k, m in product(range(K), repeat=2):
+        if left[k][m] < flow[k][m]:
+            take(units[:, m], members[k], flow[k][m] - left[k][m])
+    if not is_balanced(left):
         units[:] = 0
-
-
-def _way_out(flow: list[list[int]], surplus: list[int], first: int) -> list[int]:
-    """Return the shortest way along flows from a class that gives too much to one that gets too much; or nothing.
-
-    Classes in a row, as those of a digitised number, have flows between neighbours only.
-    """
-    ways, seen = [[first]], {first}
-    for way in ways:  # which grows
-        for m, amount in enumerate(flow[way[-1]]):
-            if amount > 0 and m not in seen:
-                if surplus[m] < 0:
-                    return [*way, m]
-                seen.add(m)
-                ways.append([*way, m])
-    return []
 
 
 def _entropy(problem: Objective, mass: FloatArray, c: FloatArray) -> Interval:

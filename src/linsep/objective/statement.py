@@ -16,7 +16,7 @@ from .._words import shown
 from ..losses import Loss
 from ..penalties import Penalty
 from .examples import Examples
-from .heads import Margin, Softmax
+from .heads import Margin, of_all_classes
 from .objective import Objective
 
 
@@ -32,7 +32,7 @@ class Statement:
 
     def on(self, examples: Examples, *, positive: int | None = 1, classes: int = 2) -> Objective:
         """Return the objective on these examples: of one plane, whose class is `positive`, or of all (None)."""
-        head = Softmax(classes) if positive is None else Margin(self.loss, positive)
+        head = of_all_classes(self.loss, classes) if positive is None else Margin(self.loss, positive)
         return Objective(examples, head, self.penalty, self.C, None, self.fit_intercept)
 
     def __post_init__(self) -> None:

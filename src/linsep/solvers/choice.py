@@ -71,6 +71,7 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
     (LeastSquares, _always, "a quadratic loss has a closed-form minimum"),
     (ProximalNewton, _always, "a smooth loss and an L1 penalty, which leaves most weights at zero"),
     (Newton, _few, "a smooth loss and few enough features to factor the Hessian"),
+    (Multipliers, lambda objective, few: objective.head.planes is not None, "margins between all classes at once"),
     (Multipliers, _few, "a loss with a kink and few enough features to factor a Hessian"),
     (DualDescent, lambda objective, few: objective.loss.smooth, "a smooth loss and many features"),
     (DualDescent, lambda objective, few: not few, "a loss with a kink and many features"),

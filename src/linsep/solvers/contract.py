@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..losses import Logistic, Loss
+from ..losses import Loss
 from ..objective.objective import Objective
 from .result import Observer, Result, Start
 
@@ -43,12 +43,7 @@ class Need:
 
 
 def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
-    return Need(words, lambda objective: met(_loss(objective)), lambda objective: str(_loss(objective)))
-
-
-def _loss(objective: Objective) -> Loss:
-    """Return the loss of one plane; the softmax is as smooth and convex as the logistic loss, which it is for two."""
-    return getattr(objective.head, "loss", None) or Logistic()
+    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss))
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:
@@ -88,7 +83,13 @@ NEEDS = {
     "one_plane": Need(
         "one plane",
         lambda objective: objective.head.planes is None,
-        lambda objective: f"{objective.head.planes} at once, by softmax",
+        lambda objective: f"{objective.head.planes} at once",
+    ),
+    "one_plane_or_rows": Need(
+        "one plane, or its rows in memory",
+        lambda objective: objective.head.planes is None or objective.examples.resident is not None,
+        lambda objective: f"{objective.head.planes} at once and rows on disk",
+        "give it more memory, or fit one class against the rest",
     ),
     "rows": Need(
         "its rows in memory",

@@ -7,7 +7,7 @@ and arguments. Here the rows are a NumPy array or a SciPy CSR array as the user 
 
 from .dual import dual_halves, dual_pass
 from .libsvm import LibsvmText
-from .multipliers import sprung, sprung_duals, sprung_line_search
+from .multipliers import simplex_masses, sprung, sprung_duals, sprung_line_search
 from .objective import (
     column_descent,
     column_sums,
@@ -21,7 +21,7 @@ from .objective import (
 )
 from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
-from .softmax import softmax_dual_pass, softmax_evaluate, softmax_product
+from .softmax import margin_dual_pass, softmax_dual_pass, softmax_evaluate, softmax_product
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
@@ -48,6 +48,7 @@ __all__ = [
     "has_repeated_entries",
     "hessian_product",
     "labels",
+    "margin_dual_pass",
     "matmat",
     "matvec",
     "measure",
@@ -57,6 +58,7 @@ __all__ = [
     "rmatmat",
     "rmatvec",
     "scores",
+    "simplex_masses",
     "softmax_dual_pass",
     "softmax_evaluate",
     "softmax_product",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._types import FloatArray, IntArray
 from .products import rmatvec
 
 
@@ -76,3 +76,33 @@ def sprung_line_search(
         low, high = (low, t) if now > 0 else (t, high)
         t = 2 * t if np.isinf(high) else 0.5 * (low + high)
     return t
+
+
+def simplex_masses(
+    G: FloatArray,
+    change: FloatArray,
+    t: float,
+    codes: IntArray,
+    c: FloatArray,
+    centre: FloatArray,
+    width: float,
+    masses: FloatArray,
+    count: FloatArray,
+    threads: int = 1,
+) -> float:
+    """Set masses ≥ 0 that sum to cᵢ, nearest to centre + (c/width)(g + t·change + [k ≠ y]), and how many are not zero.
+
+    Returns Σ masses · change.
+    """
+    each = np.arange(len(codes))
+    raised = G + t * change + 1.0
+    raised[each, codes] -= 1.0
+    U = centre + (c / width)[:, None] * raised
+    U -= U.max(axis=1, keepdims=True)
+    sorted_down = -np.sort(-U, axis=1)
+    over = np.cumsum(sorted_down, axis=1) - c[:, None]
+    sizes = np.arange(1, G.shape[1] + 1)
+    count[:] = np.maximum((sorted_down * sizes > over).sum(axis=1), 1)
+    level = over[each, count.astype(np.int64) - 1] / count
+    np.maximum(U - level[:, None], 0.0, out=masses)
+    return float(np.einsum("ik,ik->", masses, change))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import entr, log_softmax
 
 from ..._types import FloatArray, IntArray
+from .multipliers import simplex_masses
 from .rows import dense_row
 
 
@@ -106,3 +107,42 @@ def _settled(log_p: FloatArray, before: FloatArray, a: float) -> FloatArray:
         if pi @ np.abs(change) <= 1e-4:
             break
     return np.asarray(u - np.log(np.exp(u).sum()))
+
+
+def margin_dual_pass(
+    X: Any,
+    order: IntArray,
+    codes: IntArray,
+    c: FloatArray,
+    squares: FloatArray,
+    constant: float,
+    masses: FloatArray,
+    W: FloatArray,
+    moved: FloatArray,
+    still: IntArray,
+    sums: FloatArray,
+) -> None:
+    """One pass of dual ascent by margins, in this order: each example's masses to where they are best, given others.
+
+    W, whose last row are the intercepts, is Σ (c [y = k] − π) x with the masses π, which sum to c; both change, and
+    `moved` takes up Σ of the moves of c [y = k] − π. The intercepts move as the weights of a column whose square is
+    `constant`. `still` counts how often in a row an example did not move. In `sums`: the duality gap and the losses,
+    each example's share as it was met.
+    """
+    K, count = len(moved), np.empty(1)
+    sums[:] = 0.0
+    for i in order.tolist():
+        x, before, next_ = dense_row(X, i), masses[i].copy(), np.empty((1, K))
+        g = np.asarray(x @ W[:-1, :K] + W[-1, :K], dtype=np.float64)
+        raised = g + (np.arange(K) != codes[i])
+        sums += max(c[i] * raised.max() - before @ raised, 0.0), c[i] * (raised.max() - g[codes[i]])
+        square = max(squares[i] + constant, 1e-300)
+        at: Any = dict(G=(raised - raised.max())[None], change=np.zeros((1, K)), t=0.0, codes=np.array([-1]))
+        # [k ≠ y] is in the scores already, and one more for all changes nothing
+        simplex_masses(**at, c=c[i : i + 1], centre=before[None], width=c[i] * square, masses=next_, count=count)
+        change = before - next_[0]
+        still[i] = 0 if change.any() else still[i] + 1
+        masses[i] = next_[0]
+        moved += change
+        W[:-1, :K] += np.outer(x, change)
+        W[-1, :K] += constant * change

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _reading as reading
 from ..._types import FloatArray
+from ...objective.class_margins import MassPoint
 from ...objective.dual_point import DualPoint
 from ...objective.duality import share
 from ...objective.statement import Statement
@@ -35,19 +36,21 @@ class Claim(Seal):
     dual: float
     rounding: float
     tol: float
-    dual_point: DualPoint = field(default_factory=DualPoint)
+    dual_point: DualPoint | MassPoint = field(default_factory=DualPoint)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         claimed = super().to_dict() | {name: getattr(self, name) for name in NUMBERS}
-        return claimed if self.at_once else claimed | {"dual_point": self.dual_point.to_dict()}
+        follows = self.at_once and isinstance(self.dual_point, DualPoint)  # from the planes of a softmax
+        return claimed if follows else claimed | {"dual_point": self.dual_point.to_dict()}
 
     @classmethod
     def _claimed(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         numbers: dict[str, Any] = {name: reading.number(data, name) for name in NUMBERS}
-        if "planes" in data:  # of all classes at once, where the dual point follows from them
+        if "planes" in data and "dual_point" not in data:  # of all classes at once, by softmax: it follows from them
             return numbers
-        return numbers | {"dual_point": DualPoint.from_dict(reading.section(data, "dual_point"))}
+        kind: Any = MassPoint if "planes" in data else DualPoint
+        return numbers | {"dual_point": kind.from_dict(reading.section(data, "dual_point"))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +189,19 @@ class SoftmaxCertificate(Certificate):
     >>> from linsep import LogisticRegression
     >>> X, y = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], ["a", "a", "b", "b", "c", "c"]
     >>> certificate = LogisticRegression().fit(X, y).certificate_
+    >>> certificate.proven, bool(certificate.verify(X, y)), bool(certificate.verify(X, y[::-1]))
+    (True, True, False)
+    """
+
+
+class CrammerSingerCertificate(SoftmaxCertificate):
+    """What is proven of all planes of Crammer and Singer's machine together.
+
+    Examples
+    --------
+    >>> from linsep import LinearSVC
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> certificate = LinearSVC(multi_class="crammer_singer").fit(X, y).certificate_
     >>> certificate.proven, bool(certificate.verify(X, y)), bool(certificate.verify(X, y[::-1]))
     (True, True, False)
     """

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._types import FloatArray
-from ...arithmetic.enclosure import SLIGHT
+from ...arithmetic.enclosure import SLIGHT, relative_gap
+from ...objective.class_margins import MassPoint, by_scores, settled
+from ...objective.class_margins import balanced as balanced_masses
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
 from ...objective.enclosure import OPEN, enclosed_bound, enclosed_by_curvature
 from ...objective.examples import Block, Pieces, Several, in_one
+from ...objective.heads import CrammerSinger
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 from ...objective.statement import Statement
@@ -27,7 +31,10 @@ def certify(problem: Objective, result: Any, statement: Statement, classes: Arra
     blocks `alpha` is read some at a time, by ``alpha.read(slice)``. `tol` is the relative gap that was asked for.
     """
     w, b = np.ascontiguousarray(result.w, dtype=np.float64), result.b
-    if not ordinary(problem, w, b):
+    dual_point: DualPoint | MassPoint
+    if isinstance(problem.head, CrammerSinger):
+        found, error, dual_point = _by_margins(problem, w, b, result, tol)
+    elif not ordinary(problem, w, b):
         found, error, dual_point = _out_of_the_ordinary(problem, w, b, result)
     elif problem.penalised:
         found, error, dual_point = _penalised(problem, w, b, result, tol)
@@ -36,6 +43,25 @@ def certify(problem: Objective, result: Any, statement: Statement, classes: Arra
     primal, dual = float(found.primal), float(min(found.dual, found.primal))  # it is the smaller, but for rounding
     claimed: Any = dict(primal=primal, dual=dual, rounding=float(error), tol=tol, dual_point=dual_point)
     return Claim.of(problem, result, statement, classes, **claimed)
+
+
+def _by_margins(
+    problem: Objective, w: FloatArray, b: FloatArray, result: Any, tol: float
+) -> tuple[Bound, float, MassPoint]:
+    """Return what the solver's masses prove, or those that follow from the planes: looked at, whatever it is."""
+    points: Iterator[MassPoint] = iter([MassPoint()])
+    if result.alpha is not None:
+        scores, alpha = problem.rows.matmat(w) + b, result.alpha
+        # Masses that are all but nothing, or all, follow from the planes and need no room; unless that costs the proof.
+        tries = settled(problem, alpha, 1e-3 * tol), alpha, balanced_masses(problem, alpha), by_scores(problem, scores)
+        points = (MassPoint.of(problem, masses, w, b, scores) for masses in tries)
+    found: list[tuple[Any, ...]] = []
+    for point in points:
+        found.append((*enclosed_bound(problem, w, b, point, tol=tol), point))
+        if relative_gap(*found[-1][:2]) <= tol:
+            break
+    primal, dual, point = max(found, key=lambda each: each[1].low)
+    return *as_enclosed(primal, dual), point
 
 
 def _penalised(problem: Objective, w: FloatArray, b: Any, result: Any, tol: float) -> tuple[Bound, float, DualPoint]:

@@ -10,6 +10,7 @@ from ..._core import length
 from ..._types import FloatArray
 from ...arithmetic.enclosure import SMALLEST, ULPS, Interval, U, gamma
 from ...objective.duality import Bound, share
+from ...objective.heads import Softmax
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
 
@@ -74,13 +75,14 @@ def _rounding(problem: Objective, w: FloatArray, b: Any, found: Bound) -> float:
 def _steepness(problem: Objective, found: Bound) -> tuple[float, float]:
     """Return what Σ |αᵢ| tᵢ does not exceed, as a share of √(Σ sᵢ tᵢ²), and by how much α can move with a score."""
     C, N, P = problem.weight_of_loss, problem.total_weight, max(found.primal, 0.0)
-    if problem.head.planes is not None:
+    if isinstance(problem.head, Softmax):
         # Σₖ |Aᵢₖ| = 2 C sᵢ (1 − p) with p that of the own class, and (1 − p)² ≤ 1 − p ≤ −log p; then Cauchy and
         # Schwarz. Σₖ |δpₖ| ≤ 2 maxₖ |δgₖ|.
         return float(2.0 * np.sqrt(C * min(C * N, P))), 2.0
     loss = problem.loss
     # |ℓ'| ≤ the steepest slope, and ℓ'² ≤ 2Lℓ where ℓ ≥ 0 has curvature at most L; then Cauchy and Schwarz.
-    most = float(np.abs(loss.slopes).max()) * C * np.sqrt(N)
+    # Of the margins between classes it is what leaves one class and what comes to others.
+    most = float(np.abs(loss.slopes).max()) * C * np.sqrt(N) * (1.0 if problem.head.planes is None else 2.0)
     if not np.isfinite(loss.max_curvature):
         return most, 0.0
     return float(min(most, np.sqrt(2.0 * loss.max_curvature * C * P))), loss.max_curvature

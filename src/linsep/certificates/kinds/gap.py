@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ...objective.heads import CrammerSinger, of_all_classes
 from ..case import Case
-from ..gap.certificate import Certificate, Certificates, Claim, SoftmaxCertificate
+from ..gap.certificate import Certificate, Certificates, Claim, CrammerSingerCertificate, SoftmaxCertificate
 from ..gap.check import CLOSE
 from ..outcome import ClaimError, Verification
 from ..proof import PlaneProofs
@@ -27,7 +28,10 @@ class Gap(PlaneProofs):
     @staticmethod
     def of(claims: list[Claim]) -> Gap:
         """Return what is proven of a model by its claims: each class against the rest, or all at once."""
-        return SoftmaxGap(claims) if claims[0].at_once else Gap(claims)
+        if not claims[0].at_once:
+            return Gap(claims)
+        by_margins = isinstance(of_all_classes(claims[0].statement.loss, 0), CrammerSinger)
+        return (CrammerSingerGap if by_margins else SoftmaxGap)(claims)
 
     def certificate(self, model: Any) -> Any:
         """Return the certificate of the planes as they are now; with more than two classes, one for each."""
@@ -71,6 +75,7 @@ class SoftmaxGap(Gap):
     """The gap of all classes at once, by softmax."""
 
     kind = "softmax"
+    certifies: ClassVar[type[SoftmaxCertificate]] = SoftmaxCertificate
 
     def to_dict(self) -> Any:
         """Return the one record in terms of JSON."""
@@ -85,4 +90,11 @@ class SoftmaxGap(Gap):
         """Return the certificate of the planes as they are now."""
         classes = tuple(np.asarray(model.classes_).tolist())
         now = model._statement(), classes, model._goal()
-        return SoftmaxCertificate(self.each[0], model._planes(), model.intercept_, *now)
+        return self.certifies(self.each[0], model._planes(), model.intercept_, *now)
+
+
+class CrammerSingerGap(SoftmaxGap):
+    """The gap of all classes at once, by the margins between them."""
+
+    kind = "crammer_singer"
+    certifies = CrammerSingerCertificate

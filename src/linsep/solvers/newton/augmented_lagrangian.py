@@ -16,6 +16,7 @@ never seen: on pieces of a quadratic, Newton goes all the way.)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,10 @@ from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers, words_of
 from ..sampling import both_classes, sample, sample_objective
 from ..workspace import InProcess, Vector, Workspace
-from .preconditioner import Metric, factored, scaled_factor
+from .class_springs import OfClasses
+from .newton import dot
+from .preconditioner import factored, scaled_factor
+from .sprung_point import SprungPoint
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Multipliers(GapSolver):
 
     max_iter: int = 500
     name = "multipliers"
-    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane"})
+    needs = frozenset({"kink", "convex", "dual_step", "conjugate", "l2", "one_plane_or_rows"})
     helped_by = frozenset({"merging", "centring", "sparse", "scaling"})
 
     def _run(self, objective: Objective, *told: Any) -> _Run:
@@ -98,20 +102,6 @@ def goal(tol: float, stored: int) -> float:
     return float(tol * (TUNED.exact / tol) ** share)
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """A point (w, b), and what a pass says of it with dual variables on springs."""
-
-    w: FloatArray
-    b: float
-    primal: float
-    dual: float
-    outer: float  # how much of the gap is the springs'
-    gradient: FloatArray  # of the inner problem
-    inner: float = np.nan  # the inner problem's value, where somebody asks
-    duals: str = ""  # the vector that holds the dual variables, if they are not in memory
-
-
 class _Run(GapRun):
     """One run: the width of the springs, the best bounds so far, and the steps taken."""
 
@@ -126,19 +116,21 @@ class _Run(GapRun):
         super().__init__(method, observer)
         self.objective, self.seed = objective, seed
         self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
-        self.duals: _InMemory | _InBlocks
-        if objective.examples.resident is None:
+        self.duals: Any
+        if objective.head.planes is not None:
+            self.duals, self.target = OfClasses(self), goal(method.tol, objective.rows.stored)
+        elif objective.examples.resident is None:
             self.duals, self.target = _InBlocks(self, workspace or InProcess()), method.tol
         else:
             self.duals, self.target = _InMemory(self), goal(method.tol, objective.rows.stored)
-        self.lowest: tuple[float, FloatArray, float] = (np.inf, np.zeros(objective.d), 0.0)
+        self.lowest: tuple[float, FloatArray, Any] = (np.inf, *objective.zeros())
         self.highest = -np.inf
 
     def result(self, start: Start | None) -> Result:
         """Take Newton steps until the gap is proven small."""
         with self.until_it_ends():
             start = self._start(start)
-            if isinstance(self.duals, _InMemory) and self.duals.is_small():
+            if self.duals.is_small():
                 self.duals.at_once(start)
             else:
                 self._step_by_step(start)
@@ -161,7 +153,7 @@ class _Run(GapRun):
         while True:
             proof = self.proof()
             if proof.relative_gap <= self.target:
-                if isinstance(self.duals, _InBlocks) or self.duals.fresh:  # every pass begins afresh
+                if self.duals.fresh:
                     raise EndOfRun(words_of(proof))
                 point = self.duals.refreshed(point)
             elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
@@ -171,18 +163,18 @@ class _Run(GapRun):
                 self._end_if_enough(proof, point)
                 point = self._step(point)
 
-    def _end_if_enough(self, proof: Bound, point: _Point) -> None:
+    def _end_if_enough(self, proof: Bound, point: SprungPoint) -> None:
         """End the run after as many steps as may be, or a few after what was asked is proven."""
         if self.proves(proof) and self.enough == self.method.max_iter:
             self.enough = min(self.enough, self.steps + TUNED.more)
         if self.steps:
-            self.tell(self.steps, point.w, point.b, self.lowest[0])
+            self.tell(self.steps, point.w, point.b, self.lowest[0], join=self.objective.planes)
         if self.steps >= self.enough:
             raise EndOfRun(self.message)
 
-    def _step(self, point: _Point) -> _Point:
-        step = -self.duals.factor().solve(point.gradient)
-        found = self.duals.moved(point, step, float(point.gradient @ step))
+    def _step(self, point: SprungPoint) -> SprungPoint:
+        step = self.duals.direction(point)
+        found: SprungPoint | None = self.duals.moved(point, step, dot(point.gradient, step))
         if found is None:
             raise no_step_lowers("objective")
         return found
@@ -191,7 +183,9 @@ class _Run(GapRun):
         """Return what is known of the optimum from all points so far."""
         return Bound(self.lowest[0], self.highest)
 
-    def point(self, w: FloatArray, b: float, sums: FloatArray, v: FloatArray, conjugates: Any, **more: Any) -> _Point:
+    def point(
+        self, w: FloatArray, b: float, sums: FloatArray, v: FloatArray, conjugates: Any, **more: Any
+    ) -> SprungPoint:
         """Return a point from its sums; `conjugates` gives Σ c ℓ*(−a/c) with the classes scaled. Note the better one.
 
         Parameters
@@ -211,14 +205,19 @@ class _Run(GapRun):
         gradient = objective.penalty.l2 * w - v.sum(axis=0)
         if objective.fit_intercept:
             gradient = np.append(gradient, sums[5] - sums[4])
-        if primal < self.lowest[0]:
-            self.lowest = primal, w, b
-        if dual > self.highest:
-            self.highest = dual
-            self.duals.keep(scales, **more)
-        point = _Point(w, b, primal, dual, value + conjugate + product, gradient, **more)
+        point = SprungPoint(w, b, primal, dual, value + conjugate + product, gradient, **more)
+        return self.noted(point, value, mistakes, lambda: self.duals.keep(scales, **more))
+
+    def noted(self, point: SprungPoint, value: float, mistakes: float, keep: Callable[[], None]) -> SprungPoint:
+        """Remember a point, if it is the best one, and by `keep` its dual variables, if these are."""
+        objective = self.objective
+        if point.primal < self.lowest[0]:
+            self.lowest = point.primal, point.w, point.b
+        if point.dual > self.highest:
+            self.highest = point.dual
+            keep()
         scale = objective.weight_of_loss * objective.total_weight
-        numbers = primal / scale, value / scale, mistakes / scale
+        numbers = point.primal / scale, value / scale, mistakes / scale
         self.history.add(Record(self.steps, self.steps, *numbers, best=self.lowest[0] / scale))
         return point
 
@@ -301,18 +300,18 @@ class _InMemory:
 
     # -- one step after the other ----------------------------------------------------------------------------------
 
-    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
+    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> SprungPoint:
         """Set the agreements, and the dual variables' centres."""
         self._set_centres(alpha)
         self.z = self.objective.agreements(w, b)
         return self._note(w, b)
 
-    def released(self, point: _Point) -> _Point:
+    def released(self, point: SprungPoint) -> SprungPoint:
         """Move the centres to where the dual variables are."""
         self.centre = self.a.copy()
         return self._note(point.w, point.b)
 
-    def refreshed(self, point: _Point) -> _Point:
+    def refreshed(self, point: SprungPoint) -> SprungPoint:
         """Compute z and v afresh, and prove anew what rested on them."""
         objective, y = self.objective, self.objective.y
         self.z = objective.agreements(point.w, point.b)
@@ -322,7 +321,7 @@ class _InMemory:
         self.run.forget()
         return self._note(point.w, point.b)
 
-    def _note(self, w: FloatArray, b: float) -> _Point:
+    def _note(self, w: FloatArray, b: float) -> SprungPoint:
         """Set the dual variables at z."""
         objective, self.w = self.objective, w
         sums = _sprung(objective, self.c, a=self.a, h=self.h, centre=self.centre, z=self.z, width=self.run.width)
@@ -338,10 +337,11 @@ class _InMemory:
         """Remember the dual variables, the classes scaled."""
         self.alpha = self.a * np.where(self.objective.y > 0, *scales) if self.objective.fit_intercept else self.a.copy()
 
-    def factor(self) -> Metric:
-        return factored(self.objective, self.h)
+    def direction(self, point: SprungPoint) -> FloatArray:
+        """Return Newton's step."""
+        return -factored(self.objective, self.h).solve(point.gradient)
 
-    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+    def moved(self, point: SprungPoint, step: FloatArray, slope: float) -> SprungPoint | None:
         """Go as far along the step as is best."""
         objective, d, l2 = self.objective, self.objective.d, self.objective.penalty.l2
         dw, db = np.ascontiguousarray(step[:d]), float(step[d]) if objective.fit_intercept else 0.0
@@ -376,6 +376,8 @@ VECTORS = tuple(f"duals-{k}" for k in range(5))
 class _InBlocks:
     """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
 
+    fresh = True  # every pass begins afresh
+
     def __init__(self, run: _Run, workspace: Workspace) -> None:
         self.run, self.objective, self.workspace = run, run.objective, workspace
         # The names of vectors; None for centres in the middle.
@@ -397,10 +399,14 @@ class _InBlocks:
         part = sample_objective(self.objective, self.run.seed)
         return None if part is None else Multipliers(tol=TUNED.rough_in_blocks).solve(part).last
 
-    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> _Point:
+    def is_small(self) -> bool:
+        """No run is."""
+        return False
+
+    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> SprungPoint:
         return self._pass(w, b)
 
-    def released(self, point: _Point) -> _Point:
+    def released(self, point: SprungPoint) -> SprungPoint:
         """Move the centres to where the dual variables are."""
         self.centre = point.duals
         return self._keep(self._pass(point.w, point.b))
@@ -409,10 +415,10 @@ class _InBlocks:
         """Remember which vector has the dual variables of the best bound."""
         self.highest = duals
 
-    def factor(self) -> Metric:
-        return scaled_factor(self.objective, self.gram.copy())
+    def direction(self, point: SprungPoint) -> FloatArray:
+        return -scaled_factor(self.objective, self.gram.copy()).solve(point.gradient)
 
-    def moved(self, point: _Point, step: FloatArray, slope: float) -> _Point | None:
+    def moved(self, point: SprungPoint, step: FloatArray, slope: float) -> SprungPoint | None:
         """Go along the step, a pass for each length that is tried."""
         theta, t = self.objective.join(point.w, point.b), 1.0
         while t > TUNED.shortest and slope < 0:
@@ -426,7 +432,7 @@ class _InBlocks:
             t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
         return None
 
-    def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> _Point:
+    def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> SprungPoint:
         """Go through the examples once: set their dual variables, and add up what is needed."""
         objective, run, width = self.objective, self.run, self.run.width
         in_use = {self.centre, self.kept, self.highest, keep}
@@ -454,7 +460,7 @@ class _InBlocks:
         self.workspace.passed(run.steps, run.proof().relative_gap)
         return point
 
-    def _keep(self, point: _Point) -> _Point:
+    def _keep(self, point: SprungPoint) -> SprungPoint:
         """Let a killed run go on from here."""
         state: dict[str, Any] = dict(centre=self.centre, width=self.run.width, passes=self.run.steps)
         self.workspace.keep({**state, "w": point.w.tolist(), "b": point.b})

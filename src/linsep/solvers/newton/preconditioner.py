@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True
     problem = point.problem
     if problem.head.planes is not None:
         assert rng is not None, "of several classes no step has to be from all rows"
-        metric = _of_classes(point, rng)
+        metric: Metric = _of_classes(point, rng)
         metric.exact = metric.exact and exact
         return metric
     if point.gram is not None:  # that a pass has added up
@@ -244,13 +245,21 @@ def _of_classes(point: Any, rng: np.random.Generator) -> Metric:
     problem = point.problem
     if problem.d > FACTORED:
         return _Diagonal(_penalised(point.problem, _bends(point)), cost=4.0)
-    size, product = problem.classes * (problem.d + 1), _product_work(problem)
+    size, product = problem.classes * (problem.d + 1), product_work(problem)
     least = min(problem.n, ROWS_A_FEATURE * problem.d)
     dearest = 2 * WORTH * product
     return _Whole(point, rng) if least * size**2 / 2 + size**3 / 6 <= dearest else _Blocks(point, rng)
 
 
-def _product_work(problem: Objective) -> float:
+def whole_of_classes(point: Any) -> tuple[float, Callable[[], Metric]]:
+    """Return what a factor of the whole Hessian of several classes costs, in products with it, and how to make it."""
+    problem = point.problem
+    size = problem.classes * (problem.d + problem.fit_intercept)
+    work = problem.n * size**2 / 2 + size**3 / 6
+    return work / product_work(problem), lambda: _Whole(point, None)
+
+
+def product_work(problem: Objective) -> float:
     """Return what a product with the Hessian takes, in multiplications as fast as those of matrices."""
     return max(LEAST_WORK, FASTER * 2 * problem.rows.stored * problem.classes)
 
@@ -270,10 +279,10 @@ class _Ageing(Metric):
 class _Whole(_Ageing):
     """The Cholesky factor of the whole Hessian, over all examples or a sample of them."""
 
-    def __init__(self, point: Any, rng: np.random.Generator) -> None:
+    def __init__(self, point: Any, rng: np.random.Generator | None) -> None:
         problem, p, K, n = point.problem, point.p, point.problem.classes, point.problem.n
-        d, work = problem.d, _product_work(problem)
-        size = max(ROWS_A_FEATURE * d, int(WORTH * work / ((d + 1) * K) ** 2 * 2))
+        d, work = problem.d, product_work(problem)
+        size = n if rng is None else max(ROWS_A_FEATURE * d, int(WORTH * work / ((d + 1) * K) ** 2 * 2))
         self.exact = 2 * size >= n
         rows, s = _sampled(problem, problem.s * point.doubt, problem.s, n if self.exact else size, rng)
         weight = problem.weight_of_loss * s
@@ -301,7 +310,7 @@ class _Blocks(_Ageing):
 
     def __init__(self, point: Any, rng: np.random.Generator) -> None:
         problem, p, d, K = point.problem, point.p, point.problem.rows.d, point.problem.classes
-        size, product = d + problem.fit_intercept, _product_work(problem)
+        size, product = d + problem.fit_intercept, product_work(problem)
         self.inverses = np.empty((K, size, size), dtype=np.float32)
         most = max(ROWS_A_FEATURE * d, int(2 * product / (K * size**2)))
         curvature, work = p * (1.0 - p), K * (size**3 / 2 + 4 * LEAST_WORK)
@@ -321,10 +330,10 @@ class _Blocks(_Ageing):
 
 
 def _sampled(
-    problem: Objective, bends: FloatArray, s: FloatArray, size: int, rng: np.random.Generator
+    problem: Objective, bends: FloatArray, s: FloatArray, size: int, rng: np.random.Generator | None
 ) -> tuple[IntArray, FloatArray]:
     """Return at most about `size` rows, those rather that bend much and are long, and s of all that each stands for."""
-    if 2 * size >= len(s):
+    if rng is None or 2 * size >= len(s):
         return np.arange(len(s)), s
     lengths = problem.rows.squared_norms()
     chosen, p = draw(bends * (lengths + (lengths.mean() or 1.0)), size, rng)

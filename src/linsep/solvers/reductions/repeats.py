@@ -99,7 +99,7 @@ class Repeats(Reduction):
             return None, z
         # α/c first: at a bound that is exactly one, and stays one.
         share = _over(result.alpha, reduced.weight_of_loss * reduced.s)[self.group]
-        return share * objective.weight_of_loss * objective.s, z
+        return share * _beside(objective.weight_of_loss * objective.s, share), z
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,14 @@ class RepeatsElsewhere(Repeats):
 
 
 def _over(alpha: FloatArray, c: FloatArray) -> FloatArray:
+    """α/c, of one number an example or of several."""
+    c = _beside(c, alpha)
     return np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+
+
+def _beside(c: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return a number for each example in the shape that multiplies its dual variables, one or several."""
+    return c if alpha.ndim == 1 else c[:, None]
 
 
 def _codes(objectives: Sequence[Objective]) -> IntArray:
