@@ -500,3 +500,11 @@ def test_m13_libsvm_text_may_begin_with_an_empty_row_and_have_queries(tmp_path):
         (tmp_path / "rows.svm").write_text(text)
         run = alone(tmp_path, tmp_path / "model.json", tmp_path / "rows.svm")
         assert run.returncode == 0, run.stdout
+
+
+def test_margins_between_classes_are_refused_by_name(tmp_path):
+    model = LinearSVC(multi_class="crammer_singer").fit(X, THREE)
+    save(model, tmp_path / "model.json")
+    found = checker.check(json.loads((tmp_path / "model.json").read_text()), as_rows(X), [str(y) for y in THREE])
+    assert found.code == 2
+    assert "no bound is known for the loss 'hinge' (crammer_singer)" in found.sentence

@@ -378,14 +378,14 @@ def objective(name: str, said: dict[str, Any]) -> tuple[str, Fraction, Fraction,
     """Return the loss, the weights l2 and l1 of the penalty, and C, from the parameters of an estimator."""
     loss: Any = {"LogisticRegression": "logistic", "LeastSquaresClassifier": "square"}.get(name) or said.get("loss", "")
     loss = loss if isinstance(loss, str) else re.sub(r"(?<!^)([A-Z])", r"_\1", loss[0]).lower()
-    penalty, C = said.get("penalty", "l2"), said.get("C")
+    penalty, C, by = said.get("penalty", "l2"), said.get("C"), said.get("multi_class", "ovr")
     kind, settings = penalty if isinstance(penalty, tuple) else (penalty, {"l1_ratio": said.get("l1_ratio")})
     usual = settings.get("l1_ratio") or 0.5 * (settings.get("l1_ratio") is None and name != "LogisticRegression")
     r = {"l2": 0.0, "l1": 1.0, "elasticnet": usual, "deprecated": usual}.get(str(kind).lower(), -1.0)
     l2, l1 = (settings["l2"], settings["l1"]) if kind == "Penalty" else (1.0 - r, r)
     l2, l1, C = (0, 0, 1) if kind in (None, "NoPenalty") or C in (None, inf) else (l2, l1, C)
-    if name not in PROOFS and (loss not in ("logistic", *LOSSES) or min(l2, l1) < 0 or C <= 0):
-        raise Refused(f"no bound is known for the loss {loss!r} with C={C}, {l2}·½‖w‖² and {l1}·‖w‖₁")
+    if name not in PROOFS and (loss not in ("logistic", *LOSSES) or min(l2, l1) < 0 or C <= 0 or "crammer" in by):
+        raise Refused(f"no bound is known for the loss {loss!r} ({by}) with C={C}, {l2}·½‖w‖² and {l1}·‖w‖₁")
     return loss, Fraction(l2), Fraction(l1), Fraction(C)
 
 class Case:

@@ -17,11 +17,11 @@ from linsep.certificates.gap.certificate import Certificate
 from linsep.certificates.gap.certify import certify
 from linsep.objective.enclosure import enclosed_bound
 from linsep.objective.examples import InBlocks, InMemory
-from linsep.objective.heads import Margin, Softmax
+from linsep.objective.heads import CrammerSinger, Margin, Softmax
 from linsep.objective.objective import Objective
 from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet
-from oracles import LOSSES, MarginFormula, SoftmaxFormula
+from oracles import LOSSES, ClassMarginFormula, MarginFormula, SoftmaxFormula
 from storage import STORAGES, STREAMED, Workspace, rows_of_classes
 
 pytestmark = pytest.mark.slow  # some 600 fits: `.ci/run` makes them
@@ -50,7 +50,12 @@ SETTINGS = {
     "class weights": Setting(by_class=True),
     "sample weights": Setting(weighted=True),
 }
-HEADS = [*LOSSES, "softmax"]
+#: Of three classes at once: the head, its formula, and the loss that it is for two.
+AT_ONCE = {
+    "softmax": (Softmax(3), SoftmaxFormula, "logistic"),
+    "crammer_singer": (CrammerSinger(3), ClassMarginFormula, "hinge"),
+}
+HEADS = [*LOSSES, *AT_ONCE]
 #: Solvers that end where no step leads down, and prove nothing.
 FIRST_ORDER = {"gradient_descent", "sgd", "perceptron"}
 #: What takes coordinate descent more passes than anybody waits for: they grow with C.
@@ -61,13 +66,13 @@ CLASS_WEIGHTS = {2: np.array([0.5, 2.0]), 3: np.array([0.5, 2.0, 1.25])}
 
 
 def head_of(name):
-    return Softmax(3) if name == "softmax" else Margin(losses.get(name))
+    return AT_ONCE[name][0] if name in AT_ONCE else Margin(losses.get(name))
 
 
 @cache
 def examples_of(head, n, d):
     """Rows, classes and weights."""
-    X, codes = rows_of_classes(n, d, 3 if head == "softmax" else 2)
+    X, codes = rows_of_classes(n, d, 3 if head in AT_ONCE else 2)
     return X, codes, np.random.default_rng(1).uniform(0.1, 3.0, n)
 
 
@@ -77,17 +82,17 @@ def oracle(head, setting, n, d):
     X, codes, weight = examples_of(head, n, d)
     s = weight if setting.weighted else 1.0
     if setting.by_class:
-        s = s * CLASS_WEIGHTS[3 if head == "softmax" else 2][codes]
+        s = s * CLASS_WEIGHTS[3 if head in AT_ONCE else 2][codes]
     numbers = dict(C=setting.C, l2=setting.penalty.l2, l1=setting.penalty.l1, s=s, intercept=setting.intercept)
-    if head == "softmax":
-        formula = SoftmaxFormula(X, codes, classes=3, **numbers)
+    if head in AT_ONCE:
+        formula = AT_ONCE[head][1](X, codes, classes=3, **numbers)
     else:
         formula = MarginFormula(X, np.where(codes == 1, 1.0, -1.0), loss=head, **numbers)
     return formula, formula.optimum()
 
 
 def objective_of(head, setting, examples):
-    weights = CLASS_WEIGHTS[3 if head == "softmax" else 2] if setting.by_class else None
+    weights = CLASS_WEIGHTS[3 if head in AT_ONCE else 2] if setting.by_class else None
     return Objective(examples, head_of(head), setting.penalty, setting.C, weights, setting.intercept)
 
 
@@ -140,7 +145,7 @@ def conforms(head, storage, name, solver, folder, n=60, d=4):
     assert best.value * (1 - 1e-7) - small <= value
     classes = range(len(examples.counts))
     weights = dict(zip(classes, CLASS_WEIGHTS[len(classes)].tolist(), strict=True)) if setting.by_class else None
-    loss = losses.get("logistic" if head == "softmax" else head)
+    loss = losses.get(AT_ONCE[head][2] if head in AT_ONCE else head)
     statement = Statement(loss, setting.penalty, setting.C, setting.intercept, weights)
     claim = certify(objective, result, statement, classes, setting.tol)
     assert claim.primal == pytest.approx(value, rel=1e-11, abs=small)

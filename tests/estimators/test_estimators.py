@@ -48,6 +48,7 @@ def steady(monkeypatch):
         LogisticRegression(C=0.1, solver="lbfgs", tol=1e-8),
         LinearSVC(),
         LinearSVC(loss="squared_hinge"),
+        LinearSVC(multi_class="crammer_singer"),
         LogisticRegressionCV(Cs=3, cv=3),
         LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, l1_ratios=[0.0, 0.5], rule="1se", use_legacy_attributes=True),
         LinearSVCCV(Cs=[0.01, 1.0], cv=3, loss="squared_hinge"),

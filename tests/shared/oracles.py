@@ -167,14 +167,32 @@ class SoftmaxFormula(Formula):
         return cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(np.eye(self.classes)[self.labels], scores), axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class ClassMarginFormula(SoftmaxFormula):
+    """K planes, and what the own class's score lacks to be one above all others."""
+
+    smooth = False
+
+    def losses(self, scores):
+        """max(0, 1 + gₖ − gᵧ) over k ≠ y."""
+        own = scores[np.arange(len(self.X)), self.labels][:, None]
+        return (scores - own + 1 - np.eye(self.classes)[self.labels]).max(axis=1)
+
+    def conic_losses(self, cp, scores):
+        """The same, for CVXPY."""
+        own = np.eye(self.classes)[self.labels]
+        return cp.max(scores + (1 - own), axis=1) - cp.sum(cp.multiply(own, scores), axis=1)
+
+
 def written_out(problem):
     """Return the formula of one of linsep's objectives in memory, by the numbers in it."""
     X = np.asarray(problem.rows.X.toarray() if problem.rows.is_sparse else problem.rows.X, dtype=float)
     s = 1.0 if problem.sample_weight is None else problem.sample_weight
     numbers = dict(C=problem.C, l2=problem.penalty.l2, l1=problem.penalty.l1, s=s, intercept=problem.fit_intercept)
-    if hasattr(problem, "loss"):
+    if problem.head.planes is None:
         return MarginFormula(X, problem.y, loss=problem.loss.name, **numbers)
-    return SoftmaxFormula(X, problem.codes, classes=problem.classes, **numbers)
+    formula = ClassMarginFormula if problem.loss.name == "hinge" else SoftmaxFormula
+    return formula(X, problem.codes, classes=problem.classes, **numbers)
 
 
 def optimum(problem):

@@ -41,6 +41,7 @@ CASES = {
     "overlap": (Perceptron(random_state=0), X, two),
     "voted": (Perceptron(random_state=0, keep="vote"), X, apart),
     "softmax": (LogisticRegression(), X, three),
+    "margins between classes": (LinearSVC(multi_class="crammer_singer"), X, three),
     "logistic, one against the rest": (LogisticRegression(multi_class="ovr"), X, three),
     "hinge, one against the rest": (LinearSVC(), X, three),
     "margin, one against the rest": (HardMarginSVC(), corners, thirds),
@@ -67,8 +68,8 @@ def forged(path, edit):
         for kind in ("gap", "seals"):
             if kind in certificate:
                 certificate[kind][k]["plane"] = digest(np.array(w), b)
-    if "softmax" in certificate:
+    for kind in {"softmax", "crammer_singer"} & set(certificate):
         W, b = np.array(document["coefficients"]), np.array(document["intercept"])
-        certificate["softmax"]["planes"] = digest(W, b)
+        certificate[kind]["planes"] = digest(W, b)
     document["digest"] = _digest({name: _line(value) for name, value in document.items()})
     path.write_text(json.dumps(document))

@@ -35,6 +35,7 @@ from ..certificates.case import Case
 from ..certificates.held_out import WIDER, Fold, lengths_in
 from ..certificates.training_data import TrainingData
 from ..objective.duality import weights
+from ..objective.heads import CrammerSinger
 from ..objective.objective import Objective
 from ..solvers import Automatic, Result, Start, minimise
 from .bounds import Bound, bounds_of, support_bounds
@@ -168,6 +169,8 @@ def _case(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> 
     loss = model._statement().loss
     if model._own_rule or not (loss.convex and loss.slopes != (0.0, 0.0)) or hasattr(model, "_ballots"):
         raise ValueError(f"{type(model).__name__} does not end at the optimum of a convex loss, which this is about")
+    if isinstance(model._heads()[0], CrammerSinger):
+        raise ValueError("rows are not left out of a model with multi_class='crammer_singer'; use 'ovr'")
     case = Case(model, TrainingData(X, y, sample_weight), getattr(model, "threshold_", None), None)
     case.check_shape()
     return case

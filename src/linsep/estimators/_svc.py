@@ -27,8 +27,8 @@ class LinearSVC(CertifiedEstimator):
     """Linear support vector machine, within a proven distance of the optimum.
 
     It minimises ``½‖w‖² + C Σ sᵢ ξᵢ`` with the slacks ``ξ = max(0, 1 − z)``, or their squares; more than two classes
-    are fitted one against the rest. The intercept is not penalised, unlike in scikit-learn's class of this name, so
-    that the planes are those of its ``SVC(kernel="linear")``.
+    are fitted one against the rest, or by Crammer and Singer's margins between them. The intercept is not penalised,
+    unlike in scikit-learn's class of this name, so that the planes are those of its ``SVC(kernel="linear")``.
 
     Parameters
     ----------
@@ -52,7 +52,10 @@ class LinearSVC(CertifiedEstimator):
     random_state : int, RandomState or None
     n_jobs : int or None
         Threads over the classes, where there are more than two; None for all.
-    multi_class : {"ovr"}, default="ovr"
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One class against the rest, or all at once: ``½ Σ ‖wₖ‖² + C Σ sᵢ ξᵢ`` with ``ξ = max(0, 1 + gₖ(x) − gᵧ(x))``
+        over all other classes k. As in scikit-learn, `loss` plays no part in it then, and of two classes the one plane
+        is the difference of both. It needs a penalty of ``"l2"`` and a finite `C`.
     dual : bool or "auto", default="auto"
         Accepted since scikit-learn has it: primal and dual have the same optimum, and `solver` says how to get there.
     intercept_scaling : float, default=1
@@ -75,7 +78,7 @@ class LinearSVC(CertifiedEstimator):
     dual_coef_ : array of shape (1, n_SV) or (classes, n_SV)
         ``yᵢ αᵢ``, one row for each plane: ``coef_`` is ``dual_coef_ @ support_vectors_``, up to the proven gap.
     slack_ : array of shape (n,) or (n, classes)
-        ``ξ = max(0, 1 − z)`` of every example, one column for each plane.
+        ``ξ = max(0, 1 − z)`` of every example, one column for each plane; of all classes at once one number each.
     converged_ : bool
         Whether the gap is proven to be no more than `tol`; otherwise a warning says what was reached, and why.
     history_, objective_
@@ -89,6 +92,12 @@ class LinearSVC(CertifiedEstimator):
     (array([1, 2]), array([1, 1], dtype=int32))
     >>> model.coef_.round(2), model.intercept_.round(2), model.slack_.round(2)
     (array([[1.]]), array([-2.]), array([0., 0., 0., 0.]))
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0], [0.0, 4.0], [1.0, 4.0]], [1, 1, 2, 2, 3, 3]
+    >>> model = LinearSVC(multi_class="crammer_singer").fit(X, y)
+    >>> model.coef_.round(2), model.dual_gap_ <= 1e-4
+    (array([[-0.36, -0.27],
+           [ 0.36, -0.12],
+           [ 0.  ,  0.39]]), True)
     """
 
     def __init__(

@@ -125,6 +125,7 @@ class Softmax:
 
     classes: int
     loss = Logistic()  # which it is for two classes
+    words = "softmax"
     letter = "W"
     max_curvature = 0.5  # diag(p) − ppᵀ is never more than ½·I
     formula = "−log softmax(g)ᵧ"
@@ -213,6 +214,7 @@ class CrammerSinger:
 
     classes: int
     loss = Hinge()
+    words = "margins between classes"
     letter = "W"
     max_curvature = self_concordance = np.inf
     formula = "(max(gₖ + [k≠y]) − gᵧ)"

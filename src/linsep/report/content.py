@@ -183,6 +183,8 @@ def _loss_in_words(objective: str) -> str:
     """Say what the loss in an objective asks of each row; it is the one with the longest formula that occurs there."""
     if "softmax" in objective:
         return f"{Logistic.words} (log loss)"
+    if "[k≠y]" in objective:
+        return "what each row's own score lacks to be 1 above the highest of the others (hinge loss)"
     found = [loss for loss in LOSSES.values() if loss.formula in objective]
     if not found:
         return "the loss of each row"

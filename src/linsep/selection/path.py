@@ -29,6 +29,7 @@ from ..certificates.path import NOTHING, Knot, PathCertificate, crossing, gaps_b
 from ..estimators import LogisticRegression
 from ..estimators._fitting import posed
 from ..objective.examples import InMemory
+from ..objective.heads import CrammerSinger
 from ..objective.objective import Objective
 
 #: Of `tol`, what a model itself may be off at its own C; the rest is for the values of C between models.
@@ -263,6 +264,8 @@ class _Walk:
         self.warm = {"warm_start": True} if "warm_start" in estimator.get_params() else {}
         estimator.classes_, self.names = classes, estimator._feature_names()
         self.objectives = estimator._objectives(examples, estimator._class_weights(examples, classes))
+        if isinstance(self.objectives[0].head, CrammerSinger):
+            raise ValueError("multi_class='crammer_singer' has no path; use 'ovr'")
 
     def path(self, C_max: float) -> RegularizationPath:
         """Fit, and go back to the middle wherever two models do not prove what lies between them."""

@@ -83,7 +83,7 @@ NEEDS = {
     "one_plane": Need(
         "one plane",
         lambda objective: objective.head.planes is None,
-        lambda objective: f"{objective.head.planes} at once",
+        lambda objective: f"{objective.head.planes} at once, by {objective.head.words}",
     ),
     "one_plane_or_rows": Need(
         "one plane, or its rows in memory",

@@ -97,12 +97,14 @@ def simplex_masses(
     each = np.arange(len(codes))
     raised = G + t * change + 1.0
     raised[each, codes] -= 1.0
-    U = centre + (c / width)[:, None] * raised
-    U -= U.max(axis=1, keepdims=True)
-    sorted_down = -np.sort(-U, axis=1)
-    over = np.cumsum(sorted_down, axis=1) - c[:, None]
-    sizes = np.arange(1, G.shape[1] + 1)
-    count[:] = np.maximum((sorted_down * sizes > over).sum(axis=1), 1)
-    level = over[each, count.astype(np.int64) - 1] / count
-    np.maximum(U - level[:, None], 0.0, out=masses)
+    masses[:], count[:] = nearest_masses(centre + (c / width)[:, None] * raised, c)
     return float(np.einsum("ik,ik->", masses, change))
+
+
+def nearest_masses(U: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return of each row of U the nearest masses ≥ 0 that sum to cᵢ, and how many are not zero."""
+    U = U - U.max(axis=1, keepdims=True)
+    down = -np.sort(-U, axis=1)
+    over = np.cumsum(down, axis=1) - c[:, None]
+    count = np.maximum((down * np.arange(1, U.shape[1] + 1) > over).sum(axis=1), 1)
+    return np.maximum(U - (over[np.arange(len(U)), count - 1] / count)[:, None], 0.0), count.astype(np.float64)

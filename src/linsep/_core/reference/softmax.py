@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import entr, log_softmax
 
 from ..._types import FloatArray, IntArray
-from .multipliers import simplex_masses
+from .multipliers import nearest_masses
 from .rows import dense_row
 
 
@@ -129,20 +129,17 @@ def margin_dual_pass(
     `constant`. `still` counts how often in a row an example did not move. In `sums`: the duality gap and the losses,
     each example's share as it was met.
     """
-    K, count = len(moved), np.empty(1)
+    K = len(moved)
     sums[:] = 0.0
     for i in order.tolist():
-        x, before, next_ = dense_row(X, i), masses[i].copy(), np.empty((1, K))
+        x, before = dense_row(X, i), masses[i].copy()
         g = np.asarray(x @ W[:-1, :K] + W[-1, :K], dtype=np.float64)
         raised = g + (np.arange(K) != codes[i])
         sums += max(c[i] * raised.max() - before @ raised, 0.0), c[i] * (raised.max() - g[codes[i]])
         square = max(squares[i] + constant, 1e-300)
-        at: Any = dict(G=(raised - raised.max())[None], change=np.zeros((1, K)), t=0.0, codes=np.array([-1]))
-        # [k ≠ y] is in the scores already, and one more for all changes nothing
-        simplex_masses(**at, c=c[i : i + 1], centre=before[None], width=c[i] * square, masses=next_, count=count)
-        change = before - next_[0]
+        masses[i] = nearest_masses((before + (raised - raised.max()) / square)[None], c[i : i + 1])[0][0]
+        change = before - masses[i]
         still[i] = 0 if change.any() else still[i] + 1
-        masses[i] = next_[0]
         moved += change
         W[:-1, :K] += np.outer(x, change)
         W[-1, :K] += constant * change

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 class Tuned:
     """What was tuned, with what it trades."""
 
+    least: float = 1e-6  #: The first width grows as masses are small beside c, up to one over this.
     direct: float = 200.0  #: A step is solved for by a factor, if that costs no more than so many products …
     accuracy: float = 0.05  #: … and else by conjugate gradients, to this share of the residual: products against steps.
     products: int = 200  #: Products with the Hessian at the most.
@@ -91,9 +92,9 @@ class OfClasses:
             self.centre[self.each] = np.maximum(self.c - self.centre.sum(axis=1), 0.0)
             self.run.highest, self.alpha = bound_of(self.objective, np.inf, alpha)[0].dual, alpha
             # A width of one moves a mass by c as a score moves by one: where masses are much less, so is that.
-            some = alpha > 0
-            share = (alpha / self.c[:, None])[some].mean() if some.any() else 1.0
-            self.run.width /= max(float(share), 1e-6)
+            which, classes = np.nonzero(alpha)
+            share = float(np.mean(alpha[which, classes] / self.c[which])) if len(which) else 1.0
+            self.run.width /= max(share, TUNED.least)
         return self._note(w, b)
 
     def released(self, point: SprungPoint) -> SprungPoint:
