@@ -4,8 +4,8 @@
 
 From where the first feature enters to `--reach` times that, without intercept, since celer's has none. Whoever takes
 part runs along the values from one solution to the next, at tolerances that get smaller by ten, until no model of it is
-further from the optimum than `--gap`, as a share of the objective. The optima are bounded from below by our own proofs. A
-line has the seconds of the first run that is good enough, those of the fastest of two. It needs the packages of
+further from the optimum than `--gap`, as a share of the objective. The optima are bounded from below by our own proofs.
+A line has the seconds of the first run that is good enough, those of the faster of two. It needs the packages of
 `requirements.txt`, and adelie.
 """
 
@@ -30,7 +30,7 @@ from linsep._core import Rows
 from linsep.objective.examples import InMemory
 
 #: A path: rows, labels ±1, values of C ascending, tolerance; returns a row of weights for each C.
-Path_ = Callable[[Any, np.ndarray, np.ndarray, float], np.ndarray]
+Way = Callable[[Any, np.ndarray, np.ndarray, float], np.ndarray]
 #: A run that takes longer is the last one of its solver.
 LIMIT = 300.0
 
@@ -79,8 +79,8 @@ def skglm(X: Any, y: np.ndarray, values: np.ndarray, tol: float) -> np.ndarray:
     return np.array(found)
 
 
-#: Who takes part, the first tolerance each is tried at, and the order of numbers that it wants.
-PEERS: dict[str, tuple[Path_, float]] = {
+#: Who takes part, and the first tolerance each is tried at.
+PEERS: dict[str, tuple[Way, float]] = {
     "adelie": (adelie, 1e-4),
     "celer": (celer, 1e-1),
     "skglm": (skglm, 1e-2),
@@ -141,7 +141,7 @@ def line(name: str, folder: Path, args: argparse.Namespace) -> None:
         print(f"  {who:8}", good_enough(partial(_run, path, given, y, values), first, off, args.gap), flush=True)
 
 
-def _run(path: Path_, X: Any, y: np.ndarray, values: np.ndarray, tol: float) -> np.ndarray:
+def _run(path: Way, X: Any, y: np.ndarray, values: np.ndarray, tol: float) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return path(X, y, values, tol)
