@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "ClaimError",
@@ -18,8 +20,10 @@ __all__ = [
     "label",
     "number",
     "optional",
+    "packed",
     "section",
     "text",
+    "unpacked",
     "whole",
 ]
 
@@ -129,6 +133,22 @@ def entry(data: Mapping[Any, Any], name: Any) -> Any:
     if name not in data:
         raise MissingError(name)
     return data[name]
+
+
+def packed(values: NDArray[Any], kind: str) -> str:
+    """Return numbers of a kind as base64 (RFC 4648), which `unpacked` reads.
+
+    Examples
+    --------
+    >>> packed(np.array([1, 2]), "<u2"), unpacked({"rows": "AQACAA=="}, "rows", "<u2")
+    ('AQACAA==', array([1, 2], dtype=uint16))
+    """
+    return b64encode(np.ascontiguousarray(values, dtype=kind).data).decode("ascii")
+
+
+def unpacked(data: Mapping[str, Any], name: str, kind: str) -> NDArray[Any]:
+    """Return numbers of a kind that `packed` wrote."""
+    return np.frombuffer(b64decode(text(data, name), validate=True), dtype=kind)
 
 
 def _value(data: Mapping[str, Any], name: str, otherwise: str, *kinds: type) -> Any:

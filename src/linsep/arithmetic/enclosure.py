@@ -373,18 +373,19 @@ def exact_sum(units: IntArray) -> int:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray) -> Interval:
-    """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count."""
+def conjugate_sum(loss: Loss, alpha: FloatArray, c: FloatArray, radius: FloatArray | None = None) -> Interval:
+    """Σ cᵢ ℓ*(−αᵢ/cᵢ) over the examples that count; α, of which it is known to be feasible, is within a radius."""
+    radius = np.zeros_like(alpha) if radius is None else radius
     used = c > 0
     if loss.conjugate(np.zeros(1))[0] == 0:
-        used = alpha != 0  # the others add nothing
-    alpha, c = alpha[used], c[used]
+        used = (alpha != 0) | (radius != 0)  # the others add nothing
+    alpha, c, radius = alpha[used], c[used], radius[used]
     if not (np.isfinite(c).all() and (c > 0).all()):
         return EVERYTHING
     a = np.clip(-alpha / c, *loss.slopes)
     # c and the quotient are rounded, or fall below the range: the true a lies between these, and a convex ℓ* is
     # highest at an end.
-    off = (4 * U + 2 * (SMALLEST / c)) * np.abs(a) + 2 * SMALLEST
+    off = (4 * U + 2 * (SMALLEST / c)) * np.abs(a) + radius / c * (1.0 + 8 * U) + 2 * SMALLEST
     ends = [loss.conjugate(np.clip(end, *loss.slopes)) for end in (a - off, a + off)]
     middle = loss.conjugate(a)
     spread = np.maximum(*(np.abs(end - middle) for end in ends))

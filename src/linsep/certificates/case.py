@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.exact import Check, Clock, sides
 from ..objective.objective import Objective
 from ..objective.statement import Statement
@@ -34,6 +34,7 @@ class Case:
     examples: TrainingData
     threshold: float | None
     time_limit: float | None
+    split: Callable[[IntArray, IntArray], tuple[Any, Any]] | None = None  # the columns of a fold, made by its own rows
 
     @cached_property
     def classes(self) -> tuple[Any, ...]:

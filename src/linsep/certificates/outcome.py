@@ -19,6 +19,8 @@ WORDS = {
     "history_": "how the fit went",
     "n_iter_": "the number of iterations",
     "choice_": "how C was chosen",
+    "choice_.scores": "the scores on the way to the choice of C",
+    "proof_": "how C was chosen",
     "threshold_choice_": "how the threshold was chosen",
     "calibration_": "its probabilities",
     "redundant_": "which columns follow from others",

@@ -13,12 +13,13 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from .._core import mixed_conjugates, mixed_values
+from .._core import length, mixed_conjugates, mixed_values
 from .._types import FloatArray
 from ..objective.duality import balanced, weights
 from ..objective.objective import Objective
@@ -41,6 +42,11 @@ class Stop:
     z: FloatArray  # agreements of the rows of the fit
     g: FloatArray  # scores of other rows
     v: FloatArray  # Σ s u y x
+
+    @cached_property
+    def length(self) -> float:
+        """‖w‖."""
+        return length(self.w)
 
 
 @dataclass(frozen=True)
@@ -117,12 +123,14 @@ class Stops:
         u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
         v = problem.rows.rmatvec(alpha * problem.y) / C
         self._added += 1
-        stop = Stop(self._added, C, w, float(b), u, z, self._scores(w, float(b)), v)
-        at = bisect_left(self.stops, C, key=_C)
+        self._insert(Stop(self._added, C, w, float(b), u, z, self._scores(w, float(b)), v))
+
+    def _insert(self, stop: Stop) -> None:
+        at = bisect_left(self.stops, stop.C, key=_C)
         near = [one.C for one in self.stops[max(at - 2, 0) : at + 3]]
         for known in [one for one in self._points if not near or near[0] <= one <= near[-1]]:
             del self._points[known]  # which knew other stops
-        if at < len(self.stops) and self.stops[at].C == C:
+        if at < len(self.stops) and self.stops[at].C == stop.C:
             self.stops[at] = stop
         else:
             self.stops.insert(at, stop)
@@ -168,13 +176,7 @@ class Stops:
         """Return the points at Cs of the polynomial in log C through some stops, all of them right of stop `left`."""
         if not Cs:
             return []
-        problem, x, nodes = self.objective, np.log(Cs), np.log([stop.C for stop in stops])
-        shares = np.array([lagrange(nodes, one) for one in x])
-        safe = np.zeros_like(shares)
-        safe[:, left] = 1.0
-        if len(stops) > 1:
-            safe[:, left + 1] = (x - nodes[left]) / (nodes[left + 1] - nodes[left])
-            safe[:, left] -= safe[:, left + 1]
+        problem, (x, nodes, shares, safe) = self.objective, ways(Cs, stops, left)
         C = np.array(Cs)
         loss = mixed_values(np.array([stop.z for stop in stops]), problem.sample_weight, problem.loss, shares)
         penalty = self._quadratic("w", shares, stops, problem.penalty.value)
@@ -214,6 +216,18 @@ class Stops:
 
 def _C(stop: Stop) -> float:
     return stop.C
+
+
+def ways(Cs: list[float], stops: list[Stop], left: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return log C, of the stops too, and what each stop counts at Cs: in the polynomial, and in the chord."""
+    x, nodes = np.log(Cs), np.log([stop.C for stop in stops])
+    shares = np.array([lagrange(nodes, one) for one in x])
+    safe = np.zeros_like(shares)
+    safe[:, left] = 1.0
+    if len(stops) > 1:
+        safe[:, left + 1] = (x - nodes[left]) / (nodes[left + 1] - nodes[left])
+        safe[:, left] -= safe[:, left + 1]
+    return x, nodes, shares, safe
 
 
 def lagrange(nodes: FloatArray, at: float) -> list[float]:

@@ -22,7 +22,7 @@ from .gap.certificate import Certificate, Certificates
 from .kinds.margin import MarginCertificate
 from .outcome import ClaimError, Verification
 from .path import PathCertificate
-from .proof import PROOFS, Proof, check_kinds
+from .proof import PROOFS, Proof, check_kinds, proof_of
 from .training_data import TrainingData
 
 
@@ -35,8 +35,12 @@ def check(
     threshold: float | None = None,
     data: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
+    split: Any = None,
 ) -> Verification:
-    """Check a fitted model or a proof, as `linsep.verify` says; `data` is the hash of the data that a model names."""
+    """Check a fitted model or a proof, as `linsep.verify` says.
+
+    `data` is the hash of the data that a model names; `split` gives the columns of a fold as its own rows make them.
+    """
     said = said.proof if isinstance(said, NotSeparableError) else getattr(said, "certificate", said)
     examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
     if data is not None:
@@ -44,8 +48,10 @@ def check(
             return Verification(False, difference)
         checked.append("the data are those that the model names, bit for bit (SHA-256)")
     try:
-        checking = _of_model if _is_model(said) else _alone
-        outcome = checking(said, examples, threshold, time_limit)
+        if _is_model(said):
+            outcome = _of_model(Case(said, examples, threshold, time_limit, split))
+        else:
+            outcome = _alone(said, examples, time_limit)
     except ClaimError as failure:
         return Verification(False, str(failure))
     rest = unchecked_of(said, outcome.covered) if outcome and _is_model(said) else ()
@@ -70,7 +76,7 @@ def _is_exact(said: Any) -> bool:
     return isinstance(said, Separability | Estimates | MarginCertificate)
 
 
-def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float | None) -> Verification:
+def _alone(said: Any, examples: TrainingData, time_limit: float | None) -> Verification:
     """Check a proof that left its model behind."""
     if isinstance(said, Separability | Estimates):
         found = said.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
@@ -81,10 +87,10 @@ def _alone(said: Any, examples: TrainingData, _: float | None, time_limit: float
     return replace(outcome, unchecked=("tol", *outcome.unchecked)) if outcome else outcome
 
 
-def _of_model(model: Any, examples: TrainingData, threshold: float | None, time_limit: float | None) -> Verification:
+def _of_model(case: Case) -> Verification:
     """Check every proof of a model; the first that fails is the last to be looked at."""
-    proofs, outcomes = _proofs(model), []
-    case = Case(model, examples, threshold, time_limit)
+    model, outcomes = case.model, []
+    proofs = _proofs(model)
     if proofs:
         case.check_shape()
         check_kinds(model)
@@ -92,10 +98,12 @@ def _of_model(model: Any, examples: TrainingData, threshold: float | None, time_
         if not outcome:
             return outcome
         outcomes.append(outcome)
-    if not outcomes:
+    if not any(proof for proof in proofs if not proof.of_any_model):
         why = "a stream, a fit that was cut short, or a loss without a conjugate proves nothing"
         return Verification(False, f"this {type(model).__name__} claims nothing that could be checked: {why}")
-    return _together(outcomes)
+    found = _together(outcomes)
+    chosen = any(hasattr(model, name) for name in ("choice_", "C_")) and proof_of(model, "choice") is None
+    return replace(found, reason=f"{found.reason}; how C was chosen is no part of what is proven") if chosen else found
 
 
 def _together(outcomes: list[Verification]) -> Verification:

@@ -251,7 +251,7 @@ def fit(
             waiting.on("scoring rows out of fold")
         decision = wanted.decide(model, examples)
         reference = Reference.chosen(counting.reference, examples.encoding, penalised=chosen != np.inf)
-        facts, interrupted = _fit_in_memory(examples, model, decision, reference, output, kept, waiting)
+        facts, interrupted = _fit_in_memory(examples, model, (decision, choice), reference, output, kept, waiting)
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
     return _print_fit(facts, model, choice, output, json, _measured(model, held))
@@ -288,13 +288,16 @@ def _examples(
 def _fit_in_memory(
     examples: Any,
     model: Any,
-    decision: Any,
+    after: tuple[Any, Any],
     reference: Any,
     output: Path | None,
     kept: dict[str, Any],
     waiting: Waiting,
 ) -> tuple[Any, bool]:
-    """Fit and write the model; return what there is to say of the rows, and whether the user put an end to it."""
+    """Fit and write the model; return what there is to say of the rows, and whether the user put an end to it.
+
+    `after` the fit the model is given the threshold and probabilities that were asked for, and the proof of a choice.
+    """
     from ..analysis.suspects import dominating
     from ..arithmetic.moments import deviations
     from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
@@ -307,7 +310,10 @@ def _fit_in_memory(
         suspicious = pool.submit(training.doubts, examples, model)
         spread = pool.submit(deviations, examples.X)
         interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
+        decision, choice = after
         decision.apply(model)
+        if choice is not None:
+            choice.keep(model)
         reference = reference.with_estimates(examples, model)
         waiting.on("looking for what is suspicious")
         doubts = [*suspicious.result(), *dominating(spread.result(), model.coef_, examples.encoding.names)]

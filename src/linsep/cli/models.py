@@ -163,6 +163,7 @@ def verify(
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     """
     from ..certificates.outcome import in_words
+    from ..certificates.proof import proof_of
     from ..data.encoding import from_dict
     from ..persistence.verification import verify as check
     from ..workflows import checking_streams, holding_out, second_opinion, summaries
@@ -180,12 +181,16 @@ def verify(
             outcome = checking_streams.of_encoded_rows(outcome)
         else:
             weighing = Weighing.of_model(found.encoding)
-            examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing)
+            chosen = proof_of(found.model, "choice") is not None  # whose folds are encoded by their own rows
+            examples = encoded(
+                data, from_dict(found.encoding), target, reading.hints(), weighing=weighing, keep_frame=chosen
+            )
             waiting.on("verifying")
             check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
             everything, examples = examples, holding_out.rows_of_fit(found, examples)
             rows_of_fit = examples.X, examples.y, examples.weight
-            outcome = checking_streams.of_encoded_rows(check(model, *rows_of_fit))
+            outcome = check(model, *rows_of_fit, split=examples.split if chosen else None)
+            outcome = checking_streams.of_encoded_rows(outcome)
             outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
             outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
             outcome = checking_streams.of_grouped_rows(outcome, examples)

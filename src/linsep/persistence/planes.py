@@ -13,11 +13,9 @@ a plane.
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _reading as reading
 from .._types import FloatArray
@@ -41,10 +39,15 @@ def written(W: FloatArray) -> Any:
     W = np.ascontiguousarray(W, dtype="<f8")
     planes, columns = np.nonzero(W.view("<u8"))  # by their bits: −0.0 is not left out
     if 3 * len(columns) > 2 * W.size:
-        return {"shape": list(W.shape), "values": _text(W)}
+        return {"shape": list(W.shape), "values": reading.packed(W, "<f8")}
     ends = np.cumsum(np.bincount(planes, minlength=len(W)))
-    indices = _text(columns.astype("<u4"))
-    return {"shape": list(W.shape), "ends": ends.tolist(), "columns": indices, "values": _text(W[planes, columns])}
+    indices = reading.packed(columns, "<u4")
+    return {
+        "shape": list(W.shape),
+        "ends": ends.tolist(),
+        "columns": indices,
+        "values": reading.packed(W[planes, columns], "<f8"),
+    }
 
 
 def read(section: Any, d: int) -> FloatArray:
@@ -56,12 +59,15 @@ def read(section: Any, d: int) -> FloatArray:
         {"shape", "ends", "columns", "values"},
     ):
         raise ValueError("a list of numbers, or shape, values and perhaps ends and columns, was expected")
-    shape, values = tuple(reading.items(section, "shape", reading.count)), _array(section, "values", "<f8")
+    shape, values = tuple(reading.items(section, "shape", reading.count)), reading.unpacked(section, "values", "<f8")
     if len(shape) != 2 or shape[1] != d:  # before room is made for what a file makes up
         raise ValueError(f"{d} columns need coefficients of shape (…, {d}), not {shape}")
     if "ends" not in section:
         return values.reshape(shape).astype(np.float64)
-    ends, columns = reading.items(section, "ends", reading.count), _array(section, "columns", "<u4").astype(np.int64)
+    ends, columns = (
+        reading.items(section, "ends", reading.count),
+        reading.unpacked(section, "columns", "<u4").astype(np.int64),
+    )
     bounds = [0, *ends]
     if len(ends) != shape[0] or bounds != sorted(bounds) or not len(columns) == len(values) == bounds[-1]:
         raise ValueError("the planes of its coefficients do not end where its numbers do")
@@ -81,11 +87,3 @@ def numbers(values: Any) -> list[float]:
         if type(value) not in (int, float):
             raise ValueError(f"{value!r} is no number")
     return values
-
-
-def _text(values: NDArray[Any]) -> str:
-    return b64encode(values.data).decode("ascii")
-
-
-def _array(section: dict[str, Any], name: str, kind: str) -> NDArray[Any]:
-    return np.frombuffer(b64decode(reading.text(section, name), validate=True), dtype=kind)

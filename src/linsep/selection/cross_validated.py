@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -14,9 +15,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from .._checks import check_choice
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 from .._words import shown
+from ..certificates.case import Case
 from ..certificates.held_out import Fold
+from ..certificates.kinds.choice import partition
+from ..certificates.training_data import TrainingData
 from ..estimators._certified import CertifiedEstimator
 from ..estimators._fitting import posed
 from .folds import Folds, Planes, check_folds, grid_of, knows_groups
@@ -94,10 +98,12 @@ class CrossValidated(CertifiedEstimator):
         best = self._best(self.scores_)
         self.C_, self.l1_ratio_ = float(grid[best[1]]), float(ratios[best[0]])
         if self.prove:
-            self._prove(scored, folds, [(one.folds[best[0]], one.planes[best[0]]) for one in tried])
+            search = self._prove(scored, folds, [(one.folds[best[0]], one.planes[best[0]]) for one in tried])
         if self.refit:
             self._column_names = None
             self._learn(examples, classes)
+            if self.prove and self._proofs:
+                self._keep_choice(search, scored, partition(folds, examples.n))
         else:
             self._average(classes)
         self._as_scikit_learn(classes)
@@ -169,23 +175,34 @@ class CrossValidated(CertifiedEstimator):
         self.coef_ = np.ascontiguousarray(planes[:, : self.n_features_in_])
         self.intercept_ = planes[:, -1].copy() if self.fit_intercept else np.zeros(len(planes))
 
-    def _prove(self, scored: Folds, folds: list[Any], known: list[tuple[Fold | None, Planes]]) -> None:
+    def _prove(self, scored: Folds, folds: list[Any], known: list[tuple[Fold | None, Planes]]) -> Search:
         """Bound the mistakes of every C, and choose the best one found on the way."""
         made = []
+        if any(fold is None for fold, _ in known):
+            scored.prepare(scored.track(self.l1_ratio_, np.arange(scored.examples.n)))
         for (train, test), (fold, planes) in zip(folds, known, strict=True):
             if fold is None:
-                fold = scored.held_out(scored.track(self.l1_ratio_, train), test)
-                if (
-                    fold.objective.loss.smooth and not fold.in_best_form
-                ):  # else a dual point does not follow from planes
+                fold = scored.held_out(scored.track(self.l1_ratio_, train), test, merged=False)
+                # else a dual point does not follow from planes, or they are of other columns
+                if fold.objective.loss.smooth and not scored.chain:
                     for k, C in enumerate(self.Cs_):
                         plane = planes.at(k)[0]
                         b = float(plane[-1]) if self.fit_intercept else 0.0
                         fold.add(float(C), plane[: self.n_features_in_].copy(), b)
             made.append(fold)
         slack = 1e-3 * sum(float(fold.weight.sum()) for fold in made)
-        self.proof_ = Search(made, seed=scored.seed).run(self.Cs_, slack)
+        search = Search(made, seed=scored.seed)
+        self.proof_ = search.run(self.Cs_, slack)
         self.C_ = self.proof_.C
+        return search
+
+    def _keep_choice(self, search: Search, scored: Folds, held_out: IntArray | None) -> None:
+        """Keep the proof of the choice beside those of the fit, and say what it proves."""
+        examples = TrainingData(scored.examples.rows.X, scored.labels, scored.examples.weight)
+        case, found, score = Case(self, examples, None, None), self.proof_, self.scoring or "accuracy"
+        proof = search.proof(found, self.Cs_, score, held_out, case, planes=scored.planes_of)
+        self.proof_ = replace(found, mistakes=proof.claimed.mistakes, bound=proof.claimed.bound)
+        self._proofs = [*self._proofs, proof]
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return the scores as a table: one row a C (and share of L1), with mean, spread, and a column a fold."""
@@ -235,6 +252,8 @@ class CrossValidated(CertifiedEstimator):
         }
         if self.prove:
             plain.choice_["bound"] = str(self.proof_)
+            names = ("mistakes", "bound", "C_min", "C_max")
+            plain.choice_["proof"] = {name: float(getattr(self.proof_, name)) for name in names}
         return plain
 
     @property

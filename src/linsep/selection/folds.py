@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._core import Rows, one_thread
 from .._types import FloatArray
 from .._words import shown
-from ..certificates.held_out import Fold
+from ..certificates.held_out import Fold, costs
 from .curves import along, suits
 from .tracks import Track
 
@@ -116,7 +116,7 @@ class Folds:
         self.seed, self.tol = seed_of(owner.random_state), LOOSER * owner.tol
         #: What makes the columns fit for solvers, for all folds at once; equal rows are merged fold by fold.
         self.chain: list[Any] = []
-        self.columns = examples.rows
+        self.columns, self.in_best_form = examples.rows, False
 
     def try_scorer(self, test: Any) -> None:
         """Score a plane of zeros, so that a score that such a model cannot have is refused before the work.
@@ -158,23 +158,21 @@ class Folds:
         plain.n_features_in_, plain.classes_, plain._proofs = self.examples.d, self.classes, []
         return plain
 
-    def held_out(self, track: Track, test: Any, *, as_given: bool = False) -> Fold:
-        """Return a fold to be solved along C, its rows as they are given or in the form that a solver wants."""
+    def held_out(self, track: Track, test: Any, *, merged: bool = True) -> Fold:
+        """Return a fold to be solved along C, in the form that a solver wants: with equal rows `merged` or not."""
         codes, weight = self.examples.codes[test], self.examples.weight
         cost = costs(
             codes, None if weight is None else weight[test], balanced=self.owner.scoring == "balanced_accuracy"
         )
-        rows = self.examples.rows if as_given else self.columns
-        objective = track.objectives[0] if as_given else track.best_form()[0]
-        found = Fold(objective, Rows(rows.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
-        found.in_best_form = not as_given
+        objective = track.best_form()[0] if self.in_best_form and merged else track.objectives[0]
+        found = Fold(objective, Rows(self.columns.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
+        found.in_best_form = self.in_best_form
         return found
 
-    def track(self, ratio: float, train: Any, *, as_given: bool = False) -> Track:
+    def track(self, ratio: float, train: Any) -> Track:
         """Return a fold's training rows, to be fitted along C."""
         weight = self.examples.weight
-        examples = self.examples if as_given else self.examples.with_rows(self.columns)
-        part = examples.chosen(train, None if weight is None else weight[train])
+        part = self.examples.with_rows(self.columns).chosen(train, None if weight is None else weight[train])
         return Track(self.plain(ratio), part, self.classes, self.tol, self.seed)
 
     def _are_interpolated(self) -> bool:
@@ -182,12 +180,16 @@ class Folds:
         if not np.isfinite(self.grid).all():  # without a penalty there is no curve that leads there
             return False
         tracks = [Track(self.plain(ratio), self.examples, self.classes, self.tol) for ratio in self.ratios]
-        if not all(track.by_itself and suits(track.objectives[0]) for track in tracks):
+        return all(suits(track.objectives[0]) for track in tracks) and self.prepare(tracks[0])
+
+    def prepare(self, track: Track) -> bool:
+        """Make all columns fit for solvers, where that is the same for every C and the solver is ours to choose."""
+        if not track.by_itself:
             return False
-        objective, chain = tracks[0].best_form(but_for="merging")
+        objective, chain = track.best_form(but_for="merging")
         if any(reduction.help == "scaling" for reduction in chain):  # whose form depends on C
             return False
-        self.chain, self.columns = chain, objective.rows
+        self.chain, self.columns, self.in_best_form = chain, objective.rows, True
         return True
 
     def _tried(self, number: int, count: int, train: Any, test: Any, guides: list[Fold | None] | None) -> Tried:
@@ -211,15 +213,20 @@ class Folds:
             print(f"fold {number + 1} of {count}: best score {np.max(found.scores):.4f}", file=sys.stderr)
         return found
 
+    def planes_of(self, fold: Fold) -> FloatArray:
+        """Return the planes of a fold's stops on the rows as they are given, the intercept last."""
+        theta = np.array([np.append(stop.w, stop.b) for stop in fold.stops])
+        for reduction in reversed(self.chain) if fold.in_best_form else ():
+            theta = reduction.plane(theta)
+        return np.asarray(theta)
+
     def _mixed(self, fold: Fold, points: list[Any]) -> Planes:
         """Return the planes of interpolated points, on the rows as they are given."""
         numbers = {id(stop): k for k, stop in enumerate(fold.stops)}
         shares = np.zeros((len(points), len(fold.stops)))
         for k, point in enumerate(points):
             shares[k, [numbers[id(stop)] for stop in point.stops]] = point.shares
-        theta = np.array([np.append(stop.w, stop.b) for stop in fold.stops])
-        for reduction in reversed(self.chain):
-            theta = reduction.plane(theta)
+        theta = self.planes_of(fold)
         return Planes(theta[:, None, :] if self.owner.fit_intercept else theta[:, None, :-1], shares)
 
     def _plane(self, model: Any) -> FloatArray:
@@ -246,20 +253,6 @@ class Folds:
             model.intercept_ = theta[:, d].copy() if theta.shape[1] > d else np.zeros(len(theta))
             found.append(float(self.scorer(model, held, labels, **params)))
         return found
-
-
-def costs(codes: NDArray[Any], weight: FloatArray | None, *, balanced: bool) -> FloatArray:
-    """Return what a mistake on each held-out row costs; `balanced`: those of both classes the same together.
-
-    Examples
-    --------
-    >>> costs(np.array([0, 0, 0, 1]), None, balanced=True).round(3)
-    array([0.667, 0.667, 0.667, 2.   ])
-    """
-    cost = np.ones(len(codes)) if weight is None else weight.copy()
-    if balanced:
-        cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
-    return cost
 
 
 def seed_of(random_state: Any) -> int:

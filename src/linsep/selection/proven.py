@@ -9,21 +9,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._types import FloatArray, IntArray
 from .._words import many
-from ..certificates.held_out import Count, Fold
+from ..certificates.case import Case
+from ..certificates.held_out import NARROW, Count, Fold
+from ..certificates.kinds.choice import Choice, Claimed, prove, stored_fold
+from ..objective.dual_point import DualPoint
+from ..objective.duality import weights
 from .curves import solve, start_at, start_beyond
 
 #: A point between stops is solved for, where more than this share of a cell's gap is its own.
 TOO_FAR = 0.3
 #: The relative gap of the first stops, and how much closer than needed a later one is solved.
 FIRST, CLOSER = 1e-6, 1e-3
+#: That of the choice, where it leaves open what the optimum predicts.
+LAST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -95,11 +102,11 @@ class Search:
             self._push(heap, float(low), float(high))
         end = math.inf if time_limit is None else time.monotonic() + time_limit
         while heap and heap[0][0] < best - slack and self.cells < most_cells and time.monotonic() < end:
-            _, _, low, high, alike = heappop(heap)
+            _, _, low, high, alike = heap[0]
             middle = math.sqrt(low * high)
-            if not low < middle < high:
-                heappush(heap, (-math.inf, 0, low, high, None))
+            if not low * (1.0 + NARROW) < middle:
                 break
+            heappop(heap)
             self._closer(low, middle, high, alike)
             found = self._mistakes(middle, alike)
             if found < best or (found == best and middle < at):
@@ -108,8 +115,33 @@ class Search:
             self._push(heap, middle, high, alike)
             if progress is not None and self.cells % 50 < 2:
                 progress(best, heap[0][0])
+        for fold in self.folds:
+            if fold.count_at(at).open:
+                self.solve(fold, at, LAST)
+        best = self._mistakes(at)
         bound = min(best, heap[0][0]) if heap else best
         return Proven(at, best, max(bound, 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
+
+    def proof(
+        self, found: Proven, grid: Any, score: str, held_out: IntArray | None, case: Case, **stored: Any
+    ) -> Choice:
+        """Return what a check needs to prove it again, and what it will prove.
+
+        Parameters
+        ----------
+        held_out : array or None
+            The fold that each row is held out of; None where they are no partition.
+        case : Case
+            The model that is fitted with the choice, and its data.
+        **stored
+            Whether folds are ``encoded`` by their own rows; ``planes``, of the stops of a fold on rows as given.
+        """
+        planes = stored.pop("planes", _planes)
+        claimed = Claimed(found.C, found.mistakes, found.bound, tuple(map(float, grid)), score, **stored)
+        folds = [stored_fold([stop.C for stop in one.stops], planes(one), _dual_points(one)) for one in self.folds]
+        if held_out is None:
+            return Choice(claimed, np.empty(0, dtype=np.int64), (), "its folds do not hold out each row once")
+        return prove(case, claimed, held_out, folds, 2 * found.cells + 1000)
 
     def _mistakes(self, C: float, alike: Sequence[Count] | None = None) -> float:
         """Return the cost of the points at C; in a fold that a cell leaves nothing open of, it is known."""
@@ -127,12 +159,8 @@ class Search:
 
     def _push(self, heap: Any, low: float, high: float, alike: Sequence[Count] | None = None) -> None:
         """Bound a cell, fold by fold; what no row of a fold leaves open is the same in all of it."""
-        counts: list[Count] = []
-        for k, fold in enumerate(self.folds):
-            known = None if alike is None else alike[k]
-            if known is None or known.open:
-                known = fold.count(fold.point(low), fold.point(high))[0]
-            counts.append(known)
+        known: Sequence[Count | None] = alike or [None] * len(self.folds)
+        counts = [fold.count_within(low, high, one) for fold, one in zip(self.folds, known, strict=True)]
         self.cells += 1
         heappush(heap, (sum(count.mistakes for count in counts), self.cells, low, high, counts))
 
@@ -151,3 +179,19 @@ class Search:
             for end in ends:
                 if end.is_stop and end.gap > TOO_FAR * width:
                     self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), 1e-13))
+
+
+def _planes(fold: Fold) -> FloatArray:
+    """Return the planes of a fold's stops, the intercept last."""
+    return np.array([np.append(stop.w, stop.b) for stop in fold.stops])
+
+
+def _dual_points(fold: Fold) -> list[DualPoint] | None:
+    """Return the dual points of a fold's stops, where they do not follow from the planes."""
+    if fold.objective.loss.smooth:
+        return None
+    found = []
+    for stop in fold.stops:
+        problem = replace(fold.objective, C=stop.C)
+        found.append(DualPoint.of(problem, stop.u * weights(problem), stop.w, stop.b, stop.z))
+    return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._types import FloatArray
 from .._words import many
+from ..data.encoding import MatrixEncoding
 from ..data.sources import DataError
 from ..objective.examples import Block
 from .preparation import Examples
@@ -104,6 +106,7 @@ class Choice:
     curve: list[dict[str, float]]
     of: str | None = None
     proof: dict[str, float] | None = None
+    certificate: Any = None  # what a check needs to prove that again
 
     @classmethod
     def by(cls, asked: Asked, scores: FloatArray, rows: int, of: str | None = None) -> Choice:
@@ -116,17 +119,21 @@ class Choice:
         curve = [{"C": C, "mean": float(m), "spread": float(s)} for C, m, s in zip(GRID, mean, spread, strict=True)]
         return cls(GRID[at], asked.score, asked.rule, folds, rows, curve, of)
 
-    def proven(self, proof: Proven, folds: list[Fold]) -> Choice:
+    def proven(self, proof: Proven, folds: list[Fold], certificate: Any) -> Choice:
         """Return the choice that a proof makes, with its own place on the curve."""
         scores = [1.0 - fold.mistakes(proof.C) / float(fold.weight.sum()) for fold in folds]
         own = {"C": proof.C, "mean": float(np.mean(scores)), "spread": float(np.std(scores, ddof=1))}
         curve = sorted([*(one for one in self.curve if one["C"] != proof.C), own], key=lambda one: one["C"])
-        bounds = {name: float(getattr(proof, name)) for name in ("mistakes", "bound", "C_min", "C_max")}
-        return replace(self, C=proof.C, curve=curve, proof=bounds)
+        return replace(self, C=proof.C, curve=curve, proof=certificate.claimed.summary, certificate=certificate)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model file keeps it."""
-        return asdict(self)
+        return {name: value for name, value in vars(self).items() if name != "certificate"}
+
+    def keep(self, model: Any) -> None:
+        """Give a fitted model the proof of the choice, beside its own."""
+        if self.certificate is not None and model._proofs:
+            model._proofs = [*model._proofs, self.certificate]
 
     @property
     def record(self) -> list[dict[str, float]]:
@@ -182,7 +189,7 @@ def choose(
         if asked.prove:
             bounded.append(_bounded(parts, asked, X_test, examples.y[test], counted[1]))
     choice = Choice.by(asked, np.array(scores), len(examples.y), _of(asked.score, classes))
-    return _proven(choice, bounded, asked, progress) if asked.prove else choice
+    return _proven(choice, bounded, asked, progress, folds, model, examples) if asked.prove else choice
 
 
 def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[Any], asked: Asked) -> Choice:
@@ -274,8 +281,7 @@ def _scores(
 
 def _bounded(parts: tuple[Any, Any, Any], asked: Asked, X: Any, y: NDArray[Any], weight: Any) -> Fold:
     """Return a fold whose mistakes can be bounded for every C."""
-    from ..certificates.held_out import Fold
-    from ..selection.folds import costs
+    from ..certificates.held_out import Fold, costs
     from ..selection.tracks import Track
 
     codes = (y == parts[2][1]).astype(np.int64)
@@ -283,9 +289,25 @@ def _bounded(parts: tuple[Any, Any, Any], asked: Asked, X: Any, y: NDArray[Any],
     return Fold(Track(*parts, 1.0).objectives[0], parts[0]._rows(X), np.where(codes == 1, 1.0, -1.0), cost)
 
 
-def _proven(choice: Choice, folds: list[Fold], asked: Asked, progress: Callable[[float, float], None] | None) -> Choice:
+def _proven(
+    choice: Choice,
+    folds: list[Fold],
+    asked: Asked,
+    progress: Callable[[float, float], None] | None,
+    rows: list[Any],
+    model: Any,
+    examples: Examples,
+) -> Choice:
     """Return the choice that branch and bound over C makes, to within 1 mistake in 1,000 rows."""
+    from ..certificates.case import Case
+    from ..certificates.kinds.choice import partition
+    from ..certificates.training_data import TrainingData
     from ..selection.proven import Search
 
-    slack = 1e-3 * sum(float(fold.weight.sum()) for fold in folds)
-    return choice.proven(Search(folds, seed=asked.seed).run(GRID, slack, progress=progress), folds)
+    search, slack = Search(folds, seed=asked.seed), 1e-3 * sum(float(fold.weight.sum()) for fold in folds)
+    found = search.run(GRID, slack, progress=progress)
+    chosen = copy(model).set_params(C=found.C)
+    chosen.classes_ = np.unique(examples.y)
+    case = Case(chosen, TrainingData(examples.X, examples.y, examples.weight), None, None, examples.split)
+    held_out, encoded = partition(rows, len(examples.y)), not isinstance(examples.encoding, MatrixEncoding)
+    return choice.proven(found, folds, search.proof(found, GRID, asked.score, held_out, case, encoded=encoded))

@@ -1,0 +1,147 @@
+"""Folds with every rounding enclosed, and how few held-out mistakes any C of an interval makes, by stored stops alone.
+
+A point between stops is the sum of theirs with the shares as the floats that they are. Its scores are then the same sum
+of scores, and so is a dual point of dual points: each of these is exactly balanced, so the sum is. What is known of a
+point is an upper bound of its penalty and of its loss, and a lower bound of the optimum at its C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._types import FloatArray
+from ..arithmetic.enclosure import (
+    SMALLEST,
+    U,
+    combination,
+    conjugate_sum,
+    feasible,
+    gamma,
+    loss_sum,
+    penalty_conjugate,
+    penalty_value,
+)
+from ..objective.dual_point import DualPoint
+from ..objective.duality import weights
+from .held_out import NARROW, Count, Fold
+from .stops import TRUSTED, Point, Stop, ways
+
+
+@dataclass(frozen=True, eq=False)
+class EnclosedStop(Stop):
+    """A stop whose dual point is exactly feasible, and how far Σ αᵢyᵢxᵢ, which is v here, may be off."""
+
+    alpha: FloatArray
+    v_off: FloatArray
+
+
+class EnclosedFold(Fold):
+    """One fold, whose stops are planes and dual points as they are stored."""
+
+    def store(self, C: float, w: FloatArray, b: float, dual_point: DualPoint) -> None:
+        """Take up a stop."""
+        problem = replace(self.objective, C=C)
+        z, c = problem.agreements(w, b), weights(problem)
+        alpha = dual_point.expand(problem, z)
+        alpha = feasible(problem.loss, alpha, problem.y, c, balance=problem.fit_intercept)
+        v, v_off = combination(problem.rows.X, alpha * problem.y)
+        u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+        self._insert(EnclosedStop(len(self.stops), C, w, b, u, z, self._scores(w, b), v, alpha, v_off))
+
+    def _mixtures(self, Cs: list[float], stops: list[Any], left: int) -> list[Point]:
+        """Return the points at Cs, each with its penalty and loss from above and the optimum from below."""
+        if not Cs:
+            return []
+        Z, W = (np.array([getattr(stop, name) for stop in stops]) for name in ("z", "w"))
+        x, nodes, shares, safe = ways(Cs, stops, left)
+        found = []
+        for C, at, some, chord in zip(Cs, x, shares, safe, strict=True):
+            bare, size = Point(C, 0.0, 0.0, 0.0, tuple(stops), tuple(some.tolist())), np.abs(some)
+            off = self.off(bare, self._norms[0])
+            loss = loss_sum(self.objective.loss, some @ Z, off, self.objective.s).high
+            w = np.abs(some @ W) + gamma(len(stops) + 4) * (size @ np.abs(W)) + SMALLEST
+            penalty = penalty_value(self.objective.penalty, w).high
+            tries = [some] if len(stops) == 1 else [some, some * np.exp(nodes - at)]
+            dual = max(self._dual(C, stops, one, np.maximum(chord, 0.0)) for one in tries)
+            found.append(replace(bare, penalty=penalty, loss=loss, dual=dual - TRUSTED * (penalty + C * loss)))
+        return found
+
+    def _dual(self, C: float, stops: list[Any], shares: FloatArray, safe: FloatArray) -> float:
+        """Return the lower bound at C of a mixture of dual points, with as much of the safe one as makes it feasible.
+
+        The safe one is of shares that are not negative: it leaves the box by rounding at the most, and then all of it
+        is made smaller.
+        """
+        problem = replace(self.objective, C=C)
+        loss, c = problem.loss, weights(problem)
+        A, k = np.array([stop.alpha for stop in stops]), len(stops)
+        own = np.array([stop.C for stop in stops])
+        lowest, highest = loss.slopes
+        with np.errstate(invalid="ignore"):
+            top, bottom = (np.where(c > 0, -end * c, 0.0) for end in (lowest, highest))
+
+        def mixed(some: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            t = C * some / own
+            return t, t @ A, gamma(k + 4) * (np.abs(t) @ np.abs(A)) + k * SMALLEST * (np.abs(t) @ np.abs(A) > 0)
+
+        _, first, off = mixed(shares)
+        _, second, off_second = mixed(safe)
+        need = _needed(first - off - bottom, second - off_second - bottom)
+        need = max(need, _needed(top - first - off, top - second - off_second))
+        t, alpha, off = mixed((1.0 - need) * shares + need * safe)
+        if (alpha - off < bottom).any():
+            t, alpha, off = mixed(safe)
+            if highest > 0 and (alpha - off < bottom).any():  # a box that is no cone
+                return -math.inf
+        shrink = 1.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beyond = float(np.where(top > 0, (np.abs(alpha) + off) / top, 0.0).max(initial=0.0))
+        if lowest > -np.inf and beyond > 1.0 - 16 * U:
+            shrink = (1.0 - 32 * U) / beyond
+        t, alpha, off = shrink * t, shrink * alpha, off * (1.0 + 8 * U) + 4 * U * np.abs(alpha)
+        conjugates = conjugate_sum(loss, alpha, c, off)
+        V, V_off = (np.array([getattr(stop, name) for stop in stops]) for name in ("v", "v_off"))
+        v, v_off = t @ V, np.abs(t) @ V_off + gamma(k + 8) * (np.abs(t) @ np.abs(V)) + k * SMALLEST
+        bound = -penalty_conjugate(problem.penalty, v, v_off * (1.0 + 16 * U)) - conjugates
+        return bound.low
+
+
+def _needed(first: FloatArray, second: FloatArray) -> float:
+    """Return how much of a second point makes all rooms of a first one no less than zero, where that one's are not."""
+    short = first < 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        need = float((first[short] / (first[short] - np.maximum(second[short], 0.0))).max(initial=0.0))
+    return min(need * (1.0 + 1e-9), 1.0) if need >= 0 else 1.0
+
+
+def fewest(folds: Sequence[Fold], grid: Sequence[float], target: float, most_cells: int, clock: Any) -> float:
+    """Return how few mistakes an optimum for any C from the first to the last of a grid makes, `target` being enough.
+
+    The cell with the lowest bound is halved, until there is none below the target, or there have been too many. Cells
+    are those that stops were solved for: between the values of the grid, and halves of these.
+    """
+    heap: list[Any] = []
+
+    def bound(low: float, high: float, known: Sequence[Count | None]) -> None:
+        counts = [fold.count_within(low, high, count) for fold, count in zip(folds, known, strict=True)]
+        heappush(heap, (sum(count.mistakes for count in counts), low, high, counts))
+
+    for low, high in pairwise(grid):
+        bound(low, high, [None] * len(folds))
+    for _ in range(most_cells):
+        clock.check("the choice of C")
+        lowest, low, high, known = heap[0]
+        middle = math.sqrt(low * high)
+        if lowest >= target or not low * (1.0 + NARROW) < middle:
+            break
+        heappop(heap)
+        bound(low, middle, known)
+        bound(middle, high, known)
+    return float(heap[0][0])
