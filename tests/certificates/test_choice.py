@@ -11,6 +11,7 @@ from mpmath import lu_solve, matrix, workdps
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 import linsep
+from command import run
 from linsep import LinearSVC, LinearSVCCV, LogisticRegression, LogisticRegressionCV
 from linsep.certificates.held_out import inverse_root
 from linsep.certificates.kinds import choice as choice_kind
@@ -183,3 +184,15 @@ def test_lengths_by_a_root_are_no_shorter_than_those_in_sixty_digits(spread):
         for x in rng.integers(-9, 10, (5, 4)):
             square = (matrix(x.tolist()).T * lu_solve(matrix(H.tolist()), matrix(x.tolist())))[0]
             assert square <= float(np.sum((S @ x) ** 2)) <= square * 1.001
+
+
+@pytest.mark.slow
+def test_the_command_checks_folds_that_were_encoded_by_their_own_rows(tmp_path):
+    X, y = data()
+    table = tmp_path / "rows.csv"
+    lines = [f"{a:.3f},{b:.3f},{'yes' if label else 'no'}" for (a, b), label in zip(X, y, strict=True)]
+    table.write_text("\n".join(["u,v,y", *lines]) + "\n")
+    path = tmp_path / "model.json"
+    run("fit", table, "--target", "y", "--C", "auto", "--prove", "--folds", "3", "--output", path)
+    said = run("verify", path, table, "--target", "y")
+    assert "in 3 folds, each on columns made by its own rows; no C between 0.0001 and 10000 makes fewer than" in said
