@@ -114,7 +114,7 @@ def test_a_forged_proof_is_refused(fitted):
     assert accepted == []
 
 
-@pytest.mark.parametrize("entry", ["choice_", "C", "proof_"])
+@pytest.mark.parametrize("entry", ["choice_", "words", "C", "proof_"])
 def test_what_a_model_says_of_its_choice_is_what_is_proven(entry, tmp_path):
     X, y = data()
     model = LogisticRegressionCV(Cs=GRID, cv=3, prove=True).fit(X, y)
@@ -125,6 +125,9 @@ def test_what_a_model_says_of_its_choice_is_what_is_proven(entry, tmp_path):
     plain = model.at_choice()
     if entry == "choice_":
         plain.choice_["proof"]["bound"] += 1
+    elif entry == "words":
+        assert linsep.verify(plain, X, y)
+        plain.choice_["bound"] += "00"
     else:
         plain.C *= 1.01
     assert not linsep.verify(plain, X, y)

@@ -221,6 +221,10 @@ class Choice(Proof):
             return
         if not isinstance(choice, Mapping) or choice.get("proof") != said.summary:
             raise ClaimError("choice_ does not say what the proof of the choice claims")
+        numbers = said.C, many(said.mistakes, "mistake"), said.grid[0], said.grid[-1], said.bound
+        words = "C={:g} makes {} on held-out rows; no C between {:g} and {:g} makes fewer than {:g}".format(*numbers)
+        if choice.get("bound", words) != words or (isinstance(choice.get("C"), float) and choice["C"] != said.C):
+            raise ClaimError("choice_ says another C, or in words another bound, than the proof of the choice")
         if (choice.get("score") or "accuracy") != said.score or choice.get("rule") != "best":
             raise ClaimError("choice_ names another score or rule than the proof of the choice")
 
