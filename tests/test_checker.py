@@ -508,3 +508,9 @@ def test_margins_between_classes_are_refused_by_name(tmp_path):
     found = checker.check(json.loads((tmp_path / "model.json").read_text()), as_rows(X), [str(y) for y in THREE])
     assert found.code == 2
     assert "no bound is known for the loss 'hinge' (crammer_singer)" in found.sentence
+
+
+def test_a_second_opinion_that_knows_no_bound_contradicts_nobody():
+    first = Verification(True, "proven", proven=True)
+    assert not Opinions(first, checker.Finding(2, "no bound is known for the loss 'hinge' (crammer_singer)")).disagree
+    assert Opinions(first, checker.Finding(2, "the file is damaged")).disagree

@@ -327,10 +327,11 @@ def _estimator(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> No
     }
 
 
-@edit("one against the rest, or softmax")
+@edit("one against the rest, or all at once")
 def _multi_class(forgery: Forgery, rng: np.random.Generator, donors: Donors) -> None:
     parameters = forgery.parameters()
-    parameters["multi_class"] = "ovr" if parameters["multi_class"] == "softmax" else "softmax"
+    at_once = "softmax" if forgery.document["estimator"]["class"] == "LogisticRegression" else "crammer_singer"
+    parameters["multi_class"] = "ovr" if parameters["multi_class"] != "ovr" else at_once
 
 
 @edit("a threshold")

@@ -79,8 +79,8 @@ class Forgery:
 
     def claims(self) -> list[dict[str, Any]]:
         """Return whatever is claimed of a plane, or of all."""
-        softmax = [self.proofs["softmax"]] if "softmax" in self.proofs else []
-        return [*self.proofs.get("gap", []), *softmax, *self.proofs.get("seals", [])]
+        at_once = [self.proofs[kind] for kind in ("softmax", "crammer_singer") if kind in self.proofs]
+        return [*self.proofs.get("gap", []), *at_once, *self.proofs.get("seals", [])]
 
     def parameters(self) -> dict[str, Any]:
         """Return what the estimator was made with."""

@@ -284,6 +284,11 @@ def _svc(rng: np.random.Generator, data: Data) -> Any:
     return linsep.LinearSVC(penalty, loss, C=C, **_common(rng, data))
 
 
+def _class_margins(rng: np.random.Generator, data: Data) -> Any:
+    C = _C(rng, data)
+    return linsep.LinearSVC(C=C if np.isfinite(C) else 1.0, multi_class="crammer_singer", **_common(rng, data))
+
+
 def _any_loss(rng: np.random.Generator, data: Data) -> Any:
     C, loss = _C(rng, data), str(rng.choice(["hinge", "squared_hinge", "logistic", "square", "perceptron"]))
     return linsep.LinearClassifier(loss, C=C, **_penalty(rng, C, data), **_common(rng, data), random_state=0)
@@ -328,6 +333,7 @@ FAMILIES: dict[str, Family] = {
     "LogisticRegression, softmax": Family(_logistic, 16, 3, (3, 4)),
     "LogisticRegression, one against the rest": Family(lambda rng, data: _logistic(rng, data, "ovr"), 12, 2, (3, 4)),
     "LinearSVC": Family(_svc, 24),
+    "LinearSVC, margins between classes": Family(_class_margins, 16, 3, (2, 3, 4)),
     "LinearClassifier": Family(_any_loss, 24),
     "LeastSquaresClassifier": Family(_least_squares, 24),
     "HardMarginSVC": Family(_hard_margin, 12, 3, (2, 2, 3)),

@@ -86,7 +86,8 @@ class Objective:
         found = mpf(l2) / 2 * mp.fsum(x * x for x in w) + mpf(l1) * mp.fsum(abs(x) for x in w)
         scores = [self.numbers.scores(plane) for plane in planes]
         if self.classes > 1:
-            each = [_softmax([column[i] for column in scores], k) for i, k in enumerate(self.codes)]
+            loss = _margins if self.loss == "hinge" else _softmax
+            each = [loss([column[i] for column in scores], k) for i, k in enumerate(self.codes)]
         else:
             each = [LOSSES[self.loss](mp.fmul(y, g, exact=True)) for y, g in zip(self.codes, scores[0], strict=True)]
         return found + mp.fsum(c * value for c, value in zip(self._c, each, strict=True))
@@ -137,6 +138,10 @@ def _softmax(scores: list[Any], k: int) -> Any:
     return mp.log(others + mp.exp(scores[k] - highest)) + highest - scores[k]
 
 
+def _margins(scores: list[Any], k: int) -> Any:
+    return max(mpf(0), 1 + max(g for j, g in enumerate(scores) if j != k) - scores[k])
+
+
 LOSSES: dict[str, Any] = {
     "hinge": lambda z: max(mpf(0), 1 - z),
     "squared_hinge": lambda z: max(mpf(0), 1 - z) ** 2,
@@ -179,7 +184,9 @@ class _Search:
         """Return planes that are likely to be good."""
         found: list[np.ndarray] = []
         with np.errstate(all="ignore"):
-            if self.problem.loss in SMOOTH or self.K > 1:
+            if self.K > 1 and self.problem.loss == "hinge":
+                found.append(self._quadratic_program_of_classes())
+            elif self.problem.loss in SMOOTH or self.K > 1:
                 theta = self._smooth()
                 found += [theta, self._newton(theta)]
             else:
@@ -309,6 +316,21 @@ class _Search:
         )
         h = np.r_[np.full(n, -edge), np.zeros(n + 2 * d)]
         return _solved(P, q, G, h)[:p]
+
+    def _quadratic_program_of_classes(self) -> np.ndarray:
+        """Minimise over (θ, ξ) with ξ ≥ 1 + gₖ − gᵧ for every other class k, and ξ ≥ 0."""
+        (n, p), K, d = self.A.shape, self.K, self.X.shape[1]
+        G = []
+        for i, y in enumerate(self.problem.codes):
+            for k in range(K):
+                row = np.zeros(K * p + n)
+                if k != y:
+                    row[k * p : (k + 1) * p], row[y * p : (y + 1) * p] = self.A[i], -self.A[i]
+                row[K * p + i] = -1.0
+                G.append(row)
+        h = np.array([0.0 if k == y else -1.0 for y in self.problem.codes for k in range(K)])
+        P = sparse.diags(np.r_[np.tile(np.r_[np.full(d, self.l2), np.zeros(p - d)], K), np.zeros(n)]).tocsc()
+        return _solved(P, np.r_[np.zeros(K * p), self.s], np.array(G), h)[: K * p]
 
     def _polished(self, theta: np.ndarray) -> list[np.ndarray]:
         """Return the exact minimum of pieces near θ: rows at the kink stay there, and weights that are zero."""

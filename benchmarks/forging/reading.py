@@ -68,9 +68,14 @@ class Raw:
 
     @property
     def at_once(self) -> bool:
-        """Whether it is a softmax."""
+        """Whether all classes are one objective: a softmax, or margins between them."""
         many = len(self.classes) > 2 and self.parameters.get("multi_class", "softmax") != "ovr"
-        return self.name == "LogisticRegression" and many
+        return many and (self.name == "LogisticRegression" or self.by_margins)
+
+    @property
+    def by_margins(self) -> bool:
+        """Whether it is Crammer and Singer's machine."""
+        return self.name == "LinearSVC" and self.parameters.get("multi_class") == "crammer_singer"
 
     @property
     def tol(self) -> float:
@@ -87,7 +92,7 @@ class Raw:
         """Return the name of the loss."""
         own = {"LogisticRegression": "logistic", "LeastSquaresClassifier": "square", "Perceptron": "perceptron"}
         default = "hinge"
-        loss = own.get(self.name) or self.parameters.get("loss", default)
+        loss = own.get(self.name) or (default if self.by_margins else self.parameters.get("loss", default))
         if isinstance(loss, dict):
             loss = re.sub(r"(?<!^)(?=[A-Z])", "_", loss["object"]["class"].split(".")[-1]).lower()
         return str(loss)
@@ -108,6 +113,8 @@ class Raw:
         if isinstance(penalty, dict):
             return *_own_penalty(penalty["object"]), C
         ratio = 0.5 if ratio is None else float(ratio)
+        if self.by_margins and len(self.classes) == 2:  # of w₁ = −w₂ = w/2
+            return 0.5, 0.0, C
         l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0), "elasticnet": (1.0 - ratio, ratio)}[penalty]
         return l2, l1, C
 
@@ -186,5 +193,7 @@ def objective_in_words(raw: Raw) -> tuple[str, ...]:
     parts = [(l2, f"½‖{w}‖²"), (l1, f"‖{w}‖₁")] if np.inf != C else []
     penalty = " + ".join(norm if c == 1 else f"{c:g}·{norm}" for c, norm in parts if c)
     factor = "" if C in (1.0, np.inf) else f"{C:g}·"
-    losses = [f"{factor}Σ {s}{'−log softmax(g)ᵧ' if raw.at_once else loss}" for s in ("", "s·")]
+    if raw.at_once:
+        loss = "(max(gₖ + [k≠y]) − gᵧ)" if raw.by_margins else "−log softmax(g)ᵧ"
+    losses = [f"{factor}Σ {s}{loss}" for s in ("", "s·")]
     return tuple(f"{penalty} + {each}" if penalty else each for each in losses)

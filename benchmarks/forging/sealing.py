@@ -28,9 +28,10 @@ def resealed(document: dict[str, Any]) -> None:
         for k, claim in enumerate(claims if isinstance(claims, list) else []):
             if isinstance(claim, dict) and "plane" in claim and k < len(W):
                 claim["plane"] = _digest(W[k], b[k])
-    softmax = proofs.get("softmax")
-    if isinstance(softmax, dict) and "planes" in softmax:
-        softmax["planes"] = _digest(W, b)
+    for kind in ("softmax", "crammer_singer"):
+        claim = proofs.get(kind)
+        if isinstance(claim, dict) and "planes" in claim:
+            claim["planes"] = _digest(W, b)
 
 
 def _digest(W: np.ndarray, b: np.ndarray) -> str:

@@ -16,6 +16,9 @@ from .. import checker
 from .._core import is_sparse
 from .._types import FloatArray
 
+#: How it begins where the second check knows no bound for such a model: that contradicts nobody.
+UNKNOWN = "no bound is known"
+
 
 @dataclass(frozen=True)
 class Opinions:
@@ -34,7 +37,8 @@ class Opinions:
     def disagree(self) -> bool:
         """Whether one proves what the other does not even find to be so."""
         refused, proven = not self.first, bool(self.first and self.first.proven)
-        return (refused and self.second.code == 0) or (proven and self.second.code == 2)
+        unknown = self.second.sentence.startswith(UNKNOWN)
+        return (refused and self.second.code == 0) or (proven and self.second.code == 2 and not unknown)
 
     @property
     def code(self) -> int:
