@@ -72,9 +72,9 @@ class Centre(Reduction):
         with np.errstate(over="ignore", invalid="ignore"):  # then they are not told to be far
             middle, spread = sample.mean(axis=0), sample.std(axis=0)
         far = np.abs(middle) > FAR * spread
-        # A column that hardly changes is nearly the intercept's; one that does not change at all does no harm, and its
-        # spread is what rounding makes of 0.
-        if not (far & (sample != sample[0]).any(axis=0)).any():
+        # A column that hardly changes is nearly the intercept's; one that does not change at all does no harm, though
+        # rounding may give it a spread. Where squares vanish there is none.
+        if not (far & (spread > 0) & (sample != sample[0]).any(axis=0)).any():
             return None
         middle = np.where(far, middle, 0.0)
         if isinstance(examples, InMemory):
