@@ -55,6 +55,19 @@ def test_the_line_search_ends_where_the_slope_is_small(kernels, n, seed, width):
     assert kernels.sprung_line_search(c, "hinge", *uphill, 2) == 0.0
 
 
+@every_kernel
+@given(n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1), width=st.sampled_from([0.01, 1.0]))
+@settings(max_examples=20, deadline=None)
+def test_slopes_along_a_step_equal_the_reference(kernels, n, seed, width):
+    rng = np.random.default_rng(seed)
+    c, t = rng.choice([0.0, 0.5, 2.0], n), np.geomspace(1e-3, 1.0, 5)
+    line = c * rng.random(n), rng.uniform(-1, 3, n), rng.standard_normal(n), width, t
+    ours, theirs = np.empty(5), np.empty(5)
+    kernels.sprung_slopes(c, "hinge", *line, ours, 2)
+    reference.sprung_slopes(c, Hinge(), *line, theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
 def springs(rng, X, y, c, start):
     """Where a run of the method of multipliers begins: at zero, or anywhere."""
     n, d = X.shape

@@ -22,6 +22,7 @@ from .rows import (
     mixed_values,
     simplex_masses,
     sprung_line_search,
+    sprung_slopes,
     whole_packs,
 )
 from .softmax import SoftmaxSums
@@ -58,6 +59,7 @@ __all__ = [
     "scores",
     "simplex_masses",
     "sprung_line_search",
+    "sprung_slopes",
     "threads",
     "warn_if_slow",
     "whole_packs",

@@ -46,6 +46,16 @@ void bind_multipliers(nb::module_ &m) {
             return simplex_masses(G.data(), change.data(), t, codes.data(), c.data(), centre.data(), width, n, K,
                                   masses.data(), count.data(), threads);
         });
+    def(m, "sprung_slopes", {"c", "loss", "centre", "z", "dz", "width", "t", "slopes", "threads"},
+        [](In c, const std::string &loss, In centre, In z, In dz, double width, In t, Out slopes, std::size_t threads) {
+            const std::size_t n = c.shape(0);
+            require(fits(n, centre, z, dz) && fits(t.shape(0), slopes), mismatch);
+            with_loss<Needs::dual_step>(loss, [&](auto chosen) {
+                nb::gil_scoped_release release;
+                sprung_slopes(c.data(), chosen, centre.data(), z.data(), dz.data(), n, width, t.data(), t.shape(0),
+                              slopes.data(), threads);
+            });
+        });
     def_loop(m, "sprung_newton",
              {"X", "y", "c", "loss", "l2", "intercept", "tol", "target", "narrower", "narrowest", "more", "most",
               "point", "z", "a", "h", "centre", "width", "best_point", "best_alpha", "proof", "log", "ended", "threads"},

@@ -95,4 +95,30 @@ double sprung_line_search(const double *c, const Loss &loss, const double *centr
     return t;
 }
 
+// −Σ a dz, the slope of the sum of inner losses along dz, at z + t dz for each of some lengths t.
+template <class Loss>
+void sprung_slopes(const double *c, const Loss &loss, const double *centre, const double *z, const double *dz,
+                   std::size_t n, double width, const double *t, std::size_t count, double *slopes,
+                   std::size_t threads) {
+    constexpr std::size_t stretch = 1024;  // which stays in the cache for all lengths
+    const std::size_t blocks = std::min<std::size_t>(8, n / 100'000 + 1);
+    std::vector<double> parts(blocks * count, 0.0);
+    parallel_for(blocks, threads, [&](std::size_t block) {
+        const std::size_t end = n * (block + 1) / blocks;
+        for (std::size_t first = n * block / blocks; first < end; first += stretch) {
+            const std::size_t last = std::min(end, first + stretch);
+            for (std::size_t k = 0; k < count; ++k) {
+                double slope = 0;
+                const double length = t[k];
+#pragma omp simd reduction(+ : slope)
+                for (std::size_t i = first; i < last; ++i)
+                    slope -= sprung(loss, centre[i], z[i] + length * dz[i], width, c[i]) * dz[i];
+                parts[block * count + k] += slope;
+            }
+        }
+    });
+    add_blocks(parts.data(), blocks, count);
+    std::copy(parts.begin(), parts.begin() + count, slopes);
+}
+
 }  // namespace linsep

@@ -231,6 +231,14 @@ def simplex_masses(
     return masses, count, float(slope)
 
 
+def sprung_slopes(c: FloatArray, loss: Any, t: FloatArray, **line: Any) -> FloatArray:
+    """−Σ a dz at z + t dz for each length t: how steeply the inner losses fall or rise there; see its twin."""
+    slopes = np.empty(len(t))
+    loops, chosen = kernels_for(loss)
+    loops.sprung_slopes(c, chosen, **line, t=t, slopes=slopes, threads=threads_for(len(c), IN_ONE_PIECE))
+    return slopes
+
+
 def gram_descent(H: FloatArray, l1: float, accuracy: float, passes: int, q: FloatArray, w: FloatArray) -> float:
     """Minimise q·δ + ½ δᵀHδ + l1 ‖w + δ‖₁ by coordinate, changing `w` and `q`."""
     return float(kernels.gram_descent(H, l1, accuracy, passes, q, w))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
-from ..objective.examples import Block, InBlocks, Pieces
+from ..objective.examples import Block, InBlocks, Pieces, stacked
 from .checkpoint import Checkpoint
 from .parts import Answer, Job, Part, Seat, Summary, Vector
 from .rounds import Round, size_of
@@ -181,16 +181,13 @@ class OnCluster(InBlocks):
     # -- rows that come here -------------------------------------------------------------------------------------------
 
     def glance(self, size: int) -> Any:
-        """Return about so many rows, evenly spread over the first partition that has two; None if none has."""
-        first = next((seat.first for seat, n in zip(self._seats, self.sizes, strict=True) if n > 1), None)
-        if first is None:
-            return None
+        """Return about so many rows, evenly spread over all partitions; None if there are not two."""
+        stride = max(1, self.n // size)
 
-        def some(block: Block) -> Pieces | None:
-            return Pieces([block.rows.X[:: max(1, block.rows.n // size)]]) if block.first == first else None
+        def some(block: Block) -> Pieces:
+            return Pieces([block.rows.X[-block.first % stride :: stride]])
 
-        found = self.sum(some)
-        return None if found is None else found[0]
+        return stacked(self.sum(some)) if self.n > 1 else None
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the partitions one after the other, each of which comes here: for what no sum can say."""

@@ -7,7 +7,7 @@ and arguments. Here the rows are a NumPy array or a SciPy CSR array as the user 
 
 from .dual import dual_halves, dual_pass
 from .libsvm import LibsvmText
-from .multipliers import simplex_masses, sprung, sprung_duals, sprung_line_search
+from .multipliers import simplex_masses, sprung, sprung_duals, sprung_line_search, sprung_slopes
 from .objective import (
     column_descent,
     column_sums,
@@ -65,6 +65,7 @@ __all__ = [
     "sprung",
     "sprung_duals",
     "sprung_line_search",
+    "sprung_slopes",
     "squared_norms",
     "stochastic_steps",
 ]

@@ -108,3 +108,18 @@ def nearest_masses(U: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray
     over = np.cumsum(down, axis=1) - c[:, None]
     count = np.maximum((down * np.arange(1, U.shape[1] + 1) > over).sum(axis=1), 1)
     return np.maximum(U - (over[np.arange(len(U)), count - 1] / count)[:, None], 0.0), count.astype(np.float64)
+
+
+def sprung_slopes(
+    c: FloatArray,
+    loss: Any,
+    centre: FloatArray,
+    z: FloatArray,
+    dz: FloatArray,
+    width: float,
+    t: FloatArray,
+    slopes: FloatArray,
+    threads: int = 1,
+) -> None:
+    """Put into `slopes` −Σ a dz, the slope of the sum of inner losses along dz, at z + t dz for each length t."""
+    slopes[:] = [-float(sprung(loss, centre, z + length * dz, width, c) @ dz) for length in t]

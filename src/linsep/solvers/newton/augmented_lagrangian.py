@@ -17,12 +17,12 @@ never seen: on pieces of a quadratic, Newton goes all the way.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
+from ..._core import Ending, Springs, conjugate_sum, sprung_line_search, sprung_slopes
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
@@ -59,6 +59,9 @@ class Tuned:
     work: int = 10**9  #: … or several of about so many operations, so that Ctrl-C is heard.
     many: int = 300  #: With so many features other runs begin with dual coordinate descent …
     passes: int = 100  #: … of so many passes: they find the band, and a Newton step costs as much as many of them.
+    #: Lengths of a step at which its slope is looked at in one pass, where the whole one was too long: the next to be
+    #: tried is between two of them. One that was never too short: such a step is halved after all.
+    lengths: FloatArray = field(default_factory=lambda: np.geomspace(2.0**-24, 1.0, 25))
     accuracy: float = 0.1  #: What an exact line search leaves of the slope.
     armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
     shortest: float = 1e-14  #: The shortest step that is tried.
@@ -385,6 +388,7 @@ class _InBlocks:
         self.kept: str | None = None
         self.highest: str | None = None
         self.gram = np.zeros((0, 0))
+        self.wary = False  # whether steps are likely to be too long: the springs were released, and none was not since
 
     def resumed(self) -> Start | None:
         """Return where a run that was killed stood."""
@@ -408,7 +412,7 @@ class _InBlocks:
 
     def released(self, point: SprungPoint) -> SprungPoint:
         """Move the centres to where the dual variables are."""
-        self.centre = point.duals
+        self.centre, self.wary = point.duals, True
         return self._keep(self._pass(point.w, point.b))
 
     def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
@@ -419,30 +423,67 @@ class _InBlocks:
         return -scaled_factor(self.objective, self.gram.copy()).solve(point.gradient)
 
     def moved(self, point: SprungPoint, step: FloatArray, slope: float) -> SprungPoint | None:
-        """Go along the step, a pass for each length that is tried."""
-        theta, t = self.objective.join(point.w, point.b), 1.0
+        """Go along the step, a pass for each length that is tried: the whole one first, or where one ought to end."""
+        theta, looked = self.objective.join(point.w, point.b), self.wary
+        t = self._flattest(point, step, slope) if looked else 1.0
         while t > TUNED.shortest and slope < 0:
             new = self._pass(*self.objective.split(theta + t * step), keep=point.duals)
             # The inner problem is convex: it has fallen as long as its slope has not turned. Where values drown in
             # rounding, as with a large C, the slope still tells.
             turned = float(new.gradient @ step) / -slope
             if new.inner <= point.inner + TUNED.armijo * t * slope or turned <= TUNED.accuracy:
+                self.wary = self.wary and t < 1.0
                 return self._keep(new)
-            # where the parabola through what is known is lowest
-            t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
+            if not looked:
+                t, looked = self._flattest(point, step, slope), True
+            else:  # where the parabola through what is known is lowest
+                t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
         return None
+
+    def _flattest(self, point: SprungPoint, step: FloatArray, slope: float) -> float:
+        """Return about the length of a step, less than one, where its slope vanishes: a pass for many lengths at once.
+
+        Where few examples are in the band a step is too long by any factor, and halving it would take a pass each time.
+        """
+        objective, lengths, middle_of, width = self.objective, TUNED.lengths, self._middle(), self.run.width
+        w, b, (dw, db) = point.w, point.b, objective.split(step)
+
+        def task(block: Block) -> FloatArray:
+            part = objective.on(block)
+            c = part.C * part.s
+            line = dict(centre=middle_of(block, c), z=part.agreements(w, b), dz=part.agreements(dw, db), width=width)
+            return sprung_slopes(c, part.loss, lengths, **line)
+
+        slopes = objective.examples.sum(task)
+        slopes += objective.penalty.l2 * (float(w @ dw) + lengths * float(dw @ dw))
+        self._count()
+        ends, slopes = np.append(0.0, lengths), np.append(slope, slopes)
+        rises = int(np.argmax(slopes > 0)) or len(ends) - 1
+        low, high = ends[rises - 1], ends[rises]
+        at, until = slopes[rises - 1], slopes[rises]
+        return float(low + (high - low) * (-at / (until - at) if until > 0 > at else 1.0))
+
+    def _middle(self) -> Callable[[Block, FloatArray], FloatArray]:
+        """Return what gives the centres of a block's dual variables."""
+        centre = None if self.centre is None else self.workspace.vector(self.centre)
+        return lambda block, c: 0.5 * c if centre is None else np.clip(centre.read(block.which), 0.0, c)
+
+    def _count(self) -> None:
+        """Count a pass, and let whoever listens hear of it."""
+        self.run.steps += 1
+        self.workspace.passed(self.run.steps, self.run.proof().relative_gap)
 
     def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> SprungPoint:
         """Go through the examples once: set their dual variables, and add up what is needed."""
         objective, run, width = self.objective, self.run, self.run.width
         in_use = {self.centre, self.kept, self.highest, keep}
         name = next(name for name in VECTORS if name not in in_use)
-        into, centre = self.workspace.vector(name), None if self.centre is None else self.workspace.vector(self.centre)
+        into, middle_of = self.workspace.vector(name), self._middle()
 
         def task(block: Block) -> Several:
             part, which = objective.on(block), block.which
             c = part.C * part.s
-            middle = 0.5 * c if centre is None else np.clip(centre.read(which), 0.0, c)
+            middle = middle_of(block, c)
             a, h = np.zeros(part.n), np.zeros(part.n)
             sums = _sprung(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=width)
             into.write(which, a)
@@ -452,10 +493,10 @@ class _InBlocks:
             return Several((sums, 0.5 * width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
 
         sums, spring, by_class, self.gram = objective.examples.sum(task)
-        run.steps += 1
         inner = objective.penalty.value(w) - float(sums[1] + sums[2]) - spring
         # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
         conjugates = lambda scales: float(by_class @ scales)  # noqa: E731
+        run.steps += 1
         point = run.point(w, b, sums, sums[6:].reshape(-1, objective.d), conjugates, duals=name, inner=inner)
         self.workspace.passed(run.steps, run.proof().relative_gap)
         return point
