@@ -63,6 +63,7 @@ class Tuned:
     #: tried is between two of them. One that was never too short: such a step is halved after all.
     lengths: FloatArray = field(default_factory=lambda: np.geomspace(2.0**-24, 1.0, 25))
     accuracy: float = 0.1  #: What an exact line search leaves of the slope.
+    enclosed: float = 1e-10  #: What rounding may add to a gap of several classes.
     armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
     shortest: float = 1e-14  #: The shortest step that is tried.
 
@@ -121,7 +122,9 @@ class _Run(GapRun):
         self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
         self.duals: Any
         if objective.head.planes is not None:
-            self.duals, self.target = OfClasses(self), goal(method.tol, objective.rows.stored)
+            # Their proof is enclosed, whatever it is: of a tiny `tol` that takes some.
+            tol = max(method.tol - TUNED.enclosed, 0.25 * method.tol)
+            self.duals, self.target = OfClasses(self), goal(tol, objective.rows.stored)
         elif objective.examples.resident is None:
             self.duals, self.target = _InBlocks(self, workspace or InProcess()), method.tol
         else:
