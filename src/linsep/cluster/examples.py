@@ -75,7 +75,7 @@ class OnCluster(InBlocks):
     """
 
     holds = 0.0  # numbers of every example are not for the client
-    in_turn = False
+    in_turn = dear = False
 
     def __init__(
         self,

@@ -12,8 +12,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import __version__
-from .._core import Rows, is_sparse
 from .._words import shown
+from ..estimators._input import different
 from ..history import histories_of
 from ..solvers.workspace import Vector as AnyVector
 from .checkpoint import Checkpoint
@@ -23,6 +23,10 @@ from .rounds import Round
 
 #: More labels than this are numbers to predict, not classes.
 MOST_CLASSES = 10_000
+#: How rows are read, as on one machine; a partition may have none.
+AS_ROWS: dict[str, Any] = dict(
+    accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=0, input_name="X"
+)
 
 
 class PartitionError(ValueError):
@@ -43,7 +47,7 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
     linsep.cluster.fitting.PartitionError: partition 3: Input X contains NaN...
     """
     try:
-        rows, labels = _rows(X), np.asarray(y)
+        rows, labels = check_array(X, **AS_ROWS), np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.shape != rows.shape[:1]:
@@ -52,21 +56,16 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
             raise ValueError(f"the label of its row {int(np.argmin(np.isfinite(labels)))} is missing")
         if len(labels):
             check_classification_targets(labels)
-        own, codes = np.unique(labels, return_inverse=True)
+        own = different(labels) if len(labels) else labels
         if len(own) > MOST_CLASSES:
             raise ValueError(f"y has {len(own):,} different values: give classes, not numbers to predict")
-        return Part(rows, own, codes.astype(np.int64).reshape(-1), _weights(weight, len(labels)))
+        codes = (labels != own[0]).astype(np.int64) if len(own) == 2 else np.searchsorted(own, labels)
+        part = Part(rows, own, codes, _weights(weight, len(labels)))
+        if not np.isfinite(part.rows.squared_norms()).all():
+            raise ValueError("it has values whose squares overflow; scale the columns first")
+        return part
     except (ValueError, TypeError) as error:
         raise PartitionError(f"partition {k}: {error}") from error
-
-
-def _rows(X: Any) -> Any:
-    rows = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=0, input_name="X"
-    )
-    if not np.isfinite(Rows(rows).squared_norms()).all():
-        raise ValueError("it has values whose squares overflow; scale the columns first")
-    return rows
 
 
 def _weights(weight: Any, n: int) -> Any:
@@ -82,11 +81,11 @@ def _weights(weight: Any, n: int) -> Any:
 
 def summary(part: Part, names: Sequence[str] | None = None) -> Summary:
     """Return what the client hears of a partition."""
-    rows, K = Rows(part.X), len(part.labels)
+    rows, K = part.rows, len(part.labels)
     counts = np.bincount(part.codes, minlength=K)
     squares = np.bincount(part.codes, rows.squared_norms(), K).astype(np.float64) if part.n else np.zeros(K)
     totals = np.bincount(part.codes, part.weight, K).astype(np.float64)
-    sizes, known = (part.n, rows.d, rows.stored, is_sparse(part.X)), None if names is None else tuple(names)
+    sizes, known = (part.n, rows.d, rows.stored, rows.is_sparse), None if names is None else tuple(names)
     return Summary(*sizes, part.labels, counts, squares, totals, part.weight is not None, known)
 
 

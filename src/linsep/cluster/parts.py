@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Rows, is_sparse
+from .._core import Rows
 from .._types import FloatArray, IntArray
 from ..objective.examples import Block
 from .tree import Nodes, merged
@@ -26,28 +26,29 @@ class Part:
     """A partition where it is: its rows, the number of each label among its own, its weights, and what tasks left."""
 
     def __init__(self, X: Any, labels: NDArray[Any], codes: IntArray, weight: FloatArray | None) -> None:
-        self.X, self.labels, self.codes, self.weight = X, labels, codes, weight
+        self.rows, self.labels, self.codes, self.weight = Rows(X), labels, codes, weight
         self._block: tuple[Seat, Block] | None = None
         #: What tasks wrote, by the number of the task and the name of the vector.
         self.left: dict[int, dict[str, FloatArray]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.X, self.labels, self.codes, self.weight)
+        return type(self), (self.rows.X, self.labels, self.codes, self.weight)
 
     def __sizeof__(self) -> int:
-        parts = [self.X.data, self.X.indices, self.X.indptr] if is_sparse(self.X) else [self.X]
+        X = self.rows.X
+        parts = [X.data, X.indices, X.indptr] if self.rows.is_sparse else [X]
         return sum(part.nbytes for part in (*parts, self.codes, *([] if self.weight is None else [self.weight])))
 
     @property
     def n(self) -> int:
         """How many rows it has."""
-        return int(self.X.shape[0])
+        return self.rows.n
 
     def block(self, seat: Seat) -> Block:
         """Return it as the solvers see it."""
         if self._block is None or self._block[0] != seat:
             codes = np.asarray(seat.codes, dtype=np.int64)[self.codes]
-            self._block = seat, Block(seat.first, Rows(self.X), codes, self.weight)
+            self._block = seat, Block(seat.first, self.rows, codes, self.weight)
         return self._block[1]
 
 

@@ -25,7 +25,7 @@ from ._specification import Specification
 check_array(np.zeros((1, 1)))
 
 
-def _labels(y: NDArray[Any]) -> NDArray[Any]:
+def different(y: NDArray[Any]) -> NDArray[Any]:
     """Return the different labels in their order; two are found sooner than by sorting all of y."""
     if y.dtype.kind in "biufUS":
         other = y != y[0]
@@ -61,7 +61,7 @@ class Input(Specification):
         y = np.asarray(y)
         if y.dtype.kind not in "biufUS":
             check_classification_targets(y)
-        classes = _labels(y)
+        classes = different(y)
         # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
         if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
             check_classification_targets(y)

@@ -71,7 +71,7 @@ class InMemory:
     weight: FloatArray | None = None  # of each, all ones if None
     signs: FloatArray | None = None  # ±1.0 instead of classes, where there are two: class 1 is +1
     holds = np.inf
-    in_turn = True
+    in_turn, dear = True, False
 
     @property
     def resident(self) -> Rows:
@@ -153,6 +153,7 @@ class InBlocks(ABC):
     resident = None
     sample_size: int = 0  # about how many examples a sample may have; none if 0
     holds: float = np.inf  # how many numbers of every example there is room for in memory
+    dear: bool = True  # whether a pass costs more than what is added up in it
     in_turn: bool = True  # whether blocks come by here, one after the other, each seeing what the last has changed
 
     @abstractmethod
@@ -218,7 +219,7 @@ class Changed(InBlocks):
         self._examples, self._change, self.d = examples, change, d
         self.n, self.counts, self.weighted = examples.n, examples.counts, examples.weighted
         self.sample_size, self.holds = getattr(examples, "sample_size", 0), examples.holds
-        self.in_turn = examples.in_turn
+        self.in_turn, self.dear = examples.in_turn, examples.dear
 
     def __iter__(self) -> Iterator[Block]:
         return self._changed(iter(self._examples))

@@ -120,7 +120,8 @@ class _Run(GapRun):
         self.lower: Any = None  # a point that a line search has found, while it looks for a better one
         # What is asked of a point: the sums that its bound and its metric need.
         self.want = dict(split=problem.fit_intercept, curvature=self.resident)
-        if not self.resident and problem.head.planes is None and problem.d <= FACTORED:
+        self.summed = not self.resident and problem.head.planes is None and problem.d <= FACTORED
+        if self.summed and problem.examples.dear:  # else a pass of its own adds up the Hessian, where there is a step
             self.want["gram"] = True
 
     @property
@@ -220,7 +221,10 @@ class _Run(GapRun):
         if part is None:
             return self.problem.zeros()
         self.sampled = part
-        result = _Run(Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps), part).result(None)
+        run = _Run(Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps), part)
+        result = run.result(None)
+        if self.summed and "gram" not in self.want and part.rows.filled().min() >= TUNED.known:
+            self.first = run._metric(run.ended)
         return result.w, result.b
 
     # -- directions --------------------------------------------------------------------------------------------------
@@ -246,7 +250,10 @@ class _Run(GapRun):
         return step
 
     def _metric(self, point: Any) -> Metric:
-        if self.resident or "gram" in self.want:
+        if self.summed and point.gram is None:
+            self.count_pass(point.bound.relative_gap)
+            point = self.problem.evaluate(point.w, point.b, gradient=False, gram=True)
+        if self.resident or self.summed:
             return metric_at(point, None if self.careful else self.rng)
         if self.sampled is None:
             self.sampled = sample_objective(self.problem, self.seed, TUNED.sample_rows) or self.problem
