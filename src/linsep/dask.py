@@ -6,5 +6,6 @@ are those of `linsep`. See docs/cluster.md.
 """
 
 from .cluster.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression
+from .cluster.plan import plan
 
-__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression"]
+__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "plan"]
