@@ -3,8 +3,9 @@
     LINSEP_DATA=… python benchmarks/cluster.py [--times 1 5] [--repeat 3] [--peers newton lbfgs] [--memory]
 
 covtype once and several times over (`pip install 'linsep[dask]' dask-ml`), data already on the workers, to tol 1e-4;
-the least time of each counts, and ratios are those of one run. A peer's objective is that of its plane in linsep's terms,
-relative to linsep's bound on the optimum. `--memory` compares the client's peak, scheduler included, at two sizes.
+the least time of each counts, and ratios are those of one run. A peer's objective is that of its plane in linsep's
+terms, relative to linsep's bound on the optimum. `--memory` compares the client's peak, scheduler included, at two
+sizes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Dask DataFrames, lists of delayed partitions, and paths of Parquet files, which 
 are those of `linsep`. See docs/cluster.md.
 """
 
-from .cluster.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression
+from .cluster.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression, verify
 from .cluster.plan import plan
 
-__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "plan"]
+__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "plan", "verify"]

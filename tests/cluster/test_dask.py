@@ -20,7 +20,7 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from linsep.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression
+from linsep.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression, plan, verify
 
 pytestmark = pytest.mark.slow
 
@@ -101,6 +101,12 @@ def test_arrays_and_what_is_predicted_of_them(name):
     if name == "logistic":
         assert np.array_equal(model.predict_proba(x).compute(), model.predict_proba(X))
     assert linsep.verify(model, X, y)
+    if name == "hinge":
+        assert verify(model, x, labels)
+        assert verify(model, x, labels).proven
+        refused = verify(model, x, da.where(labels == "yes", "no", "yes"))
+        assert not refused
+        assert refused.reason == "the rows (or their labels) are not those of the fit"
 
 
 def test_sparse_blocks_weights_and_three_classes():
@@ -164,6 +170,15 @@ def test_partitions_that_cannot_be_learned_from_are_named():
         LogisticRegression().fit(wide, ["labels.parquet"])
     with pytest.raises(ValueError, match="checkpoint and progress would be ignored"):
         LogisticRegression().fit(good, labels, checkpoint="fit")
+
+
+def test_a_plan_says_which_method_and_the_fit_agrees():
+    X, y = arrays()
+    model = LogisticRegression().fit(X, y)
+    told = plan(4000, 5, 20_000, workers=2)
+    assert told.best.method == "Newton"
+    assert model.history_.solver == "newton"
+    assert told.best.rounds / 2 <= len(model.history_.rounds) <= 2 * told.best.rounds
 
 
 def test_nothing_of_every_example_comes_to_the_client():

@@ -24,11 +24,14 @@ except ImportError as error:  # pragma: no cover - told by a test in a process o
 
 from .. import estimators as single
 from .._core import at_most_threads
+from ..certificates.outcome import Verification
+from ..persistence.verification import verify as verify_arrays
+from .checking import verify_parts
 from .estimators import OnCollections, WithProbabilities
 from .fitting import as_part, learn, summary
 from .parts import Answer, Part, Seat, Summary, joined, work
 
-__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression"]
+__all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "verify"]
 
 #: Answers of so many workers come to the client; of more, workers join them first.
 FAN = 8
@@ -56,6 +59,27 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, **asked: Any) -> 
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
+
+
+def verify(
+    model_or_path: Any, X: Any, y: Any, sample_weight: Any = None, *, time_limit: float | None = None
+) -> Verification:
+    """Check what is proven of a model from a collection, as `linsep.verify` does from arrays.
+
+    Partitions come to the client one after the other, several times, with some ten numbers kept of every row.
+
+    Parameters
+    ----------
+    model_or_path : fitted estimator or path of a model file
+    X, y, sample_weight
+        What the model was fitted on: collections, or what `linsep.verify` takes.
+    time_limit : float, optional
+        As for `linsep.verify`.
+    """
+    if not is_collection(X):
+        return verify_arrays(model_or_path, X, y, sample_weight, time_limit=time_limit)
+    engine, summaries = DaskEngine.of(default_client(), _pieces(X, y, sample_weight)[0])
+    return verify_parts(model_or_path, engine, summaries, time_limit=time_limit)
 
 
 def _pieces(X: Any, y: Any, weight: Any) -> tuple[list[tuple[Any, Any, Any]], list[str] | None]:

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-#: Numbers that a thread goes through in a second in a pass, and multiplies and adds in a Hessian: measured on covtype as
-#: 1.4e9 and 1.5e10 of a thread alone; two share the memory.
+#: Numbers that a thread goes through in a second in a pass, and multiplies and adds in a Hessian: measured on covtype
+#: as 1.4e9 and 1.5e10 of a thread alone; two share the memory.
 PASS, GRAM = 1e9, 1e10
 #: Seconds that a round costs by itself, measured with two workers on one machine: a call of an actor.
 OVERHEAD = 0.003
