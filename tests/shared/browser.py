@@ -51,6 +51,10 @@ LAUNCH = (
 )
 KEYS = {" ": ("Space", 32), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("ArrowRight", 39)}
 KEYS |= {"Home": ("Home", 36), "End": ("End", 35), "Tab": ("Tab", 9), "Enter": ("Enter", 13)}
+KEYS |= {"ArrowUp": ("ArrowUp", 38), "ArrowDown": ("ArrowDown", 40), "Delete": ("Delete", 46)}
+KEYS |= {letter: (f"Key{letter.upper()}", ord(letter.upper())) for letter in "mz"}
+KEYS |= {digit: (f"Digit{digit}", ord(digit)) for digit in "123"}
+CONTROL, SHIFT = 2, 8
 
 
 def find():
@@ -112,10 +116,12 @@ class Browser:
 
     @contextlib.contextmanager
     def open(self, path, *, width=1000, height=800, dark=False, reduced_motion=False, touch=False):
-        """Show a file in a new page."""
+        """Show a file, or what a server on this machine has at an address, in a new page."""
+        address = path if str(path).startswith("http://127.0.0.1") else Path(path).resolve().as_uri()
+        local = "/".join(address.split("/")[:3]) + "/" if address.startswith("http") else "file:"
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(self, session)
+        page = Page(self, session, local)
         self._listeners[session] = page.hear
         try:
             for domain in ("Page", "Runtime", "Log", "Network"):
@@ -126,8 +132,9 @@ class Browser:
             schemes["prefers-reduced-motion"] = "reduce" if reduced_motion else "no-preference"
             features = [{"name": name, "value": value} for name, value in schemes.items()]
             page.call("Emulation.setEmulatedMedia", features=features)
-            page.call("Page.navigate", url=Path(path).resolve().as_uri())
-            page.wait_for("document.readyState === 'complete' && location.protocol === 'file:'")
+            page.call("Emulation.setTouchEmulationEnabled", enabled=touch)
+            page.call("Page.navigate", url=address)
+            page.wait_for("document.readyState === 'complete' && location.protocol !== 'about:'")
             yield page
         finally:
             del self._listeners[session]
@@ -150,8 +157,8 @@ class Browser:
 class Page:
     """One page, and everything that went wrong on it."""
 
-    def __init__(self, browser, session):
-        self._browser, self._session = browser, session
+    def __init__(self, browser, session, local="file:"):
+        self._browser, self._session, self._local = browser, session, local
         self.problems = []
 
     def call(self, method, **parameters):
@@ -166,7 +173,7 @@ class Page:
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
             self.problems.append(f"log: {event['entry']['text']}")
         elif method == "Network.requestWillBeSent" and not event["request"]["url"].startswith(
-            ("file:", "data:", "blob:")
+            (self._local, "data:", "blob:")
         ):
             self.problems.append(f"network: {event['request']['url']}")
 
@@ -197,15 +204,35 @@ class Page:
             element.scrollIntoView({{block: "center", behavior: "instant"}});
             const box = element.getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
-        x, y = self.evaluate(script)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.drag(self.evaluate(script))
 
-    def press(self, key):
+    def drag(self, *places):
+        """Press the mouse at the first place, move it over the others, and release it at the last."""
+        self._mouse("mousePressed", places[0])
+        for place in places[1:]:
+            self._mouse("mouseMoved", place)
+        self._mouse("mouseReleased", places[-1])
+
+    def _mouse(self, kind, place):
+        held = dict(button="left", buttons=1, clickCount=1)
+        self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **held)
+
+    def hover(self, place):
+        """Move the mouse to a place."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
+
+    def touch(self, *places):
+        """Put a finger down at the first place, move it over the others, and lift it."""
+        for k, (x, y) in enumerate(places):
+            kind = "touchMove" if k else "touchStart"
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[dict(x=x, y=y)])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def press(self, key, modifiers=0):
         """Press and release a key."""
         code, number = KEYS[key]
-        what = dict(key=key, code=code, windowsVirtualKeyCode=number)
-        if len(key) == 1:
+        what = dict(key=key, code=code, windowsVirtualKeyCode=number, modifiers=modifiers)
+        if len(key) == 1 and not modifiers:
             what["text"] = key
         self.call("Input.dispatchKeyEvent", type="keyDown", **what)
         self.call("Input.dispatchKeyEvent", type="keyUp", **what)

@@ -30,6 +30,7 @@ __all__ = ["main", "run"]
 EXTRAS = {
     **{"cyclopts": "cli", "rich": "cli", "pyarrow": "cli"},
     **{"onnx": "onnx", "matplotlib": "plot", "python_calamine": "excel"},
+    **{"starlette": "play", "uvicorn": "play", "websockets": "play"},
 }
 #: An exit code above this stands for a signal, as in shells.
 SIGNALLED = 128
@@ -100,7 +101,15 @@ def _app() -> App:
 
     commands: tuple[Callable[..., int], ...] = (
         *(showing.demo, learning.fit, models.predict, models.evaluate, models.verify, learning.separable),
-        *(learning.compare, models.explain, models.report, learning.replay, models.export, showing.doctor),
+        *(
+            learning.compare,
+            models.explain,
+            models.report,
+            learning.replay,
+            showing.play,
+            models.export,
+            showing.doctor,
+        ),
     )
     app = App(
         name="linsep",

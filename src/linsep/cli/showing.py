@@ -1,4 +1,4 @@
-"""Commands that need no file: demo and doctor."""
+"""Commands that need no file: demo, play and doctor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter, validators
 
 from .. import __version__, _core
 from .options import Json, Output, Seed, ready
@@ -65,6 +67,45 @@ def _demo_images(data: Path | None) -> Any:
         except FileNotFoundError as error:
             note(f"{error}; using scikit-learn's digits instead of LINSEP_DATA")
     return demonstration.embedded_digits()
+
+
+def play(
+    data: Path | None = None,
+    *,
+    port: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lt=2**16))] = None,
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+) -> int:
+    """Open a page in the browser: draw points or drop a file, choose a method, and watch it learn.
+
+    Everything is computed by this program, on this machine; Ctrl-C ends it.
+
+    Parameters
+    ----------
+    data
+        A table to begin with, such as CSV or Parquet; or the address of such a page, whose points it begins with.
+    port
+        Where to serve; by default 8421, or any other if that is taken.
+    browser
+        Whether to open the browser; --no-browser only says the address.
+    """
+    import threading
+    import webbrowser
+
+    from ..play.answers import Answers
+    from ..play.server import Running
+
+    answers = Answers()
+    words = "" if data is None else str(data)
+    fragment = words[words.index("#") :] if words.startswith(("http:/", "#")) and "#" in words else ""
+    if data is not None and not fragment:
+        answers.files.open(data)
+    running = Running(answers, port)
+    print(f"{running.address}{fragment}", flush=True)
+    note("open this address in a browser on this machine; Ctrl-C ends the page")
+    if browser:
+        threading.Timer(0.3, webbrowser.open, [running.address + fragment]).start()
+    running.serve()
+    return 0
 
 
 def doctor(*, json: Json = False) -> int:

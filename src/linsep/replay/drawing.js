@@ -28,8 +28,17 @@ function decades(low, high, most) {
 
 // ---- pens ----
 
+// Colours are asked for at every mark: the style sheet is, once until the screen turns light or dark.
+const colours = new Map();
+for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+  matchMedia(query).addEventListener("change", () => colours.clear());
+}
+
 function color(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  if (!colours.has(name)) {
+    colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  }
+  return colours.get(name);
 }
 
 // A canvas as large as its place on the screen, with as many dots as the screen has.

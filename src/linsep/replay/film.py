@@ -39,6 +39,8 @@ BY_EXAMPLES = ("perceptron", "sgd", "dual")
 
 #: Two coordinates of every example, their names, and φ: how features are made of such coordinates.
 Original = tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]]
+#: From where to where a picture goes, across and up.
+Window = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +129,12 @@ class Film:
 # -- the picture ----------------------------------------------------------------------------------------------------
 
 
-def make_scene(recording: Recording, names: Sequence[str], original: Original | None) -> Scene:
+def make_scene(
+    recording: Recording, names: Sequence[str], original: Original | None, window: Window | None = None
+) -> Scene:
     """Return how the examples are shown; `names` are those of the features."""
     if original is not None and recording.problem.rows.d <= MAPPED_FEATURES:
-        return _mapped(*original)
+        return _mapped(*original, window)
     X, result = recording.problem.rows.X, recording.result
     view = plane_view(X, result.w, result.b)
     kind, axes = "features", (names[0], names[-1])
@@ -151,8 +155,7 @@ def make_scene(recording: Recording, names: Sequence[str], original: Original | 
         points,
         axes,
         sentence,
-        _axis(points[:, 0]),
-        _axis(points[:, 1]),
+        *_grid(points, window if view.identity else None),
         None,
         lambda w, b: np.append(*view.planes(w, b)),
     )
@@ -165,8 +168,8 @@ def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
     return f" (mostly {' and '.join(named)})" if named else ""
 
 
-def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray], Any]) -> Scene:
-    u, v = (_axis(points[:, j]) for j in (0, 1))
+def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray], Any], window: Window | None) -> Scene:
+    u, v = _grid(points, window)
     corners = np.column_stack([part.ravel() for part in np.meshgrid(u, v)])
     features = phi(corners)
     features = np.asarray(features.toarray() if is_sparse(features) else features, dtype=np.float64)
@@ -178,6 +181,13 @@ def _mapped(points: FloatArray, names: Sequence[str], phi: Callable[[FloatArray]
         else f"Drawn in the plane of {names[0]} and {names[1]}; the fit sees both on other scales."
     )
     return Scene("map", points, (names[0], names[1]), sentence, u, v, basis, lambda w, b: [*w.tolist(), b])
+
+
+def _grid(points: FloatArray, window: Window | None) -> tuple[FloatArray, FloatArray]:
+    """Return the grid of both axes, over the window where one is given, else around the points."""
+    if window is None:
+        return _axis(points[:, 0]), _axis(points[:, 1])
+    return np.linspace(*window[0], GRID), np.linspace(*window[1], GRID)
 
 
 def _axis(values: FloatArray) -> FloatArray:
@@ -196,14 +206,30 @@ def make_film(
     names: Sequence[str] | None = None,
     original: Original | None = None,
     title: str | None = None,
+    window: Window | None = None,
+    points: int = POINTS,
 ) -> Film:
-    """Return the film of a recorded fit; `names` are those of the features."""
+    """Return the film of a recorded fit.
+
+    Parameters
+    ----------
+    recording : Recording
+    names : list of str, optional
+        Of the features.
+    original : (points, names, φ), optional
+        Two coordinates that the features are made of.
+    title : str, optional
+    window : ((left, right), (bottom, top)), optional
+        What a picture of two coordinates shows, where it shall not follow the examples.
+    points : int
+        How many examples are drawn at the most.
+    """
     problem, model = recording.problem, recording.model
     names = [f"x{j}" for j in range(problem.rows.d)] if names is None else list(names)
-    scene = make_scene(recording, names, original)
+    scene = make_scene(recording, names, original, window)
     everything = recording.history.records
     coefficients = 3 if scene.basis is None else len(scene.basis) + 1
-    shown = _shown(problem.rows.n)
+    shown = _shown(problem.rows.n, points)
     writes = problem.rows.d <= WRITTEN_FEATURES
     kept = _kept(len(everything), len(shown), coefficients, WRITTEN_BYTES * problem.rows.d * writes)
     records = [everything[k] for k in kept]
@@ -252,11 +278,11 @@ def make_film(
     )
 
 
-def _shown(n: int) -> IntArray:
+def _shown(n: int, most: int) -> IntArray:
     """Return which examples are drawn: all, or as many drawn at random as fit, the same every time."""
-    if n <= POINTS:
+    if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, POINTS, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
 def _kept(count: int, shown: int, coefficients: int, words: int = 0) -> list[int]:

@@ -25,15 +25,15 @@ def render(film: Film) -> str:
     folder = files(__package__)
     parts = {
         "title": html.escape(film.title),
-        "style": custom_properties(_roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
-        "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in ("drawing.js", "page.js")),
+        "style": custom_properties(roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
+        "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in ("drawing.js", "stage.js", "page.js")),
         "film": embedded(payload(film)),
     }
     page = folder.joinpath("page.html").read_text("utf-8")
     return re.sub(r"{{(\w+)}}", lambda name: parts[name[1]], page)
 
 
-def _roles(theme: Theme) -> dict[str, str]:
+def roles(theme: Theme) -> dict[str, str]:
     """Return what each colour is for on the page."""
     paper = dict(ground=theme.background, panel=theme.surface, ink=theme.text, quiet=theme.muted, rule=theme.grid)
     best, cause = theme.series[2:4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
@@ -53,7 +54,15 @@ def plane_of(theta: FloatArray, d: int) -> tuple[FloatArray, float]:
     return theta[:d], float(theta[d]) if len(theta) > d else 0.0
 
 
-def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None, positive: Any = None) -> Recording:
+def record_fit(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    steps: int | None = None,
+    positive: Any = None,
+    given_up: Callable[[], bool] | None = None,
+) -> Recording:
     """Fit a copy of an estimator, keeping every step.
 
     Parameters
@@ -66,6 +75,8 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
         After how many steps to stop at the latest; by default 5000, fewer on large data.
     positive : label, optional
         Of more than two classes, the one to tell from the rest.
+    given_up : callable, optional
+        Asked at every step; where it says so, the fit ends there, as if its steps had been used up.
     """
     model = _copy(estimator)
     y = np.asarray(y)
@@ -75,7 +86,7 @@ def record_fit(estimator: Any, X: Any, y: ArrayLike, *, steps: int | None = None
         check_count("steps", steps)
     stored = int(X.nnz if hasattr(X, "nnz") else np.size(X))
     limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, stored))) if steps is None else steps
-    recorder = _Recorder(model, limit)
+    recorder = _Recorder(model, limit, given_up or (lambda: False))
     with solved_by(model, recorder.chosen), complaints(ConvergenceWarning, repeated=True) as said:
         model.fit(X, labels)
     if recorder.problem is None or recorder.result is None:
@@ -134,8 +145,8 @@ def _copy(estimator: Any) -> Any:
 class _Recorder:
     """A solver that runs another and listens."""
 
-    def __init__(self, model: Any, limit: int) -> None:
-        self._choose, self._named, self._limit = model._solver, model._named, limit
+    def __init__(self, model: Any, limit: int, given_up: Callable[[], bool]) -> None:
+        self._choose, self._named, self._limit, self._given_up = model._solver, model._named, limit, given_up
         self.name = ""
         self.problem: Objective | None = None
         self.result: Result | None = None
@@ -162,7 +173,7 @@ class _Recorder:
             if not remembers:
                 self._seen.append((iteration, np.array(theta)))
             stop = observer is not None and observer(iteration, theta, objective)
-            return stop or self._heard >= self._limit
+            return stop or self._heard >= self._limit or self._given_up()
 
         self.result = solver.solve(problem, start=start, seed=seed, observer=listen)
         return self.result

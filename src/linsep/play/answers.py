@@ -1,0 +1,279 @@
+"""Answers to a page's questions: fits and proofs by the library, as records that JSON can hold."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .. import losses
+from .._types import BoolArray, FloatArray
+from ..estimators import Perceptron
+from ..persistence.model_file import save
+from ..replay import Film, make_film, record_fit, render
+from ..replay.film import POINTS
+from ..replay.page import payload
+from ..replay.recording import Recording
+from ..separation.verdict import NotSeparableError, separability
+from . import protocol
+from .code import program
+from .errors import RefusedError
+from .features import FEATURES
+from .files import MOST_DRAWN, Files
+from .methods import ALGORITHMS, described, estimator_of
+from .presets import PRESETS
+from .protocol import MalformedError, Question
+
+#: Steps of a fit that are recorded where the page does not say how many, and at the most.
+STEPS, MOST_STEPS = 1000, 5000
+#: Methods that are drawn beside each other, at the most.
+MOST_PLANES = 8
+#: Losses whose mean a hand-drawn plane is judged by.
+JUDGES = ("zero_one", "hinge", "logistic")
+
+GivenUp = Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """The examples of a question: what is drawn, and what a method sees of it."""
+
+    points: FloatArray  # two coordinates, or all features of a file
+    positive: BoolArray
+    names: list[str]
+    features: str
+
+    def mapped(self) -> tuple[FloatArray, Any]:
+        """Return the features, and the function that makes them; None where they are the points themselves."""
+        make = FEATURES[self.features].make
+        if make is None:
+            return self.points, None
+        phi = make()
+        return phi.fit_transform(self.points), phi
+
+    @property
+    def labels(self) -> Any:
+        """Labels 0 and 1; refused where there is one class only."""
+        if self.positive.all() or not self.positive.any():
+            lacking = "squares (■)" if self.positive.all() else "circles (●)"
+            raise RefusedError(f"There is one class only. Draw some {lacking}, too: a line needs two sides.")
+        return self.positive.astype(np.int64)
+
+
+class Answers:
+    """What a server can say, and the files that were given to it."""
+
+    def __init__(self, files: Files | None = None) -> None:
+        self.files = Files() if files is None else files
+        self._by_name: dict[str, Callable[[Mapping[str, Any], GivenUp], tuple[str, dict[str, Any]]]] = {
+            "hello": self._hello,
+            "fit": self._fit,
+            "separability": self._separability,
+            "planes": self._planes,
+            "judge": self._judge,
+            "download": self._download,
+            "columns": self._columns,
+        }
+
+    def answer(self, question: Question, given_up: GivenUp = lambda: False) -> str:
+        """Return the message that answers a question; whatever goes wrong is said in it."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what a fit complains of is among the film's notes
+                kind, entries = self._by_name[question.do](question.body, given_up)
+            return protocol.write(question.id, kind, **entries)
+        except MalformedError as error:
+            return protocol.write(question.id, "error", why=str(error))
+        except NotSeparableError as error:
+            return protocol.write(question.id, "refused", why=_sentence(str(error)), overlap=True)
+        except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
+            return protocol.write(question.id, "refused", why=_sentence(str(error) or type(error).__name__))
+
+    def _hello(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        return "hello", {
+            **described(),
+            "features": {name: one.label for name, one in FEATURES.items()},
+            "presets": {name: preset.to_dict() for name, preset in PRESETS.items()},
+            "file": self.files.first,
+        }
+
+    def _examples(self, body: Mapping[str, Any]) -> Examples:
+        features = protocol.word(body.get("features", "plain"), "features", FEATURES)
+        if "file" in body:
+            held = self.files.held(body["file"])
+            if features not in ("plain", "standardised"):
+                raise RefusedError("Squares and cubes are made of two columns; choose two of the file.")
+            return Examples(held.X, held.positive, held.names, features)
+        X, positive = protocol.points(body.get("points"))
+        return Examples(X, positive, ["x", "y"], features)
+
+    def _recorded(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[Recording, Film, Examples]:
+        examples = self._examples(body)
+        method = protocol.mapping(body.get("method"), "method")
+        steps = int(protocol.number(body.get("steps", STEPS), "steps", 1, MOST_STEPS))
+        estimator, labels = estimator_of(method), examples.labels
+        X, phi = examples.mapped()
+        recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up)
+        two = examples.points.shape[1] == 2
+        original = None if phi is None or not two else (examples.points, examples.names, phi.transform)
+        names = examples.names if phi is None else [str(name) for name in phi.get_feature_names_out(examples.names)]
+        window = protocol.window(body.get("window"))
+        title = f"{ALGORITHMS[str(method['name'])].label}, step by step"
+        drawn = MOST_DRAWN if two else POINTS
+        film = make_film(recording, names=names, original=original, title=title, window=window, points=drawn)
+        return recording, film, examples
+
+    def _fit(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        recording, film, examples = self._recorded(body, given_up)
+        model = _fitted(recording, examples)
+        return "film", {"film": payload(film), "model": _model(model), "each": _each(recording, model)}
+
+    def _separability(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        examples = self._examples(body)
+        intercept = body.get("intercept", True)
+        if not isinstance(intercept, bool):
+            raise MalformedError("intercept is yes or no")
+        proof = separability(examples.mapped()[0], examples.labels, fit_intercept=intercept, time_limit=5.0)
+        record: dict[str, Any] = {"verdict": proof.verdict, "separable": proof.separable, "margin": proof.margin}
+        record["verified"] = bool(proof.verify(examples.mapped()[0], examples.labels))
+        if proof.coef is not None:
+            record["plane"] = [*proof.coef.tolist(), float(proof.intercept or 0.0)]
+        if proof.points is not None:
+            from_one = proof.in_rows(range(1, len(examples.positive) + 1))
+            record |= {
+                "points": [int(row) for row in proof.points],
+                "weights": [float(weight) for weight in proof.weights or ()],
+                "words": from_one.common_point_in_words(),
+                "common": None if proof.common is None else [float(part) for part in proof.common],
+            }
+        return "separability", record
+
+    def _planes(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        examples, asked = self._examples(body), body.get("methods")
+        if not isinstance(asked, list) or not 1 <= len(asked) <= MOST_PLANES:
+            raise MalformedError(f"methods is a list of 1 to {MOST_PLANES}")
+        X, labels, found = examples.mapped()[0], examples.labels, []
+        for method in asked:
+            method = protocol.mapping(method, "method")
+            model = estimator_of(method)
+            try:
+                model.fit(X, labels)
+            except NotSeparableError:
+                found.append({"name": method["name"], "why": "no line separates the classes"})
+                continue
+            g = X @ model.coef_[0] + model.intercept_[0]
+            plane = [*model.coef_[0].tolist(), float(model.intercept_[0])]
+            found.append({"name": method["name"], "plane": plane, **_risks(np.where(labels > 0, g, -g))})
+            if given_up():
+                break
+        return "planes", {"planes": found}
+
+    def _judge(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        X, positive = protocol.points(body.get("points"))
+        value = body.get("plane")
+        if not isinstance(value, list) or len(value) != 3:
+            raise MalformedError("plane is [w1, w2, b]")
+        plane = protocol.numbers(value, "plane")
+        g = X @ plane[:2] + plane[2]
+        return "judged", _risks(np.where(positive, g, -g))
+
+    def _download(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        what = protocol.word(body.get("what"), "what", dict.fromkeys(("code", "model", "replay", "data")))
+        examples = self._examples(body)
+        if what == "data":
+            return "download", {"name": "points.csv", "text": _table(examples)}
+        if what == "code":
+            if examples.points.shape[1] != 2:
+                raise RefusedError("The program holds its points: choose two columns of the file, or use linsep fit.")
+            estimator = estimator_of(protocol.mapping(body.get("method"), "method"))
+            text = program(estimator, examples.points, examples.positive, examples.features)
+            return "download", {"name": "fit.py", "text": text}
+        recording, film, examples = self._recorded(body, given_up)
+        if what == "replay":
+            return "download", {"name": "replay.html", "text": render(film)}
+        return "download", {"name": "model.json", "text": _saved(_fitted(recording, examples), examples)}
+
+    def _columns(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
+        return "columns", self.files.choose(body.get("file"), body.get("target"), body.get("columns"))
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:2000]
+
+
+def _fitted(recording: Recording, examples: Examples) -> Any:
+    """Return the model as `fit` gives it, which no limit on steps ends and no recording changes the last digit of."""
+    return clone(recording.model).fit(examples.mapped()[0], examples.labels)
+
+
+def _model(model: Any) -> dict[str, Any]:
+    """Return the plane with all digits, and what is proven of it."""
+    proven = getattr(model, "proven_", None)
+    if proven is None:
+        gap = float(model.dual_gap_)
+        proven, said = bool(np.isfinite(gap) and model.converged_), model._proven()
+    else:
+        said = f"{model.n_mistakes_} mistakes; no line makes fewer than {model.lower_bound_}"
+    if isinstance(model, Perceptron):  # its answer is not that its risk is least, which w = 0 has as well
+        proven = bool((model.dual_gap_ <= 0) and model.converged_)
+        said = "No mistake is left" if model.converged_ else "Mistakes are left; the line reported has the fewest met"
+    elif hasattr(model, "certificate_"):
+        said = str(model.certificate_)
+    return {
+        "estimator": type(model).__name__,
+        "coef": model.coef_[0].tolist(),
+        "intercept": float(model.intercept_[0]),
+        "converged": bool(model.converged_),
+        "proven": bool(proven),
+        "objective": str(model.objective_),
+        "words": _sentence(said),
+    }
+
+
+def _each(recording: Recording, model: Any) -> dict[str, Any]:
+    """Return numbers of every example at the plane reported: agreement, distance, loss, slope, dual variable."""
+    problem = recording.problem
+    w = model.coef_[0]
+    z = problem.agreements(w, float(model.intercept_[0]))
+    norm = float(np.linalg.norm(w))
+    known: dict[str, Any] = {"z": z, "loss": problem.loss.value(z)}
+    if norm > 0:
+        known["distance"] = z / norm
+    if problem.loss.name != "zero_one":
+        known["slope"] = problem.loss.slope(z)
+    if hasattr(model, "dual_coef_"):
+        known["dual"] = np.zeros(len(z))
+        known["dual"][model.support_] = np.abs(model.dual_coef_[0])
+    record: dict[str, Any] = {name: [float(f"{one:.6g}") for one in values] for name, values in known.items()}
+    record["support"] = [int(row) for row in getattr(model, "support_", ())]
+    return record | {"formula": problem.loss.formula}
+
+
+def _risks(z: FloatArray) -> dict[str, Any]:
+    """Return the mean of each loss over the examples, and how many are wrong."""
+    risks = {name: float(losses.get(name).value(z).mean()) for name in JUDGES}
+    return {
+        "mistakes": int((z <= 0).sum()),
+        "n": len(z),
+        "risks": {k: v if np.isfinite(v) else None for k, v in risks.items()},
+    }
+
+
+def _table(examples: Examples) -> str:
+    lines = [",".join([*(name.replace(",", " ") for name in examples.names), "class"])]
+    for row, positive in zip(examples.points.tolist(), examples.positive.tolist(), strict=True):
+        lines.append(",".join([*map(repr, row), str(int(positive))]))
+    return "\n".join([*lines, ""])
+
+
+def _saved(model: Any, examples: Examples) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "model.json"
+        save(model, place, data=(examples.mapped()[0], examples.labels))
+        return place.read_text("utf-8")

@@ -1,0 +1,34 @@
+"""Feature maps of the page: what a method sees of the two coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """What is made of two coordinates: a transformer of scikit-learn, and how a program writes it."""
+
+    label: str
+    make: Callable[[], Any] | None = None
+    code: str = ""
+
+
+FEATURES = {
+    "plain": FeatureMap("the two coordinates"),
+    "standardised": FeatureMap("both, with mean 0 and spread 1", StandardScaler, "StandardScaler()"),
+    "squares": FeatureMap(
+        "with squares: x, y, x², xy, y²",
+        lambda: PolynomialFeatures(2, include_bias=False),
+        "PolynomialFeatures(2, include_bias=False)",
+    ),
+    "cubes": FeatureMap(
+        "with cubes, too",
+        lambda: PolynomialFeatures(3, include_bias=False),
+        "PolynomialFeatures(3, include_bias=False)",
+    ),
+}

@@ -1,0 +1,39 @@
+// The whole state of the page in its address, after the #: numbers are written with all their digits, so the same address
+// gives the same points and the same plane to the last digit.
+
+export function writeAddress({ preset, points, method, features, compare, stop, file }) {
+  const parts = new URLSearchParams();
+  if (stop) parts.set("stop", stop);
+  if (preset) parts.set("preset", preset);
+  else if (!file) parts.set("points", points.map(({ x, y, positive }) => `${x},${y}${positive ? "p" : "n"}`).join(""));
+  if (features !== "plain") parts.set("features", features);
+  for (const [name, value] of Object.entries(method)) parts.set(name === "name" ? "method" : name, String(value));
+  if (compare.length) parts.set("compare", compare.join(","));
+  return `#${parts.toString().replaceAll("%2C", ",")}`;
+}
+
+// What an address says, as words; null where it says nothing of it. Numbers that are none are left out.
+export function readAddress(hash, settings) {
+  const parts = new URLSearchParams(hash.slice(1)), said = {};
+  for (const name of ["stop", "preset", "features"]) if (parts.has(name)) said[name] = parts.get(name);
+  if (parts.has("compare")) said.compare = parts.get("compare").split(",");
+  if (parts.has("points")) {
+    said.points = [...parts.get("points").matchAll(/([-+.\de]+),([-+.\de]+)([pn])/g)]
+      .map(([, x, y, side]) => ({ x: Number(x), y: Number(y), positive: side === "p" ? 1 : 0 }))
+      .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+  }
+  if (parts.has("method")) {
+    said.method = { name: parts.get("method") };
+    for (const [name, setting] of Object.entries(settings)) {
+      if (parts.has(name)) said.method[name] = readSetting(setting, parts.get(name));
+    }
+  }
+  return said;
+}
+
+export function readSetting({ kind }, words) {
+  if (kind === "yes") return words === "true";
+  if (kind === "choice" || words.trim().toLowerCase() === "inf") return words.trim();
+  const number = Number(words.replace(",", "."));
+  return words.trim() === "" || !Number.isFinite(number) ? words : number; // the server says what is wrong with it
+}

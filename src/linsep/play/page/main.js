@@ -1,0 +1,404 @@
+// The page: what is drawn, asked and told. All computing is the server's; drawing.js and stage.js draw.
+/* global axes, calm, color, contour, discriminant, drawChart, drawScene, drawSwatches, filmCharts, firstSpeed, frameBox, gridOf,
+   inset, isPlane, item, legendOf, listenToPlayer, makePlayer, markSize, marker, paintCause, paintFrame, paintPlanes, placed,
+   polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
+import { readAddress, writeAddress } from "./address.js";
+import { Compare } from "./compare.js";
+import { Editor } from "./editor.js";
+import { FilePanel } from "./files.js";
+import { MethodForm } from "./form.js";
+import { Link } from "./link.js";
+import { fromColumns, Points, windowOf } from "./points.js";
+import { SvgPen } from "./svg.js";
+
+const element = id => document.getElementById(id);
+const QUICK = 200; // steps that are recorded while a point is being dragged
+const points = new Points();
+const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"] };
+const shown = { film: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
+const link = new Link(() => complain("The server has gone. Start linsep play again, and open the address that it prints."));
+const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, show: draw, tell: tellPlaying, speed: 2 });
+const editor = new Editor(element("picture"), points, view, {
+  editable: () => state.file === null, changed: edited, hover, look: () => draw(player.state.frame),
+});
+const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
+let server, form;
+
+// ---- asking ----
+
+function examples() {
+  return { ...(state.file ? { file: state.file } : { points: points.columns() }), features: state.features };
+}
+
+function ask(what, body) {
+  return link.ask(what, { ...examples(), ...body });
+}
+
+// Fit to what is there now; `where` is the frame to show then: "opening", "last", or "keep".
+async function fit({ steps, where = "keep" } = {}) {
+  const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
+  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps } : {}) };
+  const answer = await ask("fit", asked);
+  if (answer.kind !== "film") {
+    Object.assign(shown, { film: null, model: null, each: null });
+    complain(answer.why);
+    tell();
+    draw(0);
+    return;
+  }
+  complain(answer.film.advice);
+  Object.assign(shown, { film: answer.film, model: answer.model, each: answer.each, grid: gridOf(answer.film.picture), stale: false });
+  shown.charts = filmCharts(shown.film, player.go);
+  element("scrub").max = shown.film.frames.step.length - 1;
+  tell();
+  if (where === "opening") {
+    player.state.speed = firstSpeed(shown.film.frames.step.length);
+    element("speed").value = player.state.speed;
+  }
+  const count = shown.film.frames.step.length;
+  player.to(where === "opening" ? (calm.matches ? count - 1 : 0) : where === "last" || (atEnd && !player.state.playing) ? count - 1 : player.state.frame);
+  drawSwatches();
+}
+
+async function prove() {
+  const answer = await ask("separability", { intercept: state.method.intercept ?? true });
+  shown.proof = answer.kind === "separability" ? answer : null;
+  tellVerdict(answer);
+  draw(player.state.frame);
+}
+
+// Everything anew: other points, another method.
+async function refresh(where) {
+  prove();
+  compare.refresh();
+  await fit({ where });
+}
+
+// ---- telling ----
+
+function complain(words) {
+  element("advice").textContent = words ?? "";
+  element("advice").hidden = !words;
+}
+
+function tell() {
+  const { film, model } = shown;
+  element("across").textContent = film ? `→ ${film.picture.kind === "projection" ? film.picture.names[0] : state.names[0]}` : "";
+  element("up").textContent = film ? `↑ ${film.picture.kind === "projection" ? film.picture.names[1] : state.names[1]}` : "";
+  element("sentence").textContent = film?.picture.sentence ?? "";
+  element("bound").textContent = film?.bound?.sentence ?? "";
+  element("notes").replaceChildren(...(film?.notes ?? []).map(note => item("li", note)));
+  element("facts").replaceChildren(...(film?.facts ?? []).flatMap(([name, fact]) => [item("dt", name), item("dd", fact)]));
+  element("legend").replaceChildren(...(film ? legendOf(film) : []));
+  element("certificate").textContent = model?.words ?? "";
+  element("certificate").className = model?.proven ? "yes" : "";
+  element("plane").textContent = model ? planeWords(model) : "";
+  if (shown.hover === null) element("point").textContent = hint();
+}
+
+function planeWords({ coef, intercept, estimator }) {
+  const digits = value => String(value).replace("-", "−");
+  const few = coef.length <= 9 ? coef.map(digits).join(", ") : `${coef.length} weights`;
+  return `${estimator}: w = (${few}), b = ${digits(intercept)}`;
+}
+
+function tellVerdict(answer) {
+  const verdict = element("verdict"), where = state.features === "plain" ? "line" : "plane of these features";
+  verdict.className = "";
+  if (answer.kind !== "separability") verdict.textContent = "";
+  else if (answer.separable) {
+    verdict.className = "yes";
+    verdict.textContent = `Separable: a ${where} has every point strictly on its own side, at least ${short(answer.margin)} away. Checked exactly.`;
+  } else {
+    verdict.className = "no";
+    const weakly = answer.verdict === "quasi" ? `; one has no point on its wrong side, but some on it` : "";
+    verdict.textContent = `Not separable: no ${where} has every point strictly on its own side${weakly}. The proof is a point in both hulls: ${answer.words}. Checked exactly.`;
+  }
+}
+
+const hint = () => (state.file ? "" : "Click to add a point, drag one to move it.");
+
+function hover(k) {
+  if (shown.hover === k && !shown.stale) return;
+  shown.hover = k;
+  const { each } = shown, row = points.list[k];
+  element("point").textContent = k === null || !row ? hint() : `Point ${k + 1} ${row.positive ? "●" : "■"} (${short(row.x)}, ${short(row.y)})`
+    + (each && !shown.stale && k < each.z.length ? `, at the line reported: z = ${short(each.z[k])}`
+      + (each.distance ? `, ${short(Math.abs(each.distance[k]))} ${each.distance[k] >= 0 ? "on its own side" : "on the wrong side"}` : "")
+      + `, loss ${each.formula} = ${short(each.loss[k])}` + (each.slope ? `, its slope ${short(each.slope[k])}` : "")
+      + (each.dual ? `, dual variable ${short(each.dual[k])}` : "") : "");
+  draw(player.state.frame);
+}
+
+// ---- drawing ----
+
+function view() {
+  const picture = pictureOf(), box = frameBox(element("picture"), picture);
+  const across = [picture.u[0], picture.u.at(-1)], up = [picture.v[0], picture.v.at(-1)];
+  return { box, at: placed(box, across, up), window: [across, up] };
+}
+
+function pictureOf() {
+  if (state.file && shown.film) return shown.film.picture;
+  return { u: shown.window[0], v: shown.window[1] };
+}
+
+function draw(frame) {
+  const { film } = shown;
+  element("scrub").value = frame;
+  element("status").textContent = film ? sentence(film, frame) : "";
+  element("update").textContent = film ? updateWords(film, frame) : "";
+  if (film) element("scrub").setAttribute("aria-valuetext", `step ${film.frames.step[frame]}`);
+  paint(prepare(element("picture")), frame);
+  for (const chart of film ? shown.charts : []) {
+    tellChart(chart, frame);
+    drawChart(chart, frame);
+  }
+}
+
+function paint(surface, frame) {
+  const { film, grid } = shown;
+  drawScene(surface, pictureOf(), (pen, at) => {
+    if (film) paintPlanes(pen, at, film, grid, frame);
+    compare.paint(pen, at, grid);
+    paintProof(pen, at);
+    if (film && !shown.stale) paintFilmPoints(pen, at, frame);
+    else points.list.forEach(({ x, y, positive }) => marker(pen, at.x(x), at.y(y), positive, 0, markSize(points.list.length)));
+    const plane = film?.frames.plane[frame];
+    if (film && isPlane(plane)) contour(pen, at, grid, discriminant(grid, plane), 0, STYLES.now);
+    if (film && !shown.stale) paintCause(pen, at, film, frame);
+    paintCommon(pen, at);
+    paintHover(pen, at);
+  });
+}
+
+// The examples as the film has them, and at its end rings around those that hold the plane.
+function paintFilmPoints(pen, at, frame) {
+  const { film, each } = shown, wrong = atob(film.frames.wrong[frame]), size = markSize(film.points.drawn);
+  const end = frame === film.frames.step.length - 1 && each.support.length < each.z.length, held = new Set(end ? each.support : []);
+  for (let k = 0; k < film.points.drawn; k++) {
+    const x = at.x(film.points.u[k]), y = at.y(film.points.v[k]);
+    marker(pen, x, y, film.points.positive[k], (wrong.charCodeAt(k >> 3) >> (k & 7)) & 1, size);
+    if (held.has(film.points.row[k])) ring(pen, x, y, 9, { color: "plane", width: 1.5 });
+  }
+}
+
+// Why no line separates: the few points whose hulls meet, and where.
+function paintProof(pen, at) {
+  const { proof } = shown;
+  if (!proof?.points || state.file || shown.stale) return;
+  const rows = proof.points.map(k => points.list[k]).filter(row => row);
+  for (const positive of [0, 1]) {
+    const side = rows.filter(row => row.positive === positive).map(({ x, y }) => [at.x(x), at.y(y)]);
+    if (state.features !== "plain") continue;
+    for (const a of side) for (const b of side) {
+      if (a !== b) polyline(pen, [a, b], { color: positive ? "positive" : "negative", width: 2 });
+    }
+  }
+  for (const { x, y } of rows) ring(pen, at.x(x), at.y(y), 11, { color: "best", width: 2.5, dash: [4, 3] });
+}
+
+// A star where the hulls meet.
+function paintCommon(pen, at) {
+  const { proof } = shown;
+  if (!proof?.common || state.file || shown.stale || state.features !== "plain") return;
+  const [x, y] = [at.x(proof.common[0]), at.y(proof.common[1])];
+  for (const [dx, dy] of [[8, 0], [0, 8], [6, 6], [6, -6]]) {
+    polyline(pen, [[x - dx, y - dy], [x + dx, y + dy]], { color: "cause", width: 3 });
+  }
+}
+
+function paintHover(pen, at) {
+  const row = points.list[shown.hover];
+  if (row && !state.file) ring(pen, at.x(row.x), at.y(row.y), 8, { color: "quiet", width: 1.5 });
+  const { cross } = editor;
+  if (!cross) return;
+  const [x, y] = [at.x(cross.x), at.y(cross.y)];
+  polyline(pen, [[x - 12, y], [x + 12, y]], { color: "plane", width: 2 });
+  polyline(pen, [[x, y - 12], [x, y + 12]], { color: "plane", width: 2 });
+}
+
+// ---- changing ----
+
+// Points were drawn, moved or removed: while a drag lasts, few steps are recorded, so that the line follows the hand.
+async function edited(done) {
+  state.preset = null;
+  shown.stale = true;
+  element("undo").disabled = !points.past.length;
+  element("redo").disabled = !points.future.length;
+  draw(player.state.frame);
+  if (done) {
+    leaveStop();
+    save();
+    await refresh("keep");
+  } else if (!edited.waiting) {
+    edited.waiting = true; // one question at a time: what changes meanwhile goes with the next
+    prove();
+    compare.refresh();
+    await Promise.race([fit({ steps: QUICK, where: "keep" }), new Promise(go => setTimeout(go, 250))]);
+    edited.waiting = false;
+  }
+}
+
+function leaveStop() {
+  if (!state.stop) return;
+  element("intro").textContent = "Your own points now: undo brings the old ones back.";
+}
+
+function choosePreset(name) {
+  const { points: columns, method, features, says } = server.presets[name];
+  points.change(fromColumns(columns));
+  Object.assign(state, { preset: name, method: { name: method }, features, file: null, names: ["x", "y"], stop: null });
+  element("intro").textContent = says;
+  begin("opening");
+}
+
+// Show a state from its beginning, and let it play.
+async function begin(where) {
+  shown.window = windowOf(points.list);
+  Object.assign(shown, { stale: true, proof: null, hover: null });
+  player.pause();
+  tellChoices();
+  save();
+  await refresh(where);
+  if (where === "opening" && shown.film && !calm.matches) player.play();
+}
+
+function tellChoices() {
+  form.show(state);
+  for (const button of element("presets").children) button.setAttribute("aria-pressed", String(button.dataset.preset === state.preset));
+  element("undo").disabled = !points.past.length;
+  element("redo").disabled = !points.future.length;
+}
+
+function chosen(change) {
+  Object.assign(state, change);
+  form.show(state);
+  save();
+  player.pause();
+  refresh("opening");
+}
+
+function save() {
+  const address = writeAddress({ ...state, points: points.list });
+  if (address !== location.hash) history.replaceState(null, "", address);
+}
+
+function back(change) {
+  if (!change()) return;
+  shown.window = windowOf(points.list);
+  edited(true);
+}
+
+// ---- files, downloads ----
+
+function showFile({ points: columns, held, names, classes }) {
+  if (columns) points.change(fromColumns(columns));
+  Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], stop: null });
+  if (columns) state.features = "standardised";
+  else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
+  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■.`;
+  begin("opening");
+}
+
+function download(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+  element("shared").textContent = `${name} is in your downloads.`;
+}
+
+async function downloadFrom(what) {
+  const extra = what === "model" || what === "replay" || what === "code" ? { method: state.method } : {};
+  const answer = await ask("download", { what, ...extra });
+  if (answer.kind === "download") download(answer.name, answer.text, "text/plain");
+  else element("shared").textContent = answer.why;
+}
+
+function downloadPicture() {
+  const { width, height } = element("picture").getBoundingClientRect(), pen = new SvgPen(width, height, color("panel"));
+  paint({ pen, width, height }, player.state.frame);
+  download("picture.svg", pen.text(), "image/svg+xml");
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    element("shared").textContent = "The link is copied. It opens as long as this server runs.";
+  } catch {
+    element("shared").textContent = "Copy the address from the browser's bar: it has all of it.";
+  }
+}
+
+// ---- beginning ----
+
+function listen() {
+  for (const button of document.querySelectorAll(".tool")) button.addEventListener("click", () => choose(button.dataset.tool));
+  element("undo").addEventListener("click", () => back(() => points.undo()));
+  element("redo").addEventListener("click", () => back(() => points.redo()));
+  element("clear").addEventListener("click", () => { points.change([]); edited(true); });
+  element("copy").addEventListener("click", copyLink);
+  element("svg").addEventListener("click", downloadPicture);
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.addEventListener("click", () => downloadFrom(button.dataset.download));
+  }
+  listenToPlayer(player, target => ["INPUT", "TEXTAREA", "SUMMARY"].includes(target.tagName) && target.id !== "scrub");
+  addEventListener("keydown", event => {
+    const tool = { 1: "positive", 2: "negative", 3: "erase" }[event.key], control = event.ctrlKey || event.metaKey;
+    if (["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (tool && !control) choose(tool);
+    if (!control || event.key.toLowerCase() !== "z") return;
+    event.preventDefault();
+    back(() => (event.shiftKey ? points.redo() : points.undo()));
+  });
+  const redraw = () => {
+    draw(player.state.frame);
+    drawSwatches();
+  };
+  addEventListener("resize", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("hashchange", () => open(location.hash));
+}
+
+function choose(tool) {
+  editor.tool = tool;
+  for (const button of document.querySelectorAll(".tool")) button.setAttribute("aria-pressed", String(button.dataset.tool === tool));
+}
+
+// Show what an address says; where it says nothing, the first preset.
+function open(hash) {
+  const said = readAddress(hash, server.settings);
+  const preset = server.presets[said.preset] ?? (said.points ? null : server.presets.separable);
+  state.preset = preset ? (said.preset in server.presets ? said.preset : "separable") : null;
+  points.change(preset ? fromColumns(preset.points) : said.points);
+  const name = said.method?.name in server.algorithms ? said.method.name : preset?.method ?? "perceptron";
+  state.method = said.method?.name === name ? said.method : { name };
+  state.features = said.features in server.features ? said.features : said.points || said.method ? "plain" : preset?.features ?? "plain";
+  state.compare = (said.compare ?? []).filter(one => one in server.algorithms);
+  Object.assign(state, { file: null, names: ["x", "y"] });
+  compare.show();
+  if (said.preset in server.presets) element("intro").textContent = preset.says;
+  return begin(preset && !said.method ? "opening" : "last");
+}
+
+async function start() {
+  await link.open();
+  server = await link.ask("hello");
+  form = new MethodForm(server, chosen);
+  compare.offer(server.algorithms);
+  for (const [name, { label }] of Object.entries(server.presets)) {
+    const button = item("button", label);
+    button.dataset.preset = name;
+    button.addEventListener("click", () => choosePreset(name));
+    element("presets").append(button);
+  }
+  const files = new FilePanel(link, showFile);
+  listen();
+  await open(location.hash);
+  if (server.file && !location.hash.includes("points=")) files.offer(server.file);
+  document.documentElement.dataset.ready = "yes";
+}
+
+// What tests look at.
+globalThis.play = { points, state, shown, player, editor, view, link, compare };
+start();

@@ -1,0 +1,307 @@
+"""Answers to the page's questions, against the library called directly and the program that the page gives away."""
+
+import contextlib
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import PolynomialFeatures
+
+import linsep
+from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
+from linsep.play.answers import Answers
+from linsep.play.files import MOST_BYTES, Files
+from linsep.play.methods import ALGORITHMS, SETTINGS, described, estimator_of
+from linsep.play.presets import PRESETS
+from linsep.play.protocol import read
+
+ANSWERS = Answers()
+
+
+def asked(do, answers=ANSWERS, **body):
+    return json.loads(answers.answer(read(json.dumps({"v": 1, "id": 5, "do": do, **body}))))
+
+
+def preset(name):
+    points = PRESETS[name].to_dict()["points"]
+    return points, np.column_stack([points["x"], points["y"]]), np.array(points["positive"])
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        ({"name": "perceptron"}, Perceptron(order="cyclic", keep="best", max_iter=100)),
+        ({"name": "hard_margin"}, HardMarginSVC()),
+        ({"name": "soft_margin", "C": 3}, LinearSVC(C=3.0)),
+        ({"name": "logistic", "intercept": False}, LogisticRegression(fit_intercept=False)),
+        ({"name": "zero_one"}, ZeroOneClassifier(time_limit=5.0)),
+    ],
+)
+def test_a_fit_is_the_librarys_own_to_the_last_digit(method, model):
+    points, X, y = preset("separable")
+    answer = asked("fit", points=points, method=method)
+    model.fit(X, y)
+    assert answer["model"]["coef"] == model.coef_[0].tolist()
+    assert answer["model"]["intercept"] == model.intercept_[0]
+    frames = answer["film"]["frames"]
+    np.testing.assert_allclose(frames["plane"][-1], [*model.coef_[0], model.intercept_[0]], rtol=1e-5, atol=1e-12)
+    z = np.where(y > 0, 1, -1) * (X @ model.coef_[0] + model.intercept_[0])
+    np.testing.assert_allclose(answer["each"]["z"], z, rtol=1e-5)
+    np.testing.assert_allclose(answer["each"]["distance"], z / np.linalg.norm(model.coef_), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("features", ["plain", "squares"])
+def test_the_program_repeats_the_fit_to_the_last_digit(name, features):
+    points, _, _ = preset("separable")
+    method = {"name": name} | (
+        {"schedule": "constant", "eta": 0.3, "stopping": "none", "max_iter": 7}
+        if "eta" in ALGORITHMS[name].uses
+        else {}
+    )
+    answer = asked("fit", points=points, features=features, method=method)
+    program = asked("download", points=points, features=features, method=method, what="code")["text"]
+    names: dict[str, object] = {}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()) as printed:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        exec(program, names)
+    assert names["model"].coef_[0].tolist() == answer["model"]["coef"]
+    assert names["model"].intercept_[0] == answer["model"]["intercept"]
+    assert "minimised" in printed.getvalue()
+
+
+def test_a_film_cut_short_still_reports_the_whole_fit():
+    points, X, y = preset("margin")
+    answer = asked("fit", points=points, method={"name": "perceptron"}, steps=5)
+    assert len(answer["film"]["frames"]["step"]) <= 6
+    assert answer["model"]["coef"] == Perceptron(order="cyclic", keep="best", max_iter=100).fit(X, y).coef_[0].tolist()
+
+
+def test_m13_the_verdict_comes_with_its_proof():
+    points, X, y = preset("separable")
+    found = asked("separability", points=points)
+    w, b = np.array(found["plane"][:2]), found["plane"][2]
+    z = np.where(y > 0, 1, -1) * (X @ w + b)
+    assert found["separable"]
+    assert found["verified"]
+    assert found["margin"] == pytest.approx(z.min() / np.linalg.norm(w))
+    points, X, y = preset("overlap")
+    found = asked("separability", points=points)
+    rows, weights = np.array(found["points"]), np.array(found["weights"])
+    assert not found["separable"]
+    assert found["verified"]
+    assert len(rows) <= 4
+    for side in (0, 1):
+        assert weights[y[rows] == side].sum() == pytest.approx(1)
+        np.testing.assert_allclose(weights[y[rows] == side] @ X[rows[y[rows] == side]], found["common"])
+    assert "of row" in found["words"] or "row " in found["words"]
+
+
+def test_xor_is_separable_in_squares_only():
+    points, _, _ = preset("xor")
+    assert not asked("separability", points=points)["separable"]
+    assert asked("separability", points=points, features="squares")["separable"]
+    film = asked("fit", points=points, features="squares", method={"name": "perceptron"}, window=[[-4, 4], [-3, 3]])[
+        "film"
+    ]
+    assert (film["picture"]["kind"], film["picture"]["u"][0], film["picture"]["v"][-1]) == ("map", -4, 3)
+    assert film["frames"]["zero_one"][-1] == 0
+    phi = PolynomialFeatures(2, include_bias=False)
+    corner = phi.fit_transform([[-4.0, -3.0]])[0]
+    np.testing.assert_allclose([part[0] for part in film["picture"]["basis"]], corner)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_show_what_they_say(name):
+    points, X, y = preset(name)
+    separable = linsep.separability(X, y).separable
+    assert separable == (name in ("separable", "margin", "outlier"))
+    assert (np.abs(X) <= [4, 3]).all(), "all of it is in the picture"
+    assert (
+        asked("fit", points=points, features=PRESETS[name].features, method={"name": PRESETS[name].method})["kind"]
+        == "film"
+    )
+
+
+def test_outliers_make_least_squares_err_where_others_do_not():
+    points, _, _ = preset("outlier")
+    methods = [{"name": name} for name in ("least_squares", "hard_margin", "logistic")]
+    found = {one["name"]: one["mistakes"] for one in asked("planes", points=points, methods=methods)["planes"]}
+    assert found["least_squares"] > found["hard_margin"] == 0 == found["logistic"]
+
+
+def test_the_small_margin_takes_more_mistakes():
+    counts = {}
+    for name in ("separable", "margin"):
+        film = asked("fit", points=preset(name)[0], method={"name": "perceptron"})["film"]
+        counts[name] = film["frames"]["updates"][-1]
+        assert counts[name] <= film["bound"]["most"]
+    assert counts["margin"] > 5 * counts["separable"]
+
+
+def test_planes_and_a_hand_drawn_line_are_judged_alike():
+    points, X, y = preset("overlap")
+    (found,) = asked("planes", points=points, methods=[{"name": "logistic"}])["planes"]
+    judged = asked("judge", points=points, plane=found["plane"])
+    z = np.where(y > 0, 1, -1) * (X @ found["plane"][:2] + found["plane"][2])
+    assert judged["mistakes"] == found["mistakes"] == (z <= 0).sum()
+    for name, value in judged["risks"].items():
+        assert value == found["risks"][name] == pytest.approx(losses.get(name).value(z).mean())
+    (hard,) = asked("planes", points=points, methods=[{"name": "hard_margin"}])["planes"]
+    assert hard == {"name": "hard_margin", "why": "no line separates the classes"}
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        ({"name": "perceptron", "C": 1}, "it has no penalty"),
+        ({"name": "perceptron", "eta": 1}, "every step has length 1"),
+        ({"name": "hard_margin", "C": 1}, "no mistake is allowed"),
+        ({"name": "sgd", "loss": "zero_one"}, "flat almost everywhere"),
+        ({"name": "gradient_descent", "loss": "perceptron"}, "least at w = 0"),
+        ({"name": "gradient_descent", "order": "random"}, "all examples at once"),
+        ({"name": "soft_margin", "C": 0}, "number from 1e-06"),
+        ({"name": "soft_margin", "C": "x<y"}, "number from 1e-06"),
+        ({"name": "perceptron", "max_iter": 2.5}, "whole number"),
+        ({"name": "perceptron", "order": "sideways"}, "none of cyclic, random, worst"),
+        ({"name": "perceptron", "intercept": 1}, "yes or no"),
+        ({"name": "nearest"}, "none of perceptron"),
+        ({"name": "perceptron", "colour": 1}, "the settings are order"),
+    ],
+)
+def test_what_makes_no_sense_is_explained(method, why):
+    answer = asked("fit", points=preset("separable")[0], method=method)
+    assert answer["kind"] == "refused"
+    assert why in answer["why"]
+
+
+def test_hard_margin_on_an_overlap_is_refused_with_the_proof():
+    answer = asked("fit", points=preset("overlap")[0], method={"name": "hard_margin"})
+    assert answer["kind"] == "refused"
+    assert answer["overlap"]
+    assert "a point lies in both convex hulls" in answer["why"]
+
+
+def test_one_class_is_refused_in_the_words_of_the_picture():
+    answer = asked("fit", points=dict(x=[1, 2], y=[1, 2], positive=[1, 1]), method={"name": "logistic"})
+    assert answer["why"].startswith("There is one class only. Draw some squares (■), too")
+
+
+def test_every_setting_of_every_method_is_used_or_has_a_reason():
+    known = described()
+    for name, algorithm in ALGORITHMS.items():
+        assert set(algorithm.uses) | set(algorithm.without) == set(SETTINGS), name
+        assert not set(algorithm.uses) & set(algorithm.without), name
+        assert estimator_of({"name": name}) is not None
+    json.dumps(known, allow_nan=False)
+
+
+def test_a_run_that_is_given_up_ends_early():
+    question = read(
+        json.dumps({"v": 1, "id": 1, "do": "fit", "points": preset("margin")[0], "method": {"name": "perceptron"}})
+    )
+    asked_so_far = []
+    answer = json.loads(ANSWERS.answer(question, lambda: len(asked_so_far) > 2 or asked_so_far.append(1)))
+    assert len(answer["film"]["frames"]["step"]) <= 6
+
+
+@pytest.mark.parametrize("what", ["model", "replay", "data"])
+def test_downloads_are_whole(what, tmp_path):
+    points, X, y = preset("separable")
+    answer = asked(
+        "download", points=points, what=what, **({} if what == "data" else {"method": {"name": "soft_margin"}})
+    )
+    place = tmp_path / answer["name"]
+    place.write_text(answer["text"], "utf-8")
+    if what == "model":
+        model = linsep.load(place)
+        np.testing.assert_array_equal(model.predict(X), y)
+        assert linsep.verify(place, X, y)
+    elif what == "data":
+        np.testing.assert_array_equal(np.loadtxt(place, delimiter=",", skiprows=1), np.column_stack([X, y]))
+    else:
+        assert "linsep replay" in answer["text"]
+
+
+# --- files
+
+
+@pytest.fixture
+def answers():
+    held = Files()
+    yield Answers(held)
+    held.close()
+
+
+CSV = b"height,weight,kind\n1,2,a\n2,1,a\n5,6,b\n6,5,b\n"
+
+
+def test_two_columns_of_a_file_become_points(answers):
+    about = answers.files.add("a<b>.csv", CSV)
+    assert (about["rows"], about["columns"], about["numeric"]) == (
+        4,
+        ["height", "weight", "kind"],
+        ["height", "weight"],
+    )
+    found = asked("columns", answers, file=about["file"], target="kind", columns=["height", "weight"])
+    assert found["points"] == {"x": [1, 2, 5, 6], "y": [2, 1, 6, 5], "positive": [0, 0, 1, 1]}
+    assert found["classes"] == ["a", "b"]
+
+
+def test_many_columns_are_seen_from_their_plane(answers):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    lines = [
+        ",".join("pqrst") + ",kind",
+        *[",".join(map(repr, row.tolist())) + f",{int(row[0] + row[3] > 0)}" for row in X],
+    ]
+    about = answers.files.add("many.csv", "\n".join(lines).encode())
+    found = asked("columns", answers, file=about["file"], target="kind", columns=None)
+    assert found["names"] == list("pqrst")
+    film = asked("fit", answers, file=found["held"], method={"name": "soft_margin"})["film"]
+    assert film["picture"]["kind"] == "projection"
+    answer = asked("fit", answers, file=found["held"], features="squares", method={"name": "soft_margin"})
+    assert "made of two columns" in answer["why"]
+
+
+def test_more_than_two_classes_are_one_against_the_rest(answers):
+    about = answers.files.add("a.csv", b"u,v,k\n1,2,a\n2,1,a\n5,6,b\n6,5,c\n")
+    found = asked("columns", answers, file=about["file"], target="k", columns=["u", "v"])
+    assert found["points"]["positive"] == [1, 1, 0, 0]
+    assert "a, the most frequent, stands against the rest" in found["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("a.csv", b"", "a.csv"),
+        ("a.parquet", b"PAR1 no", "a.parquet"),
+        ("a.csv", b"a\n1\n2\n", "two columns"),
+        ("a.csv", b"a,b\n" + b"1,2\n" * 50_001, "50,001 rows"),
+        ("a.csv", b",".join(b"c%d" % k for k in range(301)) + b"\n" + b",".join([b"1"] * 301) + b"\n", "301 columns"),
+        ("a.csv", b"x" * (MOST_BYTES + 1), "at most 20,000,000"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused(answers, name, data, why):
+    with pytest.raises(ValueError, match=why):
+        answers.files.add(name, data)
+
+
+def test_questions_about_files_that_are_gone_are_refused(answers):
+    first = answers.files.add("a.csv", CSV)["file"]
+    for _ in range(8):
+        answers.files.add("b.csv", CSV)
+    for file in (first, "../../etc/passwd", None, 3):
+        assert asked("columns", answers, file=file, target="kind", columns=None)["kind"] == "refused"
+        assert asked("fit", answers, file=file, method={"name": "logistic"})["kind"] == "refused"
+    kept = answers.files.add("b.csv", CSV)["file"]
+    for target, columns in (
+        ("nothing", None),
+        ("kind", ["height", "height"]),
+        ("kind", ["kind", "height"]),
+        ("kind", ["x", "y"]),
+    ):
+        assert asked("columns", answers, file=kept, target=target, columns=columns)["kind"] == "refused"

@@ -1,0 +1,236 @@
+"""The server of the page: who is let in, what is bounded, and that one page's trouble is nobody else's."""
+
+import contextlib
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from linsep.play.presets import PRESETS
+from pages import serving
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("uvicorn")
+client = pytest.importorskip("websockets.sync.client")
+from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402 (an extra that may be missing)
+
+POINTS = PRESETS["separable"].to_dict()["points"]
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving() as found:
+        yield found
+
+
+def fetched(address, *, data=None, **headers):
+    request = urllib.request.Request(address, data=data, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read()
+
+
+def parts(address):
+    origin, _, token = address.rstrip("/").rpartition("/")
+    return origin, token
+
+
+@contextlib.contextmanager
+def talking(address, origin=None, **more):
+    where = address.replace("http", "ws") + "live"
+    with client.connect(where, origin=origin or parts(address)[0], open_timeout=20, max_size=None, **more) as page:
+        yield page
+
+
+def ask(page, number, do, **body):
+    page.send(json.dumps({"v": 1, "id": number, "do": do, **body}))
+
+
+def heard(page, number=None):
+    while True:
+        answer = json.loads(page.recv(timeout=30))
+        if number is None or answer["id"] == number:
+            return answer
+
+
+def test_the_page_is_small_strict_and_asks_nobody_else(address):
+    status, headers, page = fetched(address)
+    assert status == 200
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert b"http" not in page.replace(b"http://www.w3.org", b"")
+    from linsep.play.server import page_files
+
+    files = page_files()
+    assert sum(map(len, files.values())) < 300_000
+    for name, data in files.items():
+        assert fetched(address + name)[2] == data
+
+
+@pytest.mark.parametrize("path", ["", "live", "upload", "nothing", "wrong/", "wrong/main.js", "wrong/live"])
+def test_without_the_token_there_is_nothing(address, path):
+    origin, _ = parts(address)
+    assert fetched(f"{origin}/{path}")[0] == 404
+
+
+@pytest.mark.parametrize("path", ["../server.py", "..%2fserver.py", "nothing.js", "upload/x", "%2e%2e/answers.py"])
+def test_only_the_pages_own_files_are_served(address, path):
+    assert fetched(address + path)[0] in (404, 405)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:80"])
+def test_another_host_name_is_refused_which_stops_rebinding(address, host):
+    assert fetched(address, Host=host)[0] == 421
+    with pytest.raises(InvalidStatus), talking(address, additional_headers={"Host": host}):
+        pass
+
+
+def test_the_machines_own_name_is_let_in(address):
+    assert fetched(address.replace("127.0.0.1", "localhost"))[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+def test_another_sites_page_can_neither_talk_nor_upload(address, origin):
+    with pytest.raises(InvalidStatus), talking(address, origin):
+        pass
+    assert fetched(address + "upload", data=b"a,b\n1,2\n3,4\n", Origin=origin)[0] == 403
+    assert fetched(address + "upload", data=b"a,b\n1,2\n3,4\n")[0] == 403, "nor can one that says nothing"
+
+
+def test_it_listens_on_this_machine_only(address):
+    port = int(parts(address)[0].rpartition(":")[2])
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET)}
+    for other in others - {"127.0.0.1"}:
+        if not other.startswith("127."):
+            with pytest.raises(OSError), socket.create_connection((other, port), timeout=2):  # noqa: PT011
+                pass
+    with socket.create_connection(("127.0.0.1", port), timeout=5):
+        pass
+
+
+def test_uploads_are_read_and_bounded(address):
+    origin = parts(address)[0]
+    status, _, said = fetched(address + "upload", data=b"a,b\n1,2\n3,4\n", Origin=origin, X_Name="%3Cb%3E.csv")
+    assert status == 200
+    assert json.loads(said)["name"] == "<b>.csv"
+    status, _, said = fetched(address + "upload", data=b"", Origin=origin)
+    assert status == 422
+    assert json.loads(said)["why"]
+    with contextlib.suppress(urllib.error.URLError, ConnectionError):  # it may hang up before all is sent
+        assert fetched(address + "upload", data=b"x" * 21_000_000, Origin=origin)[0] == 413
+
+
+def test_malformed_messages_end_their_question_and_nothing_else(address):
+    with talking(address) as page:
+        for bad in ("", "{", "[]", '{"v": 1, "id": 1, "do": "fit", "steps": NaN}', '{"v": 9, "id": 4, "do": "hello"}'):
+            page.send(bad)
+            assert heard(page)["kind"] == "error"
+        ask(page, 2, "fit", points={"x": [1e300], "y": [0], "positive": [1]}, method={"name": "logistic"})
+        assert heard(page, 2)["kind"] == "error"
+        ask(page, 3, "hello")
+        assert heard(page, 3)["kind"] == "hello"
+
+
+def test_a_message_that_is_too_large_ends_that_connection_only(address):
+    with talking(address) as other, talking(address) as page:
+        with contextlib.suppress(ConnectionClosed):
+            page.send("x" * 4_100_000)
+        with pytest.raises(ConnectionClosed):
+            page.recv(timeout=20)
+        ask(other, 1, "hello")
+        assert heard(other)["kind"] == "hello"
+
+
+def test_binary_messages_end_that_connection_only(address):
+    with talking(address) as other, talking(address) as page:
+        page.send(b"\x00\x01")
+        with pytest.raises(ConnectionClosed):
+            page.recv(timeout=20)
+        ask(other, 1, "hello")
+        assert heard(other)["kind"] == "hello"
+
+
+def many(n):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    positive = np.arange(n) % 2
+    X = np.round(rng.standard_normal((n, 2)) + 0.4 * (2 * positive[:, None] - 1), 3)
+    return {"x": X[:, 0].tolist(), "y": X[:, 1].tolist(), "positive": positive.tolist()}
+
+
+def test_a_page_that_goes_in_the_middle_of_a_run_ends_that_run(address):
+    long = dict(points=many(2000), method={"name": "perceptron", "max_iter": 10_000}, steps=5000)
+    with talking(address) as page:
+        ask(page, 1, "fit", **long)
+        time.sleep(0.3)
+    start = time.monotonic()
+    with talking(address) as other:
+        ask(other, 1, "fit", points=POINTS, method={"name": "perceptron"})
+        assert heard(other)["kind"] == "film"
+    assert time.monotonic() - start < 10
+
+
+def test_a_newer_question_overtakes_an_older_one(address):
+    with talking(address) as page:
+        for number in range(1, 9):
+            ask(page, number, "fit", points=many(1000), method={"name": "perceptron"}, steps=1000)
+        ask(page, 9, "fit", points=POINTS, method={"name": "logistic"})
+        answers = [heard(page)]
+        while answers[-1]["id"] != 9:
+            answers.append(heard(page))
+        assert len(answers) < 4, "most of the older ones were given up"
+        assert answers[-1]["model"]["estimator"] == "LogisticRegression"
+
+
+def test_a_slow_reader_holds_up_nobody_else(address):
+    origin, token = parts(address)
+    host = origin.removeprefix("http://")
+    with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=20) as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        lines = [f"GET /{token}/live HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Upgrade: websocket"]
+        lines += ["Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"]
+        slow.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        assert b"101" in slow.recv(2000)
+        message = json.dumps(
+            {"v": 1, "id": 1, "do": "fit", "points": many(2000), "method": {"name": "logistic"}}
+        ).encode()
+        frame = b"\x81\xff" + len(message).to_bytes(8, "big") + bytes(4) + message
+        for _ in range(12):  # it asks, and never reads
+            slow.sendall(frame)
+        start = time.monotonic()
+        with talking(address) as other:
+            ask(other, 1, "fit", points=POINTS, method={"name": "perceptron"})
+            assert heard(other)["kind"] == "film"
+        assert time.monotonic() - start < 10
+
+
+def test_ten_pages_at_once_are_all_answered(address):
+    with contextlib.ExitStack() as stack:
+        pages = [stack.enter_context(talking(address)) for _ in range(10)]
+        start = time.monotonic()
+        for page in pages:
+            ask(page, 1, "fit", points=POINTS, method={"name": "perceptron"})
+        kinds = [heard(page)["kind"] for page in pages]
+        assert kinds == ["film"] * 10
+        assert time.monotonic() - start < 10
+
+
+def test_a_port_that_is_taken_is_said(address):
+    import subprocess
+    import sys
+
+    port = parts(address)[0].rpartition(":")[2]
+    command = [sys.executable, "-c", "from linsep.cli import run; run()", "play", "--port", port, "--no-browser"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"port {port} is taken" in done.stderr
