@@ -159,7 +159,7 @@ def test_m12_m13_the_proof_lights_up_when_separability_is_spoilt(browser, addres
         page.press("2")
         page.drag(place(page, 2.6, 0.3))
         page.wait_for("play.shown.proof && !play.shown.proof.separable")
-        assert "a point in both hulls" in page.text("#verdict")
+        assert "a point lies in both convex hulls" in page.text("#verdict")
         page.wait_for("!play.link.waiting.size")
         x, y = (round(part) for part in place(page, *page.evaluate("play.shown.proof.common")))
         colour = page.evaluate("color('cause')")
@@ -346,3 +346,72 @@ def test_a_server_that_is_gone_is_said(browser):
     page.wait_for("!document.getElementById('advice').hidden")
     assert "Start linsep play again" in page.text("#advice")
     page_of.__exit__(None, None, None)
+
+
+STOPS = ["perceptron", "bound", "endless", "loss", "descent", "steps", "best"]
+STOPS += ["outliers", "margin", "soft", "logistic", "fewest", "features"]
+
+
+def test_every_stop_of_the_tour_is_reached_by_next(browser, address):
+    with opened(browser, address, width=1000, height=900) as page:
+        ready(page)
+        page.click("#tour")
+        for k, name in enumerate(STOPS):
+            page.wait_for(f"play.state.stop === {name!r} && !play.link.waiting.size")
+            assert page.evaluate("location.hash").startswith(f"#stop={name}&preset=")
+            assert page.text("#stop-title").startswith(f"{k + 1}. ")
+            assert page.text("#stop-try").startswith("Try: ")
+            said = page.text("#advice") if name in ("loss", "steps") else ""
+            assert said or page.evaluate("play.shown.film !== null"), name
+            page.click("#stop-next")
+        page.wait_for("play.state.stop === null")
+        assert page.evaluate("document.getElementById('stop').hidden")
+        assert page.evaluate("play.stops") == STOPS
+        assert page.problems == []
+
+
+WHAT_STOPS_SHOW = {
+    "bound": "play.shown.film.bound.most > 1000",
+    "endless": "!play.shown.proof.separable",
+    "loss": "document.getElementById('advice').innerText.includes('flat')",
+    "steps": "document.getElementById('advice').innerText.includes('too large')",
+    "best": "play.shown.film.frames.best_frame.at(-1) >= 0",
+    "outliers": "play.compare.found.length === 4",
+    "margin": "play.shown.each.support.length >= 2 && play.shown.each.support.length < 14",
+    "fewest": "play.shown.model.proven",
+    "features": "play.shown.film.picture.kind === 'map'",
+}
+
+
+@pytest.mark.parametrize("name", WHAT_STOPS_SHOW)
+def test_a_teacher_links_to_a_stop(browser, address, name):
+    with opened(browser, address, f"#stop={name}", width=1000, height=900) as page:
+        page.wait_for(f"document.documentElement.dataset.ready === 'yes' && {WHAT_STOPS_SHOW[name]}")
+        assert not page.evaluate("document.getElementById('stop').hidden")
+        assert page.problems == []
+
+
+def test_m18_you_against_the_optimum(browser, address):
+    with opened(browser, address, "#preset=overlap", width=1000, height=900) as page:
+        ready(page)
+        page.click("#hand-on")
+        page.wait_for("play.hand.counted !== null")
+        points = np.array(drawn(page))
+        for turn in (0, 137):
+            page.evaluate(f"play.hand.set({{ turn: {turn}, shift: 0.4 }})")
+            page.wait_for("!play.hand.asking")
+            w = np.array([np.cos(np.radians(turn)), np.sin(np.radians(turn))])
+            wrong = ((2 * points[:, 2] - 1) * (points[:, :2] @ w - 0.4) <= 0).sum()
+            assert f"{wrong} of 40 wrong" in page.text("#hand-counts")
+        handle = page.evaluate("play.hand.handles(play.view().at).turn")
+        place(page, 0, 0)  # scrolls the picture into sight
+        corner = page.evaluate("(box => [box.x, box.y])(document.getElementById('picture').getBoundingClientRect())")
+        start = (corner[0] + handle[0], corner[1] + handle[1])
+        page.drag(start, (start[0] + 40, start[1] + 60), (start[0] + 80, start[1] + 90))
+        assert abs(page.evaluate("play.hand.turn") - 137) > 5
+        assert len(drawn(page)) == 40, "no point was drawn by it"
+        page.click("#hand-reveal")
+        page.wait_for("document.getElementById('hand-best').innerText.length > 0")
+        assert "proven: no line makes fewer" in page.text("#hand-best")
+        best = page.evaluate("play.hand.best.mistakes")
+        assert best <= page.evaluate("play.hand.counted.mistakes")

@@ -170,6 +170,8 @@ class Answers:
             g = X @ model.coef_[0] + model.intercept_[0]
             plane = [*model.coef_[0].tolist(), float(model.intercept_[0])]
             found.append({"name": method["name"], "plane": plane, **_risks(np.where(labels > 0, g, -g))})
+            if hasattr(model, "lower_bound_"):
+                found[-1]["least"] = int(model.lower_bound_)  # no plane makes fewer mistakes
             if given_up():
                 break
         return "planes", {"planes": found}

@@ -47,6 +47,8 @@ export class Editor {
     this.canvas.setPointerCapture(event.pointerId);
     const place = this.place(event), found = this.nearest(place, NEAR[event.pointerType] ?? 14);
     this.stroke += 1;
+    this.held = this.on.take(place, NEAR[event.pointerType] ?? 14);
+    if (this.held !== null) return;
     if (this.tool === "erase") {
       this.held = "erase";
       if (found !== null) this.remove(found);
@@ -63,7 +65,8 @@ export class Editor {
       this.on.hover(event.pointerType === "touch" ? null : this.nearest(place, reach));
       return;
     }
-    if (this.held === "erase") {
+    if (typeof this.held === "function") this.held(this.toPoint(place));
+    else if (this.held === "erase") {
       const found = this.nearest(place, reach);
       if (found !== null) this.remove(found);
     } else if (this.held === "add") {
@@ -72,9 +75,9 @@ export class Editor {
   }
 
   up() {
-    if (this.held === null) return;
+    const changes = this.held !== null && typeof this.held !== "function";
     this.held = null;
-    this.on.changed(true);
+    if (changes) this.on.changed(true);
   }
 
   add(place) {

@@ -7,9 +7,11 @@ import { Compare } from "./compare.js";
 import { Editor } from "./editor.js";
 import { FilePanel } from "./files.js";
 import { MethodForm } from "./form.js";
+import { Hand } from "./hand.js";
 import { Link } from "./link.js";
 import { fromColumns, Points, windowOf } from "./points.js";
 import { SvgPen } from "./svg.js";
+import { STOPS, Tour } from "./tour.js";
 
 const element = id => document.getElementById(id);
 const QUICK = 200; // steps that are recorded while a point is being dragged
@@ -20,8 +22,11 @@ const link = new Link(() => complain("The server has gone. Start linsep play aga
 const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, show: draw, tell: tellPlaying, speed: 2 });
 const editor = new Editor(element("picture"), points, view, {
   editable: () => state.file === null, changed: edited, hover, look: () => draw(player.state.frame),
+  take: (place, reach) => hand.take(place, reach),
 });
 const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
+const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
+const tour = new Tour(state, name => goTo(name));
 let server, form;
 
 // ---- asking ----
@@ -71,6 +76,7 @@ async function prove() {
 async function refresh(where) {
   prove();
   compare.refresh();
+  hand.refresh();
   await fit({ where });
 }
 
@@ -112,7 +118,7 @@ function tellVerdict(answer) {
   } else {
     verdict.className = "no";
     const weakly = answer.verdict === "quasi" ? `; one has no point on its wrong side, but some on it` : "";
-    verdict.textContent = `Not separable: no ${where} has every point strictly on its own side${weakly}. The proof is a point in both hulls: ${answer.words}. Checked exactly.`;
+    verdict.textContent = `Not separable: no ${where} has every point strictly on its own side${weakly}. The proof: ${answer.words}. Checked exactly.`;
   }
 }
 
@@ -161,6 +167,7 @@ function paint(surface, frame) {
   drawScene(surface, pictureOf(), (pen, at) => {
     if (film) paintPlanes(pen, at, film, grid, frame);
     compare.paint(pen, at, grid);
+    hand.paint(pen, at, grid);
     paintProof(pen, at);
     if (film && !shown.stale) paintFilmPoints(pen, at, frame);
     else points.list.forEach(({ x, y, positive }) => marker(pen, at.x(x), at.y(y), positive, 0, markSize(points.list.length)));
@@ -228,7 +235,6 @@ async function edited(done) {
   element("redo").disabled = !points.future.length;
   draw(player.state.frame);
   if (done) {
-    leaveStop();
     save();
     await refresh("keep");
   } else if (!edited.waiting) {
@@ -240,9 +246,14 @@ async function edited(done) {
   }
 }
 
-function leaveStop() {
-  if (!state.stop) return;
-  element("intro").textContent = "Your own points now: undo brings the old ones back.";
+// A stop of the tour, or none: the points stay where they are then.
+function goTo(stop) {
+  state.stop = stop;
+  if (stop) open(`#stop=${stop}`);
+  else {
+    tour.show();
+    save();
+  }
 }
 
 function choosePreset(name) {
@@ -250,6 +261,8 @@ function choosePreset(name) {
   points.change(fromColumns(columns));
   Object.assign(state, { preset: name, method: { name: method }, features, file: null, names: ["x", "y"], stop: null });
   element("intro").textContent = says;
+  state.compare = [];
+  compare.show();
   begin("opening");
 }
 
@@ -266,6 +279,7 @@ async function begin(where) {
 
 function tellChoices() {
   form.show(state);
+  tour.show();
   for (const button of element("presets").children) button.setAttribute("aria-pressed", String(button.dataset.preset === state.preset));
   element("undo").disabled = !points.past.length;
   element("redo").disabled = !points.future.length;
@@ -367,7 +381,9 @@ function choose(tool) {
 
 // Show what an address says; where it says nothing, the first preset.
 function open(hash) {
-  const said = readAddress(hash, server.settings);
+  let said = readAddress(hash, server.settings);
+  state.stop = said.stop in STOPS ? said.stop : null;
+  if (state.stop && !said.method) said = readAddress(`#${STOPS[state.stop].state}`, server.settings);
   const preset = server.presets[said.preset] ?? (said.points ? null : server.presets.separable);
   state.preset = preset ? (said.preset in server.presets ? said.preset : "separable") : null;
   points.change(preset ? fromColumns(preset.points) : said.points);
@@ -378,7 +394,7 @@ function open(hash) {
   Object.assign(state, { file: null, names: ["x", "y"] });
   compare.show();
   if (said.preset in server.presets) element("intro").textContent = preset.says;
-  return begin(preset && !said.method ? "opening" : "last");
+  return begin(state.stop || (preset && !said.method) ? "opening" : "last");
 }
 
 async function start() {
@@ -400,5 +416,5 @@ async function start() {
 }
 
 // What tests look at.
-globalThis.play = { points, state, shown, player, editor, view, link, compare };
+globalThis.play = { points, state, shown, player, editor, view, link, compare, hand, stops: Object.keys(STOPS) };
 start();
