@@ -18,7 +18,14 @@ MODULES = [m.name for m in pkgutil.walk_packages(linsep.__path__, "linsep.") if 
 
 
 #: Modules of extras that the README does not install; `.ci/run` does, before it runs what takes long.
-OF_EXTRAS = {"linsep.dask": "distributed", "linsep.cluster.dask": "distributed", "linsep.play.server": "uvicorn"}
+OF_EXTRAS = {
+    "linsep.dask": "distributed",
+    "linsep.cluster.dask": "distributed",
+    "linsep.spark": "pyspark",
+    "linsep.cluster.spark": "pyspark",
+    "linsep.cluster.columns": "pyspark",
+    "linsep.play.server": "uvicorn",
+}
 
 
 @pytest.mark.parametrize("name", ["linsep", *MODULES])

@@ -201,7 +201,11 @@ def test_sums_of_a_tree_do_not_depend_on_who_adds_them():
     assert np.array_equal(leaves[0, 0][1], before)  # an answer that is asked for again is as it was
 
 
-def test_without_dask_the_import_says_what_to_install():
-    script = "import sys; sys.modules['dask'] = None; import linsep.dask"
+@pytest.mark.parametrize(
+    ("package", "name", "needs"), [("dask", "Dask", ""), ("pyspark", "Spark", ", and a Java runtime")]
+)
+def test_without_an_engine_the_import_says_what_to_install(package, name, needs):
+    extra = name.lower()
+    script = f"import sys; sys.modules['{package}'] = None; import linsep.{extra}"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert "ImportError: linsep.dask needs Dask: pip install 'linsep[dask]'" in ended.stderr
+    assert f"ImportError: linsep.{extra} needs {name}: pip install 'linsep[{extra}]'{needs}" in ended.stderr

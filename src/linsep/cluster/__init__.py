@@ -1,4 +1,4 @@
-"""Examples on many machines: the same estimators where the data are, on Dask (`linsep.dask`).
+"""Examples on many machines: the same estimators where the data are, on Dask (`linsep.dask`), on Spark.
 
 What no engine knows: `tree` adds in a fixed order, `parts` is what a worker does, `examples` what a solver sees,
 `rounds` what that took, `checkpoint` from what a lost client goes on, `fitting` the way from partitions to a model,
