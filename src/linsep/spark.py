@@ -2,9 +2,9 @@
 
 `LogisticRegression`, `LinearSVC` and `LeastSquaresClassifier` take DataFrames with a column of vectors (dense or sparse
 ones, or arrays) or with a column a feature; on anything else they are those of `linsep`. `blocks` keeps a DataFrame's
-rows on the executors for several fits. See docs/cluster.md.
+rows on the executors for several fits, `verify` checks a model from them. See docs/cluster.md.
 """
 
-from .cluster.spark import Blocks, LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks
+from .cluster.spark import Blocks, LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks, verify
 
-__all__ = ["Blocks", "LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "blocks"]
+__all__ = ["Blocks", "LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "blocks", "verify"]

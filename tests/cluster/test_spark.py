@@ -22,7 +22,7 @@ from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
 from linsep.cluster.fitting import PartitionError
-from linsep.spark import LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks
+from linsep.spark import LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks, verify
 
 pytestmark = [
     pytest.mark.slow,
@@ -119,7 +119,7 @@ def kept(frame):
 def bits(kept):
     """What a fit on the same partitions in this process finds."""
     parts = [kept.part(k) for k in range(5)]
-    X, y = np.concatenate([one.X for one in parts]), np.concatenate([one.labels[one.codes] for one in parts])
+    X, y = np.concatenate([one.rows.X for one in parts]), np.concatenate([one.labels[one.codes] for one in parts])
     cuts = np.cumsum([one.n for one in parts])[:-1].tolist()
     return {name: fit_here(kind(**settings), X, y, cuts) for name, (kind, settings) in FITS.items()}
 
@@ -139,9 +139,7 @@ def test_columns_and_what_is_predicted_of_them(frame, table, kept, bits, name):
     if name == "logistic":
         found = collected(model.predict_proba(frame))
         np.testing.assert_allclose(np.stack(found["probability"]), model.predict_proba(found[NAMES]), rtol=1e-12)
-    parts = [kept.part(k) for k in range(5)]
-    rows = np.concatenate([one.X for one in parts]), np.concatenate([one.labels[one.codes] for one in parts])
-    assert linsep.verify(model, pd.DataFrame(rows[0], columns=NAMES), rows[1])
+    assert verify(model, kept)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "mixed", "array"])
@@ -162,6 +160,8 @@ def test_vectors_weights_and_three_classes(spark, kind):
     for name in ("logistic", "hinge"):
         model = FITS[name][0](**FITS[name][1]).fit(df, weight="weight")
         assert near(model, alone(name, sparse.csr_matrix(X), y, s))
+    assert verify(model, df, weight="weight")
+    assert not verify(model, df)  # other weights are other data
     found = collected(model.decision_function(model.predict(df)))
     assert (found["prediction"] == model.predict(X)).all()
     np.testing.assert_allclose(np.stack(found["rawPrediction"]), model.decision_function(X), rtol=1e-9, atol=1e-12)

@@ -31,6 +31,9 @@ except ImportError as error:  # pragma: no cover - told by a test in a process o
 
 from .. import estimators as single
 from .._core import at_most_threads
+from ..certificates.outcome import Verification
+from ..persistence.verification import verify as verify_arrays
+from .checking import verify_parts
 from .columns import Features, batches_of, label_column, values_of, weight_column
 from .estimators import OnCollections, WithProbabilities
 from .fitting import PartitionError, as_part, learn, summary
@@ -41,7 +44,7 @@ from .rounds import Round
 
 S = TypeVar("S")
 
-__all__ = ["Blocks", "LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "blocks"]
+__all__ = ["Blocks", "LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "blocks", "verify"]
 
 #: Answers of so many tasks come to the driver; of more, executors join them first.
 FAN = 8
@@ -312,6 +315,38 @@ def fit(model: Any, X: Blocks, y: None = None, sample_weight: None = None, **ask
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
+
+
+def verify(
+    model_or_path: Any,
+    X: Any,
+    label: Any = "label",
+    weight: Any = None,
+    *,
+    features: str | Sequence[str] | None = None,
+    time_limit: float | None = None,
+) -> Verification:
+    """Check what is proven of a model from a DataFrame, as `linsep.verify` does from arrays.
+
+    Partitions come to the driver one after the other, several times, with some ten numbers kept of every row.
+
+    Parameters
+    ----------
+    model_or_path : fitted estimator or path of a model file
+    X, label, weight, features
+        What the model was fitted on: a DataFrame and its columns (the model's own, if it knows them), blocks, or what
+        `linsep.verify` takes.
+    time_limit : float, optional
+        As for `linsep.verify`.
+    """
+    if isinstance(X, DataFrame):
+        if features is None and hasattr(model_or_path, "features_"):
+            features = model_or_path.features_.names
+        with blocks(X, label, weight, features=features) as kept:
+            return verify_parts(model_or_path, SparkEngine(kept), kept.summaries, time_limit=time_limit)
+    if isinstance(X, Blocks):
+        return verify_parts(model_or_path, SparkEngine(X), X.summaries, time_limit=time_limit)
+    return verify_arrays(model_or_path, X, label, weight, time_limit=time_limit)
 
 
 def mapped(method: Any, X: DataFrame, *, dtype: Any, columns: int | None = None) -> DataFrame:
