@@ -17,6 +17,7 @@ from linsep import LinearClassifier, LinearSVC, LinearSVCCV, LogisticRegression,
 from linsep._core import Rows
 from linsep.certificates.held_out import Fold
 from linsep.estimators._fitting import posed
+from linsep.selection import curves
 from linsep.selection.proven import Search
 from linsep.selection.tracks import Track
 
@@ -75,7 +76,7 @@ def cost_at(estimator, X, y, rows, C, weight=None):
 def test_a_dense_grid_never_beats_the_bound(name, seed):
     X, y = data(seed)
     made, rows = folds_of(ESTIMATORS[name], X, y)
-    proven = Search(made).run([LOW, 1.0, HIGH], slack=1.0, most_cells=1500)
+    proven = Search(made).run([LOW, 1.0, HIGH], slack=1.0, most=1500)
     grid = np.geomspace(LOW, HIGH, 40)
     costs = [cost_at(ESTIMATORS[name], X, y, rows, C) for C in grid]
     # `cost_at` leans towards fewer mistakes, so the brute force leans against the bound.
@@ -136,12 +137,12 @@ def test_an_interpolated_point_is_as_far_from_the_optimum_as_it_says():
         assert point.gap >= 0
 
 
-def test_a_time_limit_ends_it_with_a_bound_that_holds():
+def test_a_limit_of_work_ends_it_with_a_bound_that_holds():
     X, y = data(2)
     made, _ = folds_of(LogisticRegression(), X, y)
     heard = []
-    cut = Search(made).run([LOW, HIGH], 0.0, most_cells=10, progress=lambda *both: heard.append(both))
-    whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most_cells=4000)
+    cut = Search(made).run([LOW, HIGH], 0.0, most=10, progress=lambda *both: heard.append(both))
+    whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most=4000)
     assert cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes
 
 
@@ -197,3 +198,70 @@ def test_a_stop_that_is_solved_again_replaces_the_first():
     assert len(fold.stops) == 1
     assert fold.point(1.0).gap < rough
     assert replace(fold.point(1.0), C=1.0) == fold.point(1.0)
+
+
+def test_columns_that_are_far_from_zero_in_some_folds_only_change_no_score():
+    """A fold whose rows say that a column is far from zero must not be solved without its middle alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = (X[:, 0] + rng.logistic(size=120) > 0.3).astype(int)
+    grid = [1e-3, 0.1, 10.0]
+    found = [
+        LogisticRegressionCV(Cs=grid, cv=3, tol=1e-8).fit(X + far, y).scores_.mean(axis=(0, 1)) for far in (0, 1000)
+    ]
+    want = [np.mean(cross_val_predict(LogisticRegression(C=C, tol=1e-8), X, y, cv=3) == y) for C in grid]
+    np.testing.assert_allclose(found, [want, want])
+
+
+@pytest.mark.parametrize("kind", [LogisticRegressionCV, LinearSVCCV])
+@pytest.mark.parametrize("columns", ["plain", "far", "unscaled"])
+def test_it_ends_on_any_columns_and_says_what_it_has(kind, columns):
+    """Ten times the work of cross-validation at the most; warnings are errors here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] + rng.logistic(size=60) > 0.3).astype(int)
+    X = {"plain": X, "far": X + 1000.0, "unscaled": X * [1.0, 100.0, 1e4, 1e-3]}[columns]
+    model = kind(Cs=np.geomspace(1e-4, 1e4, 9), cv=3, prove=True).fit(X, y)
+    proof = model.proof_
+    assert proof.cells + proof.fits <= 1000 + 100  # what is under way when it is enough
+    assert 0 <= proof.bound <= proof.mistakes <= round(60 * (1 - model.scores_.mean(axis=0).max()))
+    assert f"makes fewer than {proof.bound:g}" in str(proof)
+
+
+def test_more_effort_proves_no_less():
+    X, y = data(1)
+    bounds = [LinearSVCCV(Cs=[LOW, HIGH], cv=3, prove=much).fit(X, y).proof_ for much in (0.2, 1.0, 5.0)]
+    assert bounds[0].cells < bounds[1].cells
+    assert bounds[0].bound <= bounds[1].bound <= bounds[2].bound
+    for wrong in (0, -1.0, np.nan, "all"):
+        with pytest.raises(ValueError, match="how many times the work"):
+            LinearSVCCV(prove=wrong).fit(X, y)
+
+
+def test_ctrl_c_keeps_the_best_so_far():
+    X, y = data(2)
+    made, rows = folds_of(LogisticRegression(), X, y)
+    search, cell = Search(made), Search._cell
+
+    def interrupted(low, high, alike=None):
+        if search.cells == 120:  # one of them is being halved
+            raise KeyboardInterrupt
+        return cell(search, low, high, alike)
+
+    search._cell = interrupted
+    cut = search.run([LOW, HIGH], 0.0)
+    assert cut.cells == 120
+    assert cut.bound <= min(cost_at(LogisticRegression(), X, y, rows, C) for C in np.geomspace(LOW, HIGH, 40))
+    assert 0 < cut.bound <= cut.mistakes
+    whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most=4000)
+    assert cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes
+
+
+def test_a_fit_that_is_interrupted_is_no_stop(monkeypatch):
+    X, y = data(2)
+    fold = folds_of(LogisticRegression(), X, y)[0][0]
+    minimise = curves.minimise
+    monkeypatch.setattr(curves, "minimise", lambda *args, **asked: replace(minimise(*args, **asked), interrupted=True))
+    with pytest.raises(KeyboardInterrupt):
+        Search([fold]).solve(fold, 1.0, 1e-6)
+    assert not fold.stops

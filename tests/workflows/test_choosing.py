@@ -71,6 +71,8 @@ def test_balanced_classes_are_scored_balanced_unless_said_otherwise(table):
     [
         (("--C", "1", "--folds", "3"), "would be ignored: they belong to --C auto"),
         (("--C", "1", "--prove"), "would be ignored: they belong to --C auto"),
+        (("--C", "auto", "--effort", "3"), "--effort is a positive number that belongs to --prove"),
+        (("--C", "auto", "--prove", "--effort", "0"), "--effort is a positive number that belongs to --prove"),
         (("--C", "auto", "--prove", "--score", "f1"), "--prove bounds mistakes"),
         (("--C", "auto", "--prove", "--rule", "1se"), "--prove bounds mistakes"),
         (("--C", "auto", "--prove", "--l1-ratio", "1"), "a penalty with a share of L2"),

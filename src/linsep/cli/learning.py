@@ -122,13 +122,16 @@ class Choosing:
         With --C auto: best, or 1se for the smallest C within one standard error of the best.
     prove
         With --C auto, of two classes: bound the mistakes in all folds of every C from 1e-4 to 1e4, to within 1 in 1,000
-        rows, and choose by them. It takes 20 to 100 times as long as choosing alone.
+        rows or as near as it comes, and choose by them. Ctrl-C ends it with what is proven by then.
+    effort
+        With --prove: it ends after so many times the work of choosing alone; 10 without it, inf for never.
     """
 
     score: str | None = None
     folds: int | None = None
     rule: str | None = None
     prove: Annotated[bool, Parameter(negative="")] = False
+    effort: float | None = None
 
     def check(self, C: float | None, wanted: Any, *, scaling: bool) -> None:
         """Raise for what would be ignored, or does not go together with the rest."""
@@ -138,6 +141,8 @@ class Choosing:
                 "--prove, --score, --folds and --rule would be ignored: they belong to --C auto (--folds also to "
                 "--calibrate and to an aim of --threshold)"
             )
+        if self.effort is not None and not (self.prove and self.effort > 0):
+            raise ValueError("--effort is a positive number that belongs to --prove: without it, it would be ignored")
         if C is None and not scaling:
             raise ValueError(
                 "--C auto standardises in each of its parts: give C as a number, or leave out --no-scaling"
@@ -147,8 +152,8 @@ class Choosing:
         """Return what is asked for; raise for what makes no sense."""
         from ..workflows.choosing import Asked
 
-        balanced = counting.by_class() == ("balanced",)
-        return Asked.of(self.score, self.folds, self.rule, seed=seed, balanced=balanced, prove=self.prove)
+        balanced, prove = counting.by_class() == ("balanced",), self.prove if self.effort is None else self.effort
+        return Asked.of(self.score, self.folds, self.rule, seed=seed, balanced=balanced, prove=prove)
 
 
 @Parameter(name="*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -24,7 +25,7 @@ from ..certificates.training_data import TrainingData
 from ..estimators._certified import CertifiedEstimator
 from ..estimators._fitting import posed
 from .folds import Folds, Planes, check_folds, grid_of, knows_groups
-from .proven import Proven, Search
+from .proven import Proven, Search, allowance
 
 
 class CrossValidated(CertifiedEstimator):
@@ -35,7 +36,7 @@ class CrossValidated(CertifiedEstimator):
     scoring: Any
     refit: bool
     rule: str
-    prove: bool
+    prove: bool | float
     random_state: Any
     n_jobs: int | None
     Cs_: FloatArray
@@ -113,9 +114,13 @@ class CrossValidated(CertifiedEstimator):
 
     def _check_choice(self) -> None:
         check_choice("rule", self.rule, ("best", "1se"))
-        for name in ("refit", "prove"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name}={shown(getattr(self, name))} must be True or False")
+        if not isinstance(self.refit, bool | np.bool_):
+            raise ValueError(f"refit={shown(self.refit)} must be True or False")
+        if not isinstance(self.prove, bool | np.bool_) and not (isinstance(self.prove, Real) and self.prove > 0):
+            raise ValueError(
+                f"prove={shown(self.prove)} must be True, False, or how many times the work of plain cross-validation "
+                "it may take"
+            )
         if self.prove and self.scoring not in (None, "accuracy", "balanced_accuracy"):
             raise ValueError(f"prove=True counts mistakes; with scoring={shown(self.scoring)} there is no bound")
         if self.prove and self.rule != "best":
@@ -192,7 +197,7 @@ class CrossValidated(CertifiedEstimator):
             made.append(fold)
         slack = 1e-3 * sum(float(fold.weight.sum()) for fold in made)
         search = Search(made, seed=scored.seed)
-        self.proof_ = search.run(self.Cs_, slack)
+        self.proof_ = search.run(self.Cs_, slack, most=allowance(self.prove, len(made) * len(self.Cs_)))
         self.C_ = self.proof_.C
         return search
 

@@ -42,6 +42,8 @@ def solve(stops: Stops, C: float, tol: float, seed: int = 0, start: Start | None
     objective = replace(stops.objective, C=C)
     asked: Any = dict(start=start, seed=seed, tol=tol, polish=False, reduce=not stops.in_best_form)
     found = minimise(objective, Automatic(tol=tol), **asked)
+    if found.interrupted:  # whatever it is, it is no solution
+        raise KeyboardInterrupt
     stops.add(C, found.w, float(found.b), found.alpha)
     return found.n_iter
 

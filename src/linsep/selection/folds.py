@@ -164,7 +164,11 @@ class Folds:
         cost = costs(
             codes, None if weight is None else weight[test], balanced=self.owner.scoring == "balanced_accuracy"
         )
-        objective = track.best_form()[0] if self.in_best_form and merged else track.objectives[0]
+        objective = track.objectives[0]
+        if self.in_best_form and merged:
+            form, chain = track.best_form()
+            # Columns have the form that all folds share: in one of their own, planes are not those of held-out rows.
+            objective = form if all(one.help == "merging" for one in chain) else objective
         found = Fold(objective, Rows(self.columns.X[test]), np.where(codes == 1, 1.0, -1.0), cost)
         found.in_best_form = self.in_best_form
         return found

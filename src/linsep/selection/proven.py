@@ -7,10 +7,9 @@ lowest bound is halved, until no cell can make fewer mistakes than the best C fo
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from heapq import heapify, heappush, heapreplace
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ from .._types import FloatArray, IntArray
 from .._words import many
 from ..certificates.case import Case
 from ..certificates.held_out import NARROW, Count, Fold
-from ..certificates.kinds.choice import Choice, Claimed, prove, stored_fold
+from ..certificates.kinds.choice import MOST_CELLS, Choice, Claimed, prove, stored_fold
 from ..objective.dual_point import DualPoint
 from ..objective.duality import weights
 from .curves import solve, start_at, start_beyond
@@ -31,6 +30,13 @@ TOO_FAR = 0.3
 FIRST, CLOSER = 1e-6, 1e-3
 #: That of the choice, where it leaves open what the optimum predicts.
 LAST = 1e-12
+#: How many times the work of plain cross-validation a proof may take unless more is asked for: where it is within reach
+#: at all, a fifth of that does on real data, and where a row stays on the plane no work would. Of few fits, so many
+#: are meant at the least.
+EFFORT, LEAST = 10.0, 100
+
+#: How few mistakes it makes, its number, its ends, and what is known of each fold.
+Cell = tuple[float, int, float, float, list[Count]]
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,28 @@ class Proven:
         )
 
 
+def allowance(prove: float, fits: int) -> float:
+    """Return how many cells and fits a proof may take, where plain cross-validation has so many fits.
+
+    Parameters
+    ----------
+    prove : bool or float
+        True for the usual, or how many times as much work as that of the fits.
+
+    Examples
+    --------
+    >>> allowance(True, 250), allowance(2.5, 1000), allowance(True, 9)
+    (2500.0, 2500.0, 1000.0)
+    """
+    return (EFFORT if prove is True else float(prove)) * max(fits, LEAST)
+
+
 class Search:
     """Branch and bound over C, for folds that share it."""
 
     def __init__(self, folds: list[Fold], *, seed: int = 0) -> None:
         self.folds, self.seed, self.fits, self.cells = folds, seed, 0, 0
+        self._best = math.inf, math.inf  # mistakes, and at which C
 
     def solve(self, fold: Fold, C: float, tol: float) -> None:
         """Solve a fold at C, from where the stops lead."""
@@ -82,45 +105,57 @@ class Search:
         Cs: Any,
         slack: float,
         *,
-        most_cells: int = 100_000,
-        time_limit: float | None = None,
+        most: float = math.inf,
         progress: Callable[[float, float], None] | None = None,
     ) -> Proven:
-        """Return the best C of an interval, whose ends and first stops are `Cs`, and a bound on all others."""
+        """Return the best C of an interval, whose ends and first stops are `Cs`, and a bound on all others.
+
+        After so many cells and fits at the `most`, or with Ctrl-C, they are those that are known by then.
+        """
         Cs = np.unique(np.asarray(Cs, dtype=np.float64))
         for fold in self.folds:
             for C in Cs:
                 if not (fold.has(C) or (fold.in_best_form and fold.reaches(C))):  # else it is interpolated
                     self.solve(fold, float(C), FIRST)
-        best, at = math.inf, float(Cs[0])
+        self._best = math.inf, float(Cs[0])
         for C in sorted(Cs, key=self._mistakes):
-            if self._mistakes(C) > best:
+            if self._mistakes(C) > self._best[0]:
                 break
-            best, at = self._confirmed(float(C), best, at)
-        heap: list[tuple[float, int, float, float, Any]] = []
-        for low, high in pairwise(Cs):
-            self._push(heap, float(low), float(high))
-        end = math.inf if time_limit is None else time.monotonic() + time_limit
-        while heap and heap[0][0] < best - slack and self.cells < most_cells and time.monotonic() < end:
-            _, _, low, high, alike = heap[0]
-            middle = math.sqrt(low * high)
-            if not low * (1.0 + NARROW) < middle:
-                break
-            heappop(heap)
-            self._closer(low, middle, high, alike)
-            found = self._mistakes(middle, alike)
-            if found < best or (found == best and middle < at):
-                best, at = self._confirmed(middle, best, at)
-            self._push(heap, low, middle, alike)
-            self._push(heap, middle, high, alike)
-            if progress is not None and self.cells % 50 < 2:
-                progress(best, heap[0][0])
+            self._confirm(float(C))
+        heap: list[Cell] = [self._cell(float(low), float(high)) for low, high in pairwise(Cs)]
+        heapify(heap)
+        bound = self._refined(heap, slack, min(most, MOST_CELLS), progress)
+        at = self._best[1]
         for fold in self.folds:
             if fold.count_at(at).open:
                 self.solve(fold, at, LAST)
         best = self._mistakes(at)
-        bound = min(best, heap[0][0]) if heap else best
-        return Proven(at, best, max(bound, 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
+        return Proven(at, best, max(min(best, bound), 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
+
+    def _refined(
+        self, heap: list[Cell], slack: float, most: float, progress: Callable[[float, float], None] | None
+    ) -> float:
+        """Halve cells until none can make fewer mistakes than the best so far; return how few one of them can make."""
+        bound = -math.inf
+        try:
+            while True:
+                bound, _, low, high, alike = heap[0]
+                middle = math.sqrt(low * high)
+                narrow = not low * (1.0 + NARROW) < middle
+                if bound >= self._best[0] - slack or self.cells + self.fits >= most or narrow:
+                    break
+                self._closer(low, middle, high, alike)
+                found = self._mistakes(middle, alike)
+                if (found, middle) < self._best:
+                    self._confirm(middle)
+                upper = self._cell(middle, high, alike)
+                heapreplace(heap, self._cell(low, middle, alike))
+                heappush(heap, upper)
+                if progress is not None and self.cells % 50 < 2:
+                    progress(self._best[0], heap[0][0])
+        except KeyboardInterrupt:  # what was known of all cells before one of them was halved
+            pass
+        return bound
 
     def proof(
         self, found: Proven, grid: Any, score: str, held_out: IntArray | None, case: Case, **stored: Any
@@ -149,20 +184,19 @@ class Search:
         pairs = zip(self.folds, known, strict=True)
         return sum(fold.mistakes(C) if count is None or count.open else count.mistakes for fold, count in pairs)
 
-    def _confirmed(self, C: float, best: float, at: float) -> tuple[float, float]:
-        """Return the better choice after solving all folds at C: what an interpolated point predicts is no fit."""
+    def _confirm(self, C: float) -> None:
+        """Choose C if it is better after solving all folds there: what an interpolated point predicts is no fit."""
         for fold in self.folds:
             if not (fold.has(C) and fold.point(C).gap <= FIRST * fold.point(C).objective(C)):
                 self.solve(fold, C, FIRST)
-        found = self._mistakes(C)
-        return (found, C) if (found, C) < (best, at) else (best, at)
+        self._best = min(self._best, (self._mistakes(C), C))
 
-    def _push(self, heap: Any, low: float, high: float, alike: Sequence[Count] | None = None) -> None:
+    def _cell(self, low: float, high: float, alike: Sequence[Count] | None = None) -> Cell:
         """Bound a cell, fold by fold; what no row of a fold leaves open is the same in all of it."""
         known: Sequence[Count | None] = alike or [None] * len(self.folds)
         counts = [fold.count_within(low, high, one) for fold, one in zip(self.folds, known, strict=True)]
         self.cells += 1
-        heappush(heap, (sum(count.mistakes for count in counts), self.cells, low, high, counts))
+        return sum(count.mistakes for count in counts), self.cells, low, high, counts
 
     def _closer(self, low: float, middle: float, high: float, alike: Sequence[Count]) -> None:
         """Solve at the middle in folds with something open, where an interpolated point is too far from the optimum."""

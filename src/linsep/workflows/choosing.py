@@ -41,15 +41,16 @@ class Asked:
     rule : {"best", "1se"}
         The best mean score, or the smallest C within one standard error of it.
     seed : int
-    prove : bool
-        Whether to bound the mistakes of every C from the first to the last that is tried.
+    prove : bool or float
+        Whether to bound the mistakes of every C from the first to the last that is tried; a number is how many times
+        the work of choosing alone that may take.
     """
 
     score: str = "accuracy"
     folds: int = 5
     rule: str = "best"
     seed: int = 0
-    prove: bool = False
+    prove: bool | float = False
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -70,7 +71,7 @@ class Asked:
         *,
         seed: int,
         balanced: bool,
-        prove: bool = False,
+        prove: bool | float = False,
     ) -> Asked:
         """Return what is asked for; where classes count the same, so do their mistakes unless a score is named."""
         usual = "balanced_accuracy" if balanced else "accuracy"
@@ -302,10 +303,10 @@ def _proven(
     from ..certificates.case import Case
     from ..certificates.kinds.choice import partition
     from ..certificates.training_data import TrainingData
-    from ..selection.proven import Search
+    from ..selection.proven import Search, allowance
 
     search, slack = Search(folds, seed=asked.seed), 1e-3 * sum(float(fold.weight.sum()) for fold in folds)
-    found = search.run(GRID, slack, progress=progress)
+    found = search.run(GRID, slack, most=allowance(asked.prove, len(folds) * len(GRID)), progress=progress)
     chosen = copy(model).set_params(C=found.C)
     chosen.classes_ = np.unique(examples.y)
     case = Case(chosen, TrainingData(examples.X, examples.y, examples.weight), None, None, examples.split)
