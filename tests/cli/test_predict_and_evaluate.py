@@ -130,3 +130,22 @@ def test_no_parameter_of_the_library_is_named_to_who_typed_a_command(folder, tmp
         said = "\n".join(line for line in said.splitlines() if not line.startswith(("Not checked", "proven")))
         for word in ("chosen by keep", "max_iter", "finite C", "of X", "tol=", "penalty=", "double", "solver="):
             assert word not in said.replace("within tol=0.0001 that the model names", ""), (words[0], word, said)
+
+
+def test_a_word_among_amounts_of_new_rows_can_be_said_to_be_missing(tmp_path):
+    rng = np.random.default_rng(0)
+    spent = rng.lognormal(6, 1, 300)
+    bought = np.where(np.log(spent) + rng.logistic(size=300) > 6, "yes", "no")
+    frame = pd.DataFrame({"spent": [f"€{amount:,.2f}" for amount in spent], "bought": bought})
+    frame.loc[::9, "spent"] = ""
+    frame.to_csv(tmp_path / "old.csv", index=False)
+    run("fit", tmp_path / "old.csv", "-t", "bought", "-o", tmp_path / "m.json")
+    for word in ("n.a.", ""):
+        pd.DataFrame({"spent": ["€1,000.00", word, "€20.00"]}).to_csv(tmp_path / f"new{word}.csv", index=False)
+    done = call("predict", tmp_path / "m.json", tmp_path / "newn.a..csv")
+    assert done.code == 2
+    told = done.err.decode()
+    assert "line 3, column 'spent': 'n.a.' is not a number" in told
+    assert "say --missing with it if it stands for a missing value" in told
+    said = run("predict", tmp_path / "m.json", tmp_path / "newn.a..csv", "--proba", "--missing", "n.a.")
+    assert said == run("predict", tmp_path / "m.json", tmp_path / "new.csv", "--proba")

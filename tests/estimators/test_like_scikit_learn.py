@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import normalize
 from sklearn.utils import estimator_html_repr
 
 from linsep import (
@@ -30,6 +31,7 @@ from linsep import (
 
 X, y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 X3, y3 = load_iris(return_X_y=True)
+WIDE = normalize(sparse.hstack([X3, sparse.random_array((150, 4000), density=0.01, rng=0)], format="csr"))
 
 # -- grids ------------------------------------------------------------------------------------------------------------
 
@@ -82,6 +84,7 @@ def test_what_says_the_same_twice_or_nothing_is_not_warned_of(parameters):
 RUNS = {
     "newton": (LogisticRegression(), (X, y), 1),
     "softmax": (LogisticRegression(), (X3, y3), 1),
+    "softmax of wide rows": (LogisticRegression(), (WIDE, y3), 1),
     "one against the rest": (LogisticRegression(multi_class="ovr"), (X3, y3), 3),
     "no penalty": (LogisticRegression(C=None), (X[:, :3], y), 1),
     "l1": (LogisticRegression(l1_ratio=1.0), (X, y), 1),

@@ -221,6 +221,15 @@ def test_the_command_says_that_it_standardises_and_can_leave_it(tmp_path):
     np.testing.assert_allclose(scaled.scene.points, own.scene.points)
 
 
+def test_the_command_tells_mistakes_on_the_way_from_rows_that_are_wrong(tmp_path):
+    X, y = flat(gap=6)
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": y}).to_csv(tmp_path / "a.csv", index=False)
+    film = replay_examples(prepare(tmp_path / "a.csv", "kind"), Method(order="cyclic"))
+    (tmp_path / "film.html").touch()
+    told = replay_text(film, tmp_path / "film.html")
+    assert f"mistakes    {film.records[-1].updates:.0f} on the way, an update each\n" in told
+
+
 @pytest.mark.parametrize("method", [Method(), Method("hinge"), Method("logistic", "gradient_descent")])
 def test_no_intercept_goes_through_the_origin(method):
     assert method.estimator(0).fit_intercept

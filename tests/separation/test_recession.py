@@ -339,6 +339,18 @@ def test_m13_an_explanation_without_work_left_says_which_coefficients_run_to_inf
     assert "every coefficient runs to infinity" in told
 
 
+@pytest.mark.parametrize("limit", ["DIRECTIONS", "MANY"])
+def test_m13_columns_that_repeat_others_are_not_told_to_run_to_infinity(monkeypatch, limit):
+    """Their estimates are not determined, which `linsep explain` says of the same fit; that costs no further work."""
+    monkeypatch.setattr(f"linsep.separation.no_optimum.{limit}", 1)
+    X, y = rare()
+    told = explain_no_optimum(np.column_stack([X, X[:, 0]]), y, feature_names=["age", "dose", "NV", "years"])
+    before, _, after = told.partition(" run to infinity; ")
+    assert before.endswith("exists: coefficients NV")
+    assert after.startswith("the estimates of age and years are not determined (aliased: ")
+    assert after.endswith("the others are finite; use a finite C")
+
+
 def test_m13_classes_of_a_softmax_are_told_coefficient_by_coefficient():
     X = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0], [4.0, 2.0], [6.0, 0.0], [7.0, 1.0]])
     told = explain_no_softmax_optimum(X, np.array([0, 0, 1, 1, 2, 2]), "abc")

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLearn
 
 from linsep import LogisticRegression
@@ -12,7 +13,7 @@ from linsep._core import Rows, reference
 from linsep.objective.examples import InMemory
 from linsep.objective.heads import Softmax
 from linsep.objective.objective import Objective
-from linsep.solvers.dual.of_classes import dual_start, suits
+from linsep.solvers.dual.of_classes import dual_passes, suits
 
 
 def texts(n=300, d=4000, K=4, seed=0, words=20):
@@ -113,7 +114,7 @@ def test_text_takes_a_few_passes(monkeypatch):
     passes, whole = [], Rows.softmax_dual_pass
     monkeypatch.setattr(Rows, "softmax_dual_pass", lambda *a, **k: passes.append(whole(*a, **k)) or passes[-1])
     problem = objective(X, codes)
-    w, b = dual_start(problem, 1e-4, np.random.default_rng(0))
+    ((_, w, b),) = dual_passes(problem, 1e-4, np.random.default_rng(0), 100)
     assert len(passes) <= 12
     assert problem.evaluate(w, b).bound.relative_gap < 1e-3
 
@@ -124,8 +125,23 @@ def test_passes_end_where_they_lead_no_further(monkeypatch):
     monkeypatch.setattr(Rows, "softmax_dual_pass", lambda *a, **k: passes.append(whole(*a, **k)) or passes[-1])
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 30)) + 3.0
-    dual_start(objective(X, rng.integers(3, size=200), C=100.0), 1e-8, rng)
+    list(dual_passes(objective(X, rng.integers(3, size=200), C=100.0), 1e-8, rng, 100))
     assert len(passes) < 30
+
+
+def test_passes_are_iterations_that_max_iter_limits(monkeypatch):
+    passes, whole = [], Rows.softmax_dual_pass
+    monkeypatch.setattr(Rows, "softmax_dual_pass", lambda *a, **k: passes.append(whole(*a, **k)) or passes[-1])
+    X, codes = texts()
+    fitted = LogisticRegression().fit(X, codes)
+    assert fitted.converged_
+    assert 2 < len(passes) <= fitted.n_iter_[0] == fitted.history_["step"][-1]
+    for most in (0, 1, 2):
+        passes.clear()
+        with pytest.warns(ConvergenceWarning, match=f"max_iter={most}"):
+            short = LogisticRegression(max_iter=most).fit(X, codes)
+        assert len(passes) == most == short.n_iter_[0]
+        assert short.coef_.any() == (most > 0)
 
 
 def test_what_single_precision_cannot_hold_is_left_to_newton():

@@ -113,8 +113,7 @@ def _reasons(rows: CountedRows, found: Separability) -> str:
     """Say which coefficients run to infinity, and where to, as far as the work that is left tells it."""
     if found.infinite is None:
         return "some coefficients run to infinity (which ones was not determined in time)"
-    verdicts: dict[int, str] = {}
-    dependencies: Dependencies = {}
+    verdicts, dependencies = _aliased(found)
     if len(found.infinite) <= MANY:
         clock = rows.clock
         left = DIRECTIONS if clock.budget is None else min(DIRECTIONS, clock.budget - clock.spent)
@@ -140,12 +139,19 @@ def _directions(rows: CountedRows, found: Separability) -> tuple[dict[int, str],
     try:
         cone = RecessionCone(rows, found)
     except ProofTimeoutError:
-        return {}, {}
+        return _aliased(found)
     with suppress(ProofTimeoutError):  # what was proven until then is told
         cone.decide(found.infinite)
-    aliased = involved(cone.dependencies)
-    known = {j: cone.verdict(j) for j in found.infinite if j not in aliased}
-    return {j: kind for j, kind in known.items() if kind is not None} | dict.fromkeys(aliased, OPEN), cone.dependencies
+    open_, dependencies = _aliased(found)
+    if cone.dependencies:
+        open_, dependencies = dict.fromkeys(involved(cone.dependencies), OPEN), cone.dependencies
+    known = {j: cone.verdict(j) for j in found.infinite if j not in open_}
+    return {j: kind for j, kind in known.items() if kind is not None} | open_, dependencies
+
+
+def _aliased(found: Separability) -> tuple[dict[int, str], Dependencies]:
+    """Return what is known without further work: columns that depend on each other, whose coefficients are open."""
+    return dict.fromkeys(found.aliased, OPEN), found.dependencies
 
 
 def _difference(k: int, m: int, K: int) -> Any:

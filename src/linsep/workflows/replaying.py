@@ -166,7 +166,9 @@ def replay_text(film: Film, output: Path) -> str:
     lines = [f"{name:11} {fact}" for name, fact in film.facts]
     last = film.records[-1]
     if not np.isnan(last.updates):
-        lines.append(f"{'mistakes' if film.counts_mistakes else 'updates':11} {last.updates:,.0f}")
+        count = f"{last.updates:,.0f}"
+        made = f"mistakes    {count} on the way, an update each" if film.counts_mistakes else f"updates     {count}"
+        lines.append(made)
     if film.bound is not None:
         lines.append(film.bound.sentence)
     lines += [*filter(None, [film.advice]), *film.notes]

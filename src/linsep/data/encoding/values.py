@@ -53,7 +53,10 @@ def floats(values: pa.ChunkedArray, column: str, file: str, form: str = "") -> F
         array = _as_floats(values, form)
     except pa.ArrowException:
         written = f" and are written with {form[:1]!r} before decimals" if form else ""
-        advice = f"is not a number, as the column's values must be{written}; correct it, or say --decimal"
+        advice = (
+            f"is not a number, as the column's values must be{written}; correct it, say --missing with it if it stands "
+            f"for a missing value, or --decimal if decimals are not set apart by {form[:1] or '.'!r}"
+        )
         raise BadValueError(file, column, advice, lambda some: _is_possible(_as_floats, some, form)) from None
     if np.isinf(array).any():
         advice = "is not a finite number; correct it, or leave it empty if the value is missing"

@@ -11,6 +11,7 @@ The intercepts are held by a spring, as in `descent`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,8 +44,10 @@ def suits(problem: Objective) -> bool:
     return problem.penalty.l2 > 0 and problem.rows.rough(problem.C / problem.penalty.l2 * problem.s) is np.float32
 
 
-def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return planes whose relative gap is about `tol`, or where passes of dual ascent lead no further.
+def dual_passes(
+    problem: Objective, tol: float, rng: np.random.Generator, most: int, *, each: bool = False
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Make passes of dual ascent until the relative gap is about `tol` or they lead no further; give number and planes.
 
     Parameters
     ----------
@@ -53,6 +56,10 @@ def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tupl
     tol : float
     rng : Generator
         For the order of the examples.
+    most : int
+        Passes at the most.
+    each : bool
+        Whether to give the planes after each pass, not only after the last.
 
     Examples
     --------
@@ -60,7 +67,7 @@ def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tupl
     >>> from linsep.objective.examples import InMemory
     >>> from linsep.objective.heads import Softmax
     >>> problem = Objective(InMemory(Rows(np.eye(3)), np.arange(3)), Softmax(3), C=1.0)
-    >>> w, b = dual_start(problem, 1e-6, np.random.default_rng(0))
+    >>> ((passes, w, b),) = dual_passes(problem, 1e-6, np.random.default_rng(0), 100)
     >>> problem.evaluate(w, b).bound.relative_gap < 1e-5
     True
     """
@@ -71,8 +78,12 @@ def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tupl
     l2 = problem.penalty.l2
     c = problem.C / l2 * problem.s
     constant = TUNED.spring * problem.weighted_squares / problem.total_weight * problem.fit_intercept
-    order, moved, before = np.flatnonzero(c), np.zeros(K), 0.0
-    for _ in range(TUNED.passes):
+    order, moved, before, passes = np.flatnonzero(c), np.zeros(K), 0.0, 0
+
+    def planes() -> tuple[int, FloatArray, FloatArray]:
+        return passes, *problem.head.canonical(W[:-1, :K].astype(np.float64), W[-1, :K].astype(np.float64))
+
+    for passes in range(1, min(TUNED.passes, most) + 1):
         rng.shuffle(order)
         W[-1, :K] += constant * moved  # where the spring is fastened follows the intercepts
         gap, losses = rows.softmax_dual_pass(problem.codes, c, order, constant=constant, logs=logs, W=W, moved=moved)
@@ -82,6 +93,6 @@ def dual_start(problem: Objective, tol: float, rng: np.random.Generator) -> tupl
         if left > TUNED.brisk or left * gap <= TUNED.own * tol * primal:
             break
         before = gap
-    w, b = W[:-1, :K].astype(np.float64), W[-1, :K].astype(np.float64)
-    found: tuple[FloatArray, FloatArray] = problem.head.canonical(w, b)
-    return found
+        if each and passes < min(TUNED.passes, most):
+            yield planes()
+    yield planes()

@@ -9,6 +9,7 @@ A sample of the examples also gives the point to start from.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..._core import length
 from ..._types import BoolArray, FloatArray
 from ...objective.objective import Objective
 from ...objective.points import Point
-from ..dual.of_classes import dual_start, suits
+from ..dual.of_classes import dual_passes, suits
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
@@ -135,9 +136,11 @@ class _Run(GapRun):
         (w, b), k = problem.zeros() if start is None else (start.w, start.b), 0
         point: Any = None
         with self.until_it_ends():
-            k, w, b = self._begin(start)
+            for k, w, b in self._begin(start):
+                if self.dual and k and self.observer is not None:
+                    self.tell(k, w, b, self._evaluate(w, b).objective, join=problem.planes)
             point = self._evaluate(w, b)
-            if self.dual and self._gap(point) > goal:  # rare classes are the last to have their weight
+            if self.dual and k and self._gap(point) > goal:  # rare classes are the last to have their weight
                 point = problem.head.balanced(point)
             accuracy, begun, before = TUNED.accuracy[0], k, 0.0
             while True:
@@ -190,21 +193,26 @@ class _Run(GapRun):
 
     # -- where to begin ----------------------------------------------------------------------------------------------
 
-    def _begin(self, start: Start | None) -> tuple[int, FloatArray, Any]:
-        """Return the point to begin with: where an earlier run was, where one is told to, or where a sample leads."""
-        kept = None if self.workspace is None else self.workspace.state
+    def _begin(self, start: Start | None) -> Iterable[tuple[int, FloatArray, Any]]:
+        """Return the points to begin with, the last of which counts, each with the number of iterations before it.
+
+        It is where an earlier run was, where one is told to, where a sample leads, or, of wide rows and several
+        classes, where passes of dual ascent over all examples do: these are iterations as any.
+        """
+        problem, kept = self.problem, None if self.workspace is None else self.workspace.state
         if kept is not None:
-            return int(kept["k"]), np.array(kept["w"]), kept["b"] if np.ndim(kept["b"]) == 0 else np.array(kept["b"])
+            b = kept["b"] if np.ndim(kept["b"]) == 0 else np.array(kept["b"])
+            return [(int(kept["k"]), np.array(kept["w"]), b)]
         if start is not None:
-            return 0, *self.problem.head.canonical(start.w, start.b)
-        return 0, *(self._from_part() if self.resident else self._from_sample())
+            return [(0, *problem.head.canonical(start.w, start.b))]
+        if self.resident and problem.head.planes and problem.d > FACTORED and suits(problem):
+            self.dual = True
+            return dual_passes(problem, self.goal, self.rng, self.method.max_iter, each=self.observer is not None)
+        return [(0, *(self._from_part() if self.resident else self._from_sample()))]
 
     def _from_part(self) -> tuple[FloatArray, Any]:
-        """Return roughly the optimum on a sample of examples in memory; of wide rows and several classes, on all."""
+        """Return roughly the optimum on a sample of examples in memory."""
         problem = self.problem
-        if problem.head.planes and problem.d > FACTORED and suits(problem):
-            self.dual = True
-            return dual_start(problem, self.goal, self.rng)
         size = sample_size(problem)
         part = sample(problem, size, self.rng) if problem.n >= 4 * size else None
         if part is None:
