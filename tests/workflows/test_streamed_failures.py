@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from linsep.cli import learning
+from linsep.cli.fit_options import Memory
 from linsep.solvers import contract
 from linsep.workflows.streaming import Request, fit_in_parts
 
@@ -40,5 +41,5 @@ def test_an_error_while_the_model_is_written_leaves_no_folder(table, tmp_path, m
 
     monkeypatch.setattr("linsep.persistence.model_file.save", fails)
     with pytest.raises(RuntimeError, match="internal"):
-        learning.fit(table, target="y", output=tmp_path / "m.json", memory=learning.Memory("10GB"))
+        learning.fit(table, target="y", output=tmp_path / "m.json", memory=Memory("10GB"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
