@@ -266,22 +266,23 @@ class _Work:
         tokens = [_token(row) for row in rows]
         if not all((one.folder / PART).exists() and one.digest == self.digests[one.k] for one in tokens):
             return [None]
-        _settle()
         with at_most_threads(TaskContext.get().cpus()):
             seats = [self.seats[one.k] for one in tokens]
-            return [work_on([one.folder for one in tokens], self.fit, self.sent, seats, len(self.seats))]
+            answer = work_on([one.folder for one in tokens], self.fit, self.sent, seats, len(self.seats))
+        _settle()
+        return [answer]
 
 
-_settled = False
+_loaded = 0
 
 
 def _settle() -> None:
-    """Keep the collector off what is loaded: Spark calls it after each task, which took longer than the task."""
-    global _settled
-    if not _settled:
+    """Keep the collector off the modules that were loaded: Spark lets it go over everything after each task."""
+    global _loaded
+    if len(sys.modules) != _loaded:
         gc.collect()
         gc.freeze()
-        _settled = True
+        _loaded = len(sys.modules)
 
 
 def _tried(job: Callable[[], S]) -> S:
