@@ -80,6 +80,14 @@ def test_a_film_cut_short_still_reports_the_whole_fit():
     assert answer["model"]["coef"] == Perceptron(order="cyclic", keep="best", max_iter=100).fit(X, y).coef_[0].tolist()
 
 
+def test_a_draft_is_the_model_of_its_film():
+    points, _, _ = preset("margin")
+    answer = asked("fit", points=points, method={"name": "perceptron", "keep": "last"}, steps=5, draft=True)
+    np.testing.assert_allclose(
+        [*answer["model"]["coef"], answer["model"]["intercept"]], answer["film"]["frames"]["plane"][-1], rtol=1e-5
+    )
+
+
 def test_m13_the_verdict_comes_with_its_proof():
     points, X, y = preset("separable")
     found = asked("separability", points=points)

@@ -188,6 +188,15 @@ def test_helpers_for_drawing_know_nothing_of_the_film(browser, tmp_path):
             20.5,
             21.5,
         ]
+        strokes = page.evaluate(
+            """(() => { const told = [], noted = name => (...where) => told.push([name, ...where]);
+            const pen = new Proxy({}, { get: (_, name) => noted(name), set: () => true });
+            const grid = gridOf({ u: [0, 1, 2], v: [0, 5] }), at = { x: u => u, y: v => v };
+            contour(pen, at, grid, discriminant(grid, [1, 0, -0.5]), 0, { color: "plane" });
+            return told.filter(([name]) => name.endsWith("To")); })()"""
+        )
+        assert sorted(stroke[0] for stroke in strokes) == ["lineTo", "moveTo"], "once, so that dashes stay dashes"
+        assert sorted(stroke[1:] for stroke in strokes) == [[0.5, 0], [0.5, 5]]
         assert page.evaluate("reach([0, 7], false).up") == [0, 8]
         assert page.evaluate("reach([0.02, 900], true).ticks") == [0.01, 1, 100]
         assert page.problems == []

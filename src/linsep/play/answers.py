@@ -131,7 +131,8 @@ class Answers:
 
     def _fit(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
         recording, film, examples = self._recorded(body, given_up)
-        model = _fitted(recording, examples)
+        # While a point is being dragged the next question is on its way: the model of the film will do.
+        model = recording.model if body.get("draft") is True else _fitted(recording, examples)
         return "film", {"film": payload(film), "model": _model(model), "each": _each(recording, model)}
 
     def _separability(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:

@@ -83,9 +83,18 @@ function within(pen, box, draw) {
 
 // Circles for the positive class, squares for the other; one on the wrong side is hollow with a strong edge.
 function marker(pen, x, y, positive, wrong, size) {
+  markers(pen, [[x, y]], positive, wrong, size);
+}
+
+// Many of one kind in one path: thousands of them are drawn while a frame lasts.
+function markers(pen, places, positive, wrong, size) {
   pen.beginPath();
-  if (positive) pen.arc(x, y, size * 1.12, 0, 2 * Math.PI);
-  else pen.rect(x - size, y - size, 2 * size, 2 * size);
+  for (const [x, y] of places) {
+    if (positive) {
+      pen.moveTo(x + size * 1.12, y);
+      pen.arc(x, y, size * 1.12, 0, 2 * Math.PI);
+    } else pen.rect(x - size, y - size, 2 * size, 2 * size);
+  }
   pen.lineWidth = wrong ? 2 : 1;
   pen.strokeStyle = color(positive ? "positive" : "negative");
   pen.fillStyle = wrong ? color("ground") : color(positive ? "positive" : "negative");
@@ -140,9 +149,11 @@ function inset(pen, { width, height }, up) {
 
 // ---- level lines over a grid { u, v, basis }: g is the sum of coefficients times the features there, plus an offset ----
 
-// Two coordinates are their own features, unless a grid says otherwise.
+// Two coordinates are their own features, unless a grid says otherwise; g is then linear, and one cell shows all of it.
 function gridOf({ u, v, basis }) {
-  return { u, v, basis: basis ?? [v.flatMap(() => u), v.flatMap(value => u.map(() => value))] };
+  if (basis) return { u, v, basis };
+  const across = [u[0], u.at(-1)], up = [v[0], v.at(-1)];
+  return { u: across, v: up, basis: [up.flatMap(() => across), up.flatMap(value => across.map(() => value))] };
 }
 
 function discriminant({ u, v, basis }, plane) {
@@ -215,10 +226,12 @@ function contour(pen, at, grid, g, level, style) {
   pen.beginPath();
   const ends = [...links.keys()].filter(edge => links.get(edge).length === 1);
   for (const start of [...ends, ...links.keys()]) { // open lines from their ends, then what is closed
-    let edge = links.has(start) ? start : undefined;
+    let edge = links.has(start) ? start : undefined, length = 0;
     if (edge !== undefined) pen.moveTo(...points.get(edge));
     while (edge !== undefined) {
-      const next = links.get(edge)?.find(other => links.has(other)) ?? (links.get(edge)?.includes(start) ? start : undefined);
+      length += 1; // back to the start goes a closed line, and not a single piece: its dashes would be drawn over
+      const closes = length > 2 && links.get(edge)?.includes(start);
+      const next = links.get(edge)?.find(other => links.has(other)) ?? (closes ? start : undefined);
       links.delete(edge);
       if (next !== undefined) pen.lineTo(...points.get(next));
       edge = links.has(next) ? next : undefined;

@@ -71,10 +71,11 @@ function markSize(count) {
 }
 
 function paintPoints(pen, at, { frames, points }, frame) {
-  const wrong = atob(frames.wrong[frame]), size = markSize(points.drawn);
+  const wrong = atob(frames.wrong[frame]), size = markSize(points.drawn), kinds = [[], [], [], []];
   for (let k = 0; k < points.drawn; k++) {
-    marker(pen, at.x(points.u[k]), at.y(points.v[k]), points.positive[k], isWrong(wrong, k), size);
+    kinds[2 * isWrong(wrong, k) + points.positive[k]].push([at.x(points.u[k]), at.y(points.v[k])]);
   }
+  kinds.forEach((places, kind) => { if (places.length) markers(pen, places, kind & 1, kind >> 1, size); });
 }
 
 function paintCause(pen, at, { frames, points }, frame) {

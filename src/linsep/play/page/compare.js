@@ -1,5 +1,5 @@
 // Several methods on the same points: their lines in one picture, their risks in one table.
-/* global contour, discriminant, item, polyline, prepare, short */
+/* global contour, discriminant, drawSwatches, item, key, polyline, prepare, short */
 
 const element = id => document.getElementById(id);
 const DASHES = [[], [9, 4], [3, 3], [10, 3, 3, 3], [14, 4], [6, 3], [2, 2], [10, 3, 2, 3, 2, 3]];
@@ -39,6 +39,7 @@ export class Compare {
     element("compare-table").hidden = !compare.length;
     if (!compare.length) {
       this.found = [];
+      element("compare-legend").replaceChildren();
       this.redraw();
       return;
     }
@@ -73,5 +74,9 @@ export class Compare {
       return row;
     });
     element("compare-table").tBodies[0].replaceChildren(...rows);
+    const keys = this.found.map(({ name, why }) => key(this.algorithms[name].label + (why ? ` (${why})` : ""),
+      pen => polyline(pen, [[0, 8], [26, 8]], this.style(name))));
+    element("compare-legend").replaceChildren(...keys);
+    drawSwatches();
   }
 }

@@ -20,6 +20,7 @@ export class Hand {
     this.on = !this.on;
     element("hand-on").setAttribute("aria-pressed", String(this.on));
     element("hand-box").hidden = !this.on;
+    element("hand-counts").textContent = "";
     this.refresh();
   }
 
@@ -58,7 +59,7 @@ export class Hand {
     this.asking = false;
     if (answer?.kind === "judged") {
       this.counted = answer;
-      element("hand-counts").textContent = `Your line: ${answer.mistakes} of ${answer.n} wrong, mean hinge ${short(answer.risks.hinge)}, mean logistic ${short(answer.risks.logistic)}`;
+      if (this.on) element("hand-counts").textContent = `Your line: ${answer.mistakes} of ${answer.n} wrong, mean hinge ${short(answer.risks.hinge)}, mean logistic ${short(answer.risks.logistic)}`;
     }
     if (String(plane) !== String(this.plane)) this.refresh(false);
   }

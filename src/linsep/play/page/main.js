@@ -1,6 +1,6 @@
 // The page: what is drawn, asked and told. All computing is the server's; drawing.js and stage.js draw.
 /* global axes, calm, color, contour, discriminant, drawChart, drawScene, drawSwatches, filmCharts, firstSpeed, frameBox, gridOf,
-   inset, isPlane, item, legendOf, listenToPlayer, makePlayer, markSize, marker, paintCause, paintFrame, paintPlanes, placed,
+   inset, isPlane, item, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
    polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
 import { readAddress, writeAddress } from "./address.js";
 import { Compare } from "./compare.js";
@@ -14,7 +14,7 @@ import { SvgPen } from "./svg.js";
 import { STOPS, Tour } from "./tour.js";
 
 const element = id => document.getElementById(id);
-const QUICK = 200; // steps that are recorded while a point is being dragged
+const QUICK = 200; // steps that are recorded at the most while a point is being dragged
 const points = new Points();
 const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"] };
 const shown = { film: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
@@ -42,7 +42,7 @@ function ask(what, body) {
 // Fit to what is there now; `where` is the frame to show then: "opening", "last", or "keep".
 async function fit({ steps, where = "keep" } = {}) {
   const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
-  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps } : {}) };
+  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : {}) };
   const answer = await ask("fit", asked);
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, model: null, each: null });
@@ -170,7 +170,10 @@ function paint(surface, frame) {
     hand.paint(pen, at, grid);
     paintProof(pen, at);
     if (film && !shown.stale) paintFilmPoints(pen, at, frame);
-    else points.list.forEach(({ x, y, positive }) => marker(pen, at.x(x), at.y(y), positive, 0, markSize(points.list.length)));
+    else for (const side of [0, 1]) {
+      const places = points.list.filter(one => one.positive === side).map(({ x, y }) => [at.x(x), at.y(y)]);
+      markers(pen, places, side, 0, markSize(points.list.length));
+    }
     const plane = film?.frames.plane[frame];
     if (film && isPlane(plane)) contour(pen, at, grid, discriminant(grid, plane), 0, STYLES.now);
     if (film && !shown.stale) paintCause(pen, at, film, frame);
@@ -181,12 +184,11 @@ function paint(surface, frame) {
 
 // The examples as the film has them, and at its end rings around those that hold the plane.
 function paintFilmPoints(pen, at, frame) {
-  const { film, each } = shown, wrong = atob(film.frames.wrong[frame]), size = markSize(film.points.drawn);
-  const end = frame === film.frames.step.length - 1 && each.support.length < each.z.length, held = new Set(end ? each.support : []);
-  for (let k = 0; k < film.points.drawn; k++) {
-    const x = at.x(film.points.u[k]), y = at.y(film.points.v[k]);
-    marker(pen, x, y, film.points.positive[k], (wrong.charCodeAt(k >> 3) >> (k & 7)) & 1, size);
-    if (held.has(film.points.row[k])) ring(pen, x, y, 9, { color: "plane", width: 1.5 });
+  const { film, each } = shown, end = frame === film.frames.step.length - 1 && each.support.length < each.z.length;
+  paintPoints(pen, at, film, frame);
+  const held = new Set(end ? each.support : []);
+  for (let k = 0; end && k < film.points.drawn; k++) {
+    if (held.has(film.points.row[k])) ring(pen, at.x(film.points.u[k]), at.y(film.points.v[k]), 9, { color: "plane", width: 1.5 });
   }
 }
 
@@ -241,7 +243,8 @@ async function edited(done) {
     edited.waiting = true; // one question at a time: what changes meanwhile goes with the next
     prove();
     compare.refresh();
-    await Promise.race([fit({ steps: QUICK, where: "keep" }), new Promise(go => setTimeout(go, 250))]);
+    const steps = Math.max(20, Math.min(QUICK, Math.round(1e5 / points.list.length)));
+    await Promise.race([fit({ steps, where: "keep" }), new Promise(go => setTimeout(go, 250))]);
     edited.waiting = false;
   }
 }

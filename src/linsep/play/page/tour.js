@@ -101,6 +101,7 @@ export class Tour {
   show() {
     const stop = STOPS[this.state.stop], place = NAMES.indexOf(this.state.stop);
     element("stop").hidden = !stop;
+    document.documentElement.classList.toggle("touring", Boolean(stop));
     element("intro").hidden = Boolean(stop);
     if (!stop) return;
     element("stop-title").textContent = `${place + 1}. ${stop.title}.`;
