@@ -7,6 +7,7 @@ import marshal
 import numpy as np
 
 from . import consistent, shown_data, single_values  # noqa: F401 (each adds its edits to the list)
+from .choices import CHOICE_EDITS
 from .edits import EDITS, Donors, Forgery, is_unfit
 from .honest import Honest
 
@@ -23,6 +24,7 @@ SPECIAL = {
         "points of the verdict",
         "votes",
     ),
+    "choice": tuple(CHOICE_EDITS),
 }
 
 

@@ -318,14 +318,37 @@ def _zero_one(rng: np.random.Generator, data: Data) -> Any:
     return linsep.ZeroOneClassifier(time_limit=2.0, **_common(rng, data))
 
 
+def _proven_choice(rng: np.random.Generator, data: Data) -> Any:
+    """A choice of C with proof; folds that are fitted at many C by an oracle want ordinary data."""
+    low = float(10.0 ** rng.uniform(-2, 0))
+    own: Any = dict(Cs=np.geomspace(low, low * 100.0, int(rng.integers(2, 5))), cv=int(rng.integers(2, 4)))
+    own |= dict(prove=float(rng.choice([0.3, 1.0])), class_weight=[None, "balanced"][int(rng.random() < 0.3)])
+    own |= dict(scoring=[None, "balanced_accuracy"][int(rng.random() < 0.3)])
+    loss = str(rng.choice(["logistic", "hinge", "squared_hinge"]))
+    if loss == "logistic":
+        return linsep.LogisticRegressionCV(fit_intercept=bool(rng.random() < 0.75), **own)
+    return linsep.LinearSVCCV(loss=loss, fit_intercept=loss == "hinge" or bool(rng.random() < 0.75), **own)
+
+
+def _ordinary(rng: np.random.Generator, most: int, width: int, classes: int) -> Data:
+    """Draw data of ordinary size, with enough rows of each class to be held out."""
+    n, d = int(rng.integers(12, most + 1)), int(rng.integers(1, width + 1))
+    X, score = DESIGNS[str(rng.choice(["overlap", "separable", "integers", "one-hot", "repeated"]))](rng, n, d)
+    codes = np.zeros(n, dtype=int)
+    codes[np.argsort(score, kind="stable")[int(rng.integers(4, n - 3)) :]] = 1
+    y = np.array(LABELS[int(rng.integers(len(LABELS)))](2))[codes]
+    return Data(_named(rng, _stored(rng, X)), y, rng.integers(1, 4, n).astype(float) if rng.random() < 0.3 else None)
+
+
 @dataclass(frozen=True)
 class Family:
-    """An estimator, and how many rows, columns and classes its data may have."""
+    """An estimator, and how many rows, columns and classes its data may have, and how these are drawn."""
 
     draw: Callable[..., Any]
     rows: int = 16
     columns: int = 3
     classes: tuple[int, ...] = (2, 2, 2, 3, 4)
+    data: Callable[[np.random.Generator, int, int, int], Data] = _draw_data
 
 
 FAMILIES: dict[str, Family] = {
@@ -340,6 +363,7 @@ FAMILIES: dict[str, Family] = {
     "Perceptron": Family(_perceptron, 12, 2, (2, 2, 2, 3)),
     "SGDClassifier": Family(_sgd, 16),
     "ZeroOneClassifier": Family(_zero_one, 10, 2, (2, 2, 2, 2, 3)),
+    "a proven choice of C": Family(_proven_choice, 24, 2, (2,), _ordinary),
 }
 
 
@@ -354,7 +378,7 @@ def make(seed: int, family: str | None = None, data: Data | None = None, room: s
     kind = FAMILIES[family]
     error: ValueError | None = None
     for _ in range(TRIES):
-        drawn = data or _draw_data(rng, kind.rows, kind.columns, int(rng.choice(kind.classes)))
+        drawn = data or kind.data(rng, kind.rows, kind.columns, int(rng.choice(kind.classes)))
         model = kind.draw(rng, drawn)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .choices import Chosen
 from .honest import Data
 from .objectives import Numbers, Objective, Plane, largest_margin, margin_of, mp, mpf
 from .rationals import least_mistakes, moves, recession, whole_rows
@@ -81,7 +82,7 @@ CALLED = {"objective": "objective_", "history": "history_", "names": "feature_na
 #: Numbers of a fit that are judged below.
 JUDGED = {
     "dual_gap_", "converged_", "n_mistakes_", "lower_bound_", "proven_", "margin_", "radius_", "mistake_bound_",
-    "best_margin_", "best_mistake_bound_",
+    "best_margin_", "best_mistake_bound_", "choice_",
 }  # fmt: skip
 
 
@@ -116,7 +117,7 @@ class Judge:
             return Judgement("false", ("there are more or fewer planes than classes ask for",))
         if not case.known:
             return Judgement("false", ("some label of y is none of the model's classes",))
-        hearing = _Hearing(self, case, outcome, listed)
+        hearing = _Hearing(self, case, outcome, listed, data)
         false = list(hearing.sentence())
         untrue = [text for text in hearing.record() if text.split(":")[0] not in self._known_faults]
         changed = self._changed(document)
@@ -179,8 +180,9 @@ def _is_listed(name: str, listed: Sequence[str]) -> bool:
 class _Hearing:
     """One outcome and one file, statement by statement."""
 
-    def __init__(self, judge: Judge, case: Case, outcome: Any, listed: Sequence[str]) -> None:
+    def __init__(self, judge: Judge, case: Case, outcome: Any, listed: Sequence[str], data: Data) -> None:
         self.judge, self.case, self.raw, self.outcome, self.listed = judge, case, case.raw, outcome, listed
+        self.data = data
         self.reason = str(outcome.reason)
         self.unjudged: list[str] = []
 
@@ -207,8 +209,18 @@ class _Hearing:
                 heard = True
                 if self.verdict(k) not in WORDS[verdict]:
                     yield f"plane {k}: the classes are said to be {verdict}, the truth is {self.verdict(k)}"
+        if self._chosen is not None:
+            heard = True
+            yield from self._chosen.complaints(self.reason)
         if not heard:
             self.unjudged.append("words of another kind")
+
+    @property
+    def _chosen(self) -> Chosen | None:
+        """The oracle of a choice of C, where the outcome says that this was checked."""
+        if not self.raw.proofs.get("choice") or "on held-out rows" not in self.reason:
+            return None
+        return Chosen(self.raw, self.data, self.case.codes, self.judge.known)
 
     def _parts(self) -> Iterator[tuple[int, str]]:
         """Yield what is said of each plane: of several, after the name of its class."""
@@ -369,6 +381,10 @@ class _Hearing:
         ):
             if name in self.raw.fitted and not _is_listed(name, self.listed):
                 yield from (f"{name}: {complaint}" for complaint in check(self.raw.fitted[name]))
+        if self._chosen is not None:
+            yield from self._chosen.record()
+        elif self._differs("choice_") and "choice_" not in self.listed:  # its scores alone are not all of it
+            yield "choice_: changed, and neither checked nor said not to be"
         words = objective_in_words(self.raw)
         if self.raw.document["objective"] not in words and not _is_listed("objective", self.listed):
             yield f"objective: {self.raw.document['objective']!r} is said, the parameters mean {words[0]!r}"
@@ -376,6 +392,9 @@ class _Hearing:
             for k, proof in enumerate(self.raw.proofs.get("separability") or []):
                 if proof is not None:
                     yield from (f"separability of plane {k}: {complaint}" for complaint in self._separability(k, proof))
+
+    def _differs(self, name: str) -> bool:
+        return bool(self.raw.fitted.get(name) != Raw.of(self.judge.honest).fitted.get(name))
 
     def _dual_gap(self, said: Any) -> Iterator[str]:
         if self.raw.name in GAPPED and self.outcome.primal is not None:

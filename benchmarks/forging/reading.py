@@ -13,7 +13,7 @@ from .honest import Data
 from .objectives import Numbers, Plane
 from .packing import coefficients
 
-__all__ = ["Case", "Raw", "objective_in_words", "plain"]
+__all__ = ["Case", "Raw", "fold_weights", "objective_in_words", "plain"]
 
 
 def plain(value: Any) -> Any:
@@ -170,6 +170,11 @@ def _weights(s: list[Fraction], codes: list[int], raw: Raw) -> list[Fraction]:
         found = [next((w for label, w in given.items() if same_label(label, c)), 1.0) for c in raw.classes]
         by_class = [Fraction(float(w)) for w in found]
     return [x * by_class[k] for x, k in zip(s, codes, strict=True)]
+
+
+def fold_weights(s: list[float], codes: list[int], raw: Raw) -> list[Fraction]:
+    """Return the weight of each example that a fold learns from, times that of its class among them."""
+    return _weights([Fraction(x) for x in s], codes, raw)
 
 
 #: Losses as formulas of z.

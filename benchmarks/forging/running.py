@@ -111,17 +111,17 @@ def _patience() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def lot(seed: int, count: int, only: int | None = None) -> Tally:
-    """Fit the honest model of a seed, and try `count` forgeries of it (or one of them only)."""
+def lot(seed: int, count: int, only: int | None = None, family: str | None = None) -> Tally:
+    """Fit the honest model of a seed (of one family, if that is named), and try `count` forgeries (or one of them)."""
     tally, began = Tally(), time.process_time()
     with warnings.catch_warnings(), folder() as room, np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         path = Path(room) / "model.json"
         try:
             with _patience():
-                honest = make(seed, room=room)
+                honest = make(seed, family, room=room)
         except Exception:  # noqa: BLE001 (what a fit may refuse, `make` draws again)
-            family = str(np.random.default_rng([7, seed]).choice(list(FAMILIES)))
+            family = family or str(np.random.default_rng([7, seed]).choice(list(FAMILIES)))
             tally.honest[family].update(["tried", "crash"])
             tally.faults.append(Fault(seed, None, ("honest", family), "crash", (_last_line(),)))
             return tally

@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -27,7 +28,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # at the end: nothing there hides what others import
 
 import fuzz_model_file  # noqa: E402
-from forging import rationals, running  # noqa: E402
+from forging import choices, rationals, running  # noqa: E402
 from forging.edits import EDITS, Donors, Forgery, is_unfit  # noqa: E402
 from forging.honest import FAMILIES, Data, folder, make  # noqa: E402
 from forging.judging import Judge  # noqa: E402
@@ -60,6 +61,15 @@ def tried(seeds, count):
 def test_m13_nothing_false_is_accepted_and_nothing_honest_refused(part):
     whole = tried(range(28 * part, 28 * (part + 1)), 9)
     assert whole.forgeries["tried"] > 200
+    assert whole.clean, "\n" + table(whole)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_nothing_false_is_said_of_a_choice_of_C(part):
+    whole = Tally()
+    for seed in range(12 * part, 12 * (part + 1)):
+        whole.add(lot(seed, 9, family="a proven choice of C"))
+    assert whole.forgeries["tried"] > 90
     assert whole.clean, "\n" + table(whole)
 
 
@@ -181,6 +191,8 @@ LIES = {
     "data: labels of the classes exchanged": ("LinearSVC", "LogisticRegression, softmax"),
     "numbers of mistakes, with their proof": ("ZeroOneClassifier",),
     "the margin, with its proof": ("HardMarginSVC",),
+    "choice: mistakes": ("a proven choice of C",),
+    "choice: the range": ("a proven choice of C",),
 }
 
 
@@ -201,6 +213,21 @@ def test_the_judge_calls_a_planted_lie_one(name, family, tmp_path):
     assert lies >= 0.4 * len(
         verdicts
     )  # some planes are zero, some labels without consequence, some numbers lower bounds
+
+
+def test_the_judge_finds_a_C_with_fewer_mistakes_than_a_bound_says(tmp_path):
+    verdicts = []
+    for seed in range(8):
+        honest = a_model("a proven choice of C", 7 * seed)
+        path = tmp_path / "model.json"
+        path.write_text(honest.text, "utf-8")
+        outcome = linsep.verify(path, honest.data.X, honest.data.y, honest.data.s)
+        claimed = honest.document["certificate"]["choice"]
+        more = f"makes fewer than {claimed['mistakes'] + 1:g}"
+        lie = replace(outcome, reason=re.sub(r"makes fewer than [\d.e+-]+", more, outcome.reason))
+        found = Judge(honest.document).judge(honest.document, honest.data, lie)
+        verdicts.append((found.verdict, any(", fewer than" in text for text in found.complaints)))
+    assert verdicts.count(("false", True)) >= 6  # the oracle leaves open on which side rows on the plane are
 
 
 def test_the_judge_sees_through_underflow(tmp_path):
@@ -274,6 +301,19 @@ def test_least_objectives_are_those_of_cvxpy(loss, l2, l1):
     problem = Objective(Numbers(X), tuple(y.tolist()), tuple(Fraction(int(x)) for x in s), loss, l2, l1, C, True)
     assert float(problem.best()) == pytest.approx(least, rel=1e-6, abs=1e-7)
     assert float(problem.value([(w.tolist(), float(b))])) == pytest.approx(least, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+def test_optima_of_folds_are_those_of_cvxpy(loss):
+    X = rng.normal(size=(20, 2))
+    y, c = np.where(X[:, 0] + rng.normal(size=20) > 0, 1.0, -1.0), rng.integers(0, 4, 20) * 0.7
+    w, b, tight = cp.Variable(2), cp.Variable(), dict(tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    z = cp.multiply(y, X @ w + b)
+    each = {"logistic": cp.logistic(-z), "hinge": cp.pos(1 - z), "squared_hinge": cp.square(cp.pos(1 - z))}[loss]
+    cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + c @ each)).solve(solver=cp.CLARABEL, **tight)
+    np.testing.assert_allclose(choices._optimum(loss, X, y, c, True)[:2], w.value, atol=1e-5)
+    if loss != "hinge":  # else the intercept may be any of an interval
+        np.testing.assert_allclose(choices._optimum(loss, X, y, c, True)[2], b.value, atol=1e-5)
 
 
 def test_the_least_softmax_objective_is_that_of_cvxpy():
