@@ -46,7 +46,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         Whether to bound the mistakes of every C from the smallest to the largest of `Cs` (accuracy, balanced accuracy;
         two classes): ``proof_`` says how many no C makes fewer than, and the choice is the best one found on the way.
         It ends within 1 mistake in 1,000 rows, after 10 times the work of plain cross-validation (a number: so many
-        times; ``np.inf``: as long as it takes) or with Ctrl-C; ``proof_`` then says what is proven by then.
+        times; ``np.inf``: 100,000 fits and cells) or with Ctrl-C; ``proof_`` then says what is proven by then.
     use_legacy_attributes : bool, default=False
         Whether ``C_``, ``scores_``, … are by class, as in scikit-learn up to 1.9.
 
