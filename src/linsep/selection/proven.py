@@ -30,8 +30,8 @@ TOO_FAR = 0.3
 FIRST, CLOSER = 1e-6, 1e-3
 #: That of the choice, where it leaves open what the optimum predicts.
 LAST = 1e-12
-#: How many times the work of plain cross-validation, in fits and cells, a proof may take unless more is asked for: where
-#: a row stays on the plane no work would do. Of few fits, so many are meant at the least.
+#: How many times the work of plain cross-validation, in fits and cells, a proof may take unless more is asked for:
+#: where a row stays on the plane no work would do. Of few fits, so many are meant at the least.
 EFFORT, LEAST = 10.0, 100
 
 #: How few mistakes it makes, its number, its ends, and what is known of each fold.
