@@ -90,6 +90,14 @@ def test_levels_of_one_category_are_not_called_collinear_but_copies_are():
     assert (found.kind, found.columns) == ("collinear", ("age", "age in cm"))
 
 
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_a_column_that_says_the_opposite_has_a_negative_correlation(container):
+    (X, y), flag = noise(d=2), np.arange(300.0) % 3 == 0
+    X = container(np.column_stack([X, flag, ~flag]))
+    (found,) = suspects(X, y, names=["a", "b", "who = man", "adult_male = False"])
+    assert found.message.startswith("'who = man' and 'adult_male = False' say the same (correlation -1.0000)")
+
+
 def test_constant_and_huge_columns_are_no_copies_of_each_other():
     X, y = noise()
     X[:, 0], X[:, 1] = 1e200, 0.1

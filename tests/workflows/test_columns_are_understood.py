@@ -1,6 +1,10 @@
 """Columns as analysts' files have them: the same in memory, in parts, and when the model is used again."""
 
+import contextlib
 import json
+import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -74,6 +78,42 @@ def test_forms_are_kept_in_the_model_and_used_again_also_in_parts(folder, tmp_pa
     alone = as_germans_write(sales()).head(1).assign(weight="80")  # nothing to sniff a comma from
     alone.to_csv(tmp_path / "one.csv", sep=";", index=False)
     assert run("predict", tmp_path / "m.json", tmp_path / "one.csv").count("\n") == 2
+
+
+def measurements(n=200, seed=3):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"p": rng.gamma(20.0, 0.3, n).round(2), "t": rng.normal(0, 9, n).round(1)})
+    return frame.assign(state=np.where(frame["p"] + rng.normal(0, 1, n) > 6, "fail", "ok"))
+
+
+@pytest.mark.parametrize(("unit", "degree"), [(" bar", " °C"), ("mm/s", "°F"), (" µm", "°"), (" kWh", " m³")])
+def test_measurements_with_their_unit_are_numbers_there_and_at_use(tmp_path, unit, degree):
+    plain = measurements()
+    plain.to_csv(tmp_path / "plain.csv", index=False)
+    written = plain.assign(p=[f"{x}{unit}" for x in plain["p"]], t=[f"{x}{degree}" for x in plain["t"]])
+    written.to_csv(tmp_path / "units.csv", index=False)
+    found, expected = (prepare(tmp_path / name, "state") for name in ("units.csv", "plain.csv"))
+    assert found.encoding.names == expected.encoding.names == ["p", "t"]
+    np.testing.assert_array_equal(found.X, expected.X)
+    run("fit", tmp_path / "units.csv", "-t", "state", "-o", tmp_path / "m.json")
+    predicted = run("predict", tmp_path / "m.json", tmp_path / "units.csv")
+    assert predicted == run("predict", tmp_path / "m.json", tmp_path / "plain.csv")
+    run("export", tmp_path / "m.json", "--to", "python", "-o", tmp_path / "m.py")
+    alone = subprocess.run([sys.executable, "-I", tmp_path / "m.py", tmp_path / "units.csv"], capture_output=True)
+    assert alone.stdout.decode().split() == predicted.replace('"', "").split()[1:]
+    query = f"SELECT {run('export', tmp_path / 'm.json', '--to', 'sql')} FROM data"
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        written.to_sql("data", base, index=False)
+        assert [row[0] for row in base.execute(query)] == alone.stdout.decode().split()
+    written.assign(p=plain["p"].astype(str) + " psi").to_csv(tmp_path / "other.csv", index=False)
+    assert b"psi' is not a number" in call("predict", tmp_path / "m.json", tmp_path / "other.csv").err
+
+
+@pytest.mark.parametrize("values", [("512 GB", "1 TB", "2 TB"), ("MB 123", "MB 124", "MB 77"), ("12 A", "7 A", "3 A")])
+def test_several_units_plates_and_seats_are_categories(tmp_path, values):
+    frame = measurements().assign(p=[values[k % 3] for k in range(200)])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert prepare(tmp_path / "a.csv", "state").encoding.names[1:] == [f"p = {one}" for one in sorted(values)]
 
 
 def test_another_mark_at_use_is_an_error_that_offers_the_option_which_is_obeyed(folder, tmp_path):

@@ -257,8 +257,8 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
         if len(made_of) == 1 or made_of in named:
             continue
         both = _column(X, i), _column(X, j)
-        r = abs(_correlations(np.hstack(both))[0, 1])
-        if r > SAME and min(map(_exceptions, both)) >= FEW:
+        r = _correlations(np.hstack(both))[0, 1]
+        if abs(r) > SAME and min(map(_exceptions, both)) >= FEW:
             named.add(made_of)
             pair = f"{names[i]!r} and {names[j]!r}"
             message = f"{pair} say the same (correlation {r:.4f}): their weights mean little apart"

@@ -1,4 +1,4 @@
-"""Numbers and dates as people write them: 1.234,56 €, 12 %, 31.01.2021, 01/31/2021 5:30 PM, 31 Jan 2021."""
+"""Numbers and dates as people write them: 1.234,56 €, 12 %, 5.2 bar, 31.01.2021, 01/31/2021 5:30 PM, 31 Jan 2021."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ MONTHS = (
 #: A word in these languages; RE2 and Python do not share one for letters.
 WORD = "[A-Za-zÄÖÜäöüß]{2,10}"
 UNIT = r"(?:\p{Sc}|EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|BRL|Fr\.|kr\.?|zł|%)"
+#: What stands behind a measurement only. Single letters are left out: 12 A may be a seat, 3 m three million.
+MEASURE = (
+    r"(?:°[CF]?|m?bar|psi|[hkM]?Pa|[nµμmck]m|ft|kg|mg|lbs?|oz|m[lL]|[kM]W|[kM]?Wh|k[VAJN]|m[VA]|[kMG]?Hz|rpm|Nm|dB|ppm|ms"
+    r"|min|[mck]?m/s²?|km/h|mph|[lL]/min|m[²³]|[kMGT]B)"
+)
 SPACES = " '’\u00a0\u202f"
 MINUS = "−-"
 TIME = (
@@ -69,13 +74,14 @@ def group_marks(decimal: str) -> str:
     return SPACES + ("." if decimal == "," else ",")
 
 
-def number_pattern(decimal: str, unit: str = UNIT) -> str:
-    """Return what matches a number with or without a unit, in the syntax that RE2 and Python share."""
+def number_pattern(decimal: str, unit: str = "") -> str:
+    """Return what matches a number with or without a unit, any or that one, in the syntax that RE2 and Python share."""
+    before, after = unit or UNIT, unit or f"(?:{UNIT}|{MEASURE})"
     groups = rf"[1-9][0-9]{{0,2}}(?:[{group_marks(decimal)}][0-9]{{3}})+"
     return (
-        rf"\s*(?P<sign>[+{MINUS}]?)\s*(?P<before>{unit}?)\s*(?P<minus>[+{MINUS}]?)"
+        rf"\s*(?P<sign>[+{MINUS}]?)\s*(?P<before>{before}?)\s*(?P<minus>[+{MINUS}]?)"
         rf"(?P<digits>(?:{groups}|[0-9]+)(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?P<power>(?:[eE][+-]?[0-9]+)?)"
-        rf"[\s{SPACES[-2:]}]*(?P<after>{unit}?)\s*"
+        rf"[\s{SPACES[-2:]}]*(?P<after>{after}?)\s*"
     )
 
 
