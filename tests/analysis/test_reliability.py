@@ -123,7 +123,8 @@ def test_what_is_off_is_seen_to_be_in_the_digits_that_are_printed():
 def test_the_advice_is_no_method_that_was_used_already(two):
     X, y = two
     turned = np.where(y == "yes", "no", "yes")  # what neither way of calibrating can have foreseen
-    for method, other in (("sigmoid", "isotonic follows scores more closely"), ("isotonic", "rows are unlike those")):
+    either = "it followed the rows of the fit too closely, which sigmoid does less, or these rows are unlike those"
+    for method, other in (("sigmoid", "isotonic follows scores more closely"), ("isotonic", either)):
         advice = evaluate(calibrate(LinearSVC().fit(X, y), X, y, method), X, turned).reliability.advice
         assert f"they are by --calibrate {method}" in advice
         assert other in advice

@@ -18,7 +18,10 @@ WORTH = 0.01
 BETTER = {
     "": "linsep fit --calibrate sigmoid (or isotonic) learns better ones from rows such as these",
     "sigmoid": "they are by --calibrate sigmoid; isotonic follows scores more closely, given rows such as these",
-    "isotonic": "they are by --calibrate isotonic: these rows are unlike those of the fit; fit with such as these",
+    "isotonic": (
+        "they are by --calibrate isotonic: it followed the rows of the fit too closely, which sigmoid does less, or "
+        "these rows are unlike those; then fit with such as these"
+    ),
 }
 
 
