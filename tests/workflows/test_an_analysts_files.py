@@ -265,3 +265,18 @@ def test_what_is_not_checked_is_said_without_names_of_attributes(tmp_path, loss)
         assert "random" not in said
     names = json.loads(call("verify", model, file, "--json").out)["unchecked"]
     assert {"history_", "n_iter_"} <= set(names)  # programs have the names
+
+
+def test_a_fit_says_that_it_is_right_no_more_often_than_one_answer_for_all(tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
+    frame["state"] = np.where(rng.random(400) < 0.1, "fail", "ok")
+    frame["weight"] = 1.0 + frame.index % 2
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    most, told = (frame["state"] == "ok").mean(), ", no more than by always saying ok; "
+    for more in ([], ["--max-memory", "9GB", "-o", str(tmp_path / "m.json")]):
+        said = run("fit", tmp_path / "a.csv", "-t", "state", "--loss", "hinge", "--ignore", "weight", *more)
+        assert f"accuracy    {most:.4f} on these rows{told}" in said
+    assert told not in run("fit", tmp_path / "a.csv", "-t", "state", "--loss", "hinge", "--sample-weight", "weight")
+    frame.assign(a=frame["a"] + 3.0 * (frame["state"] == "ok")).to_csv(tmp_path / "b.csv", index=False)
+    assert told not in run("fit", tmp_path / "b.csv", "-t", "state", "--loss", "hinge")

@@ -88,6 +88,13 @@ class Facts:
         return "" if column is None else f", weighed by {column}"
 
     @property
+    def baseline(self) -> str:
+        """That the same answer for every row is right as often, where it is and rows count alike."""
+        label, most = max(self.counts.items(), key=lambda pair: pair[1])
+        is_better = self.accuracy * self.rows > most + 0.5  # both are whole numbers, but for rounding
+        return "" if is_better or self.weighed else f", no more than by always saying {label}"
+
+    @property
     def rows(self) -> int:
         """How many there are."""
         return sum(self.counts.values())
@@ -166,7 +173,8 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
         f"proven      {proof(model)}",
         *_redundant_lines(facts, model),
         *decision_lines(model),
-        f"accuracy    {facts.accuracy:.4f} on these rows{facts.weighed}; `linsep evaluate` measures it on others",
+        f"accuracy    {facts.accuracy:.4f} on these rows{facts.weighed}{facts.baseline}; `linsep evaluate` measures it "
+        "on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]
     return "\n".join(lines)
