@@ -60,7 +60,7 @@ def test_months_may_be_written_as_words(tmp_path, form):
     asked = "-t", "y"
     words, plain = (run_json("fit", tmp_path / f"{name}.csv", *asked) for name in ("words", "plain"))
     assert words["certificate"]["primal"] == pytest.approx(plain["certificate"]["primal"], rel=1e-12)
-    parts = run_json("fit", tmp_path / "words.csv", *asked, "--max-memory", "1GB")
+    parts = run_json("fit", tmp_path / "words.csv", *asked, "--max-memory", "9GB")
     assert parts["certificate"]["primal"] == pytest.approx(plain["certificate"]["primal"], rel=1e-4)
 
 
@@ -112,7 +112,7 @@ def test_spaces_after_commas_below_a_header_without_any(tmp_path):
 def test_one_class_is_named_as_such(tmp_path):
     (tmp_path / "one.csv").write_text("x,y\n" + "\n".join(f"{k},1" for k in range(100)))
     assert "all of its 100 rows are 1; a classifier needs" in run("fit", tmp_path / "one.csv", "-t", "y", code=2)
-    parts = run("fit", tmp_path / "one.csv", "-t", "y", "--max-memory", "1GB", code=2)
+    parts = run("fit", tmp_path / "one.csv", "-t", "y", "--max-memory", "9GB", code=2)
     assert "all of its 100 rows are of one class" in parts
 
 

@@ -249,7 +249,7 @@ def test_a_form_that_is_none_is_refused(folder, forged):
         from_dict(encoding)
 
 
-@pytest.mark.parametrize("said", [[], ["--date", "day"], ["--max-memory", "1GB", "-o", "m.json"]])
+@pytest.mark.parametrize("said", [[], ["--date", "day"], ["--max-memory", "9GB", "-o", "m.json"]])
 def test_dates_written_in_two_ways_are_not_taken_for_categories(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     frame = sales(120)
@@ -271,7 +271,7 @@ def test_days_and_months_that_come_first_by_turns_are_not_taken_for_categories(t
     assert "column 'day': '1/14/2021' is a date, but 32 of 64 values are written as 31.01.2024 is" in told
 
 
-@pytest.mark.parametrize("said", [[], ["--max-memory", "1GB", "-o", "m.json"]])
+@pytest.mark.parametrize("said", [[], ["--max-memory", "9GB", "-o", "m.json"]])
 def test_amounts_that_are_text_are_questioned_as_a_target(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     frame = sales(200)
@@ -300,7 +300,7 @@ def test_numbers_that_only_name_the_rows_are_pointed_out(tmp_path):
     frame["income"] = rng.choice(200_000, 300, replace=False)
     frame.to_csv(tmp_path / "t.csv", index=False)
     hint = "'Kundennr': whole numbers that differ in nearly every row; where these only name the rows, say --ignore"
-    for words in ((), ("--max-memory", "2GB")):
+    for words in ((), ("--max-memory", "9GB")):
         done = call("fit", tmp_path / "t.csv", "--target", "bought", *words)
         said = done.err.decode()
         assert done.code == 0
