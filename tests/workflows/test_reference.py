@@ -66,6 +66,15 @@ def test_the_fit_names_what_runs_to_infinity_as_in_the_file(table):
     assert "x4" not in said
 
 
+def test_of_levels_told_twice_fit_and_explain_say_that_some_combination_runs_to_infinity(table):
+    data, model = table(QUASI.assign(again=QUASI["group"].str.lower()))
+    done, told = call("fit", data, "--target", "y", "--C", "inf", "-o", model), "some combination of these runs to inf"
+    assert told in done.err.decode()
+    watch = next(line for line in run("explain", model).splitlines() if line.startswith("watch out"))
+    assert "group = D" in watch
+    assert told in watch
+
+
 @pytest.mark.parametrize("C", ["inf", "1"])
 @pytest.mark.parametrize("memory", [(), ("--max-memory", "4GB")], ids=["in memory", "in parts"])
 def test_a_reference_level_changes_what_is_told_and_no_prediction(table, C, memory):

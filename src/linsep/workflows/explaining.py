@@ -141,8 +141,10 @@ def _reference_lines(found: Any) -> list[str]:
     if not reference.decided:
         lines.append(f"watch out   {UNDECIDED}")
     elif unknown:
+        # Estimates are looked at where there is no optimum: what runs to infinity is one of those that are not finite.
+        runs = ", and some combination of these runs to infinity" if len(unknown) == len(reference.estimates) else ""
         lines.append(
-            f"watch out   the estimates of {phrase(unknown)} are not determined: other numbers predict the same"
+            f"watch out   the estimates of {phrase(unknown)} are not determined: other numbers predict the same{runs}"
         )
     return lines
 
