@@ -116,6 +116,14 @@ def test_several_units_plates_and_seats_are_categories(tmp_path, values):
     assert prepare(tmp_path / "a.csv", "state").encoding.names[1:] == [f"p = {one}" for one in sorted(values)]
 
 
+def test_where_no_value_is_a_number_none_is_offered_as_a_word_for_missing(tmp_path):
+    measurements().assign(p=lambda frame: frame["p"].astype(str) + " V").to_csv(tmp_path / "a.csv", index=False)
+    said = call("fit", tmp_path / "a.csv", "-t", "state", "--numeric", "p").err.decode()
+    assert "V' is not a number" in said
+    assert "is there a unit to leave out?), or say --category 'p'" in said
+    assert "--missing" not in said
+
+
 def test_another_mark_at_use_is_an_error_that_offers_the_option_which_is_obeyed(folder, tmp_path):
     run("fit", folder / "german.csv", "-t", "bought", "-o", tmp_path / "m.json")
     frame = sales()

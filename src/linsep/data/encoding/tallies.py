@@ -471,10 +471,9 @@ class TextTally:
             if one.kind == "date"
             else ""
         )
-        advice = (
-            f"is not a {one.kind}{shares}{others}{forms}; correct {pronoun}, say --missing {' '.join(words)} for what "
-            f"means a missing value, or --category {self.name!r}"
-        )
+        missing = f"say --missing {' '.join(words)} for what means a missing value, or"
+        instead = missing if one.count else "as no value is one (is there a unit to leave out?), or say"
+        advice = f"is not a {one.kind}{shares}{others}{forms}; correct {pronoun}, {instead} --category {self.name!r}"
         odd = pa.array(list(one.odd), type=pa.string())
         return BadValueError(self.around.file, self.name, advice, lambda some: not _has(some, odd))
 
