@@ -110,6 +110,7 @@ def test_any_question_has_an_answer(do, body):
     assert ("why" in answer) == (answer["kind"] in ("refused", "error"))
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     rows=st.lists(

@@ -146,6 +146,7 @@ def test_a_limit_of_work_ends_it_with_a_bound_that_holds():
     assert cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes
 
 
+@pytest.mark.slow
 def test_the_estimator_proves_its_choice():
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)

@@ -84,6 +84,7 @@ def worth(aim, scores, positive, weight, t):
     return getattr(metrics, name)(positive, said, sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", TOLD)
 @given(seed=st.integers(0, 200))
 def test_no_threshold_meets_an_aim_better(aim, seed):
@@ -238,6 +239,7 @@ def test_what_cannot_have_a_threshold_is_refused(cancer):
 # --- inside scikit-learn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=repr)
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1"])
 def test_scikit_learn_tunes_the_threshold_of_our_models(cancer, model, scoring):
