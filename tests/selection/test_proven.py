@@ -141,9 +141,16 @@ def test_a_limit_of_work_ends_it_with_a_bound_that_holds():
     X, y = data(2)
     made, _ = folds_of(LogisticRegression(), X, y)
     heard = []
-    cut = Search(made).run([LOW, HIGH], 0.0, most=10, progress=lambda *both: heard.append(both))
+    at_once = Search(made).run([LOW, HIGH], 0.0, most=10)
+    cut = Search(made).run([LOW, HIGH], 0.0, most=100, progress=lambda *both: heard.append(both))
     whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most=4000)
-    assert cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes
+    assert at_once.bound <= cut.bound <= whole.bound <= whole.mistakes <= cut.mistakes <= at_once.mistakes
+    assert at_once.bound < at_once.mistakes  # it was cut short
+    best, least = np.array(heard).T
+    assert (np.diff(best) <= 0).all()
+    assert (np.diff(least) >= 0).all()
+    assert least[-1] <= cut.bound  # it is heard of now and then
+    assert best[-1] >= cut.mistakes
 
 
 @pytest.mark.slow

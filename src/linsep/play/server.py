@@ -51,10 +51,12 @@ Send: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
 def page_files() -> dict[str, bytes]:
-    """Return every file of the page; what it draws with is the replay's own."""
+    """Return every file of the page; what it draws with, and the buttons of playback, are the replay's own."""
     found = {one.name: one.read_bytes() for one in resources("linsep.play").joinpath("page").iterdir() if one.is_file()}
     for name in ("drawing.js", "stage.js", "page.css"):
         found[name] = resources("linsep.replay").joinpath(name).read_bytes()
+    controls = resources("linsep.replay").joinpath("controls.html").read_bytes()
+    found["index.html"] = found["index.html"].replace(b"{{controls}}", controls)
     return found | {"colours.css": custom_properties(_roles).encode()}
 
 

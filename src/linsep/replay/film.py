@@ -235,13 +235,6 @@ def make_film(
     records = [everything[k] for k in kept]
     plane_of = recording.plane
     iterates = [plane_of(record) for record in records]
-    wrong, band = np.empty((len(records), len(shown)), dtype=bool), np.zeros(len(records))
-    on_plane, right = np.empty((2, len(records)), dtype=np.int64)
-    for k, (w, b) in enumerate(iterates):
-        z = problem.agreements(w, b)
-        wrong[k] = z[shown] <= 0
-        on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y < 0))).sum()
-        band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
     few_mistakes_first = recording.history.solver == "perceptron"
     best_records = _best(everything, few_mistakes_first=few_mistakes_first)
     best, beside = _places([best_records[k] for k in kept], kept)
@@ -259,10 +252,7 @@ def make_film(
         best_by="fewest mistakes after any update" if few_mistakes_first else "lowest objective of any step shown",
         best_objective=least_so_far(recording.history, "objective")[kept],
         best_errors=least_so_far(recording.history, "zero_one")[kept],
-        wrong=wrong,
-        on_plane=on_plane,
-        right=right,
-        band=band,
+        **_sides(recording, iterates, shown),
         band_sentence="Dotted: the margin, "
         + ("g = ±1." if problem.loss.margin else "through the nearest example, once all are on their own side."),
         before=before,
@@ -276,6 +266,19 @@ def make_film(
         total=problem.rows.n,
         counts_mistakes=problem.loss.name == "perceptron",
     )
+
+
+def _sides(recording: Recording, iterates: Sequence[Any], shown: IntArray) -> dict[str, Any]:
+    """Return for each iterate which examples are wrong, how many are on the plane and right, and the margin's band."""
+    problem = recording.problem
+    wrong, band = np.empty((len(iterates), len(shown)), dtype=bool), np.zeros(len(iterates))
+    on_plane, right = np.empty((2, len(iterates)), dtype=np.int64)
+    for k, (w, b) in enumerate(iterates):
+        z = problem.agreements(w, b)
+        wrong[k] = z[shown] <= 0
+        on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y < 0))).sum()
+        band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
+    return dict(wrong=wrong, on_plane=on_plane, right=right, band=band)
 
 
 def _shown(n: int, most: int) -> IntArray:

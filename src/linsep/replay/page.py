@@ -25,6 +25,7 @@ def render(film: Film) -> str:
     folder = files(__package__)
     parts = {
         "title": html.escape(film.title),
+        "controls": folder.joinpath("controls.html").read_text("utf-8"),
         "style": custom_properties(roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
         "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in ("drawing.js", "stage.js", "page.js")),
         "film": embedded(payload(film)),
