@@ -1,6 +1,7 @@
 """Fits on partitions, whatever the engine: the answers of one machine, in bits that depend on the partitions alone."""
 
 import pickle
+import re
 import subprocess
 import sys
 
@@ -11,10 +12,12 @@ from sklearn.base import clone
 
 from here import fit_here
 from linsep import LeastSquaresClassifier, LinearSVC, LogisticRegression, verify
-from linsep.cluster.checkpoint import Checkpoint
+from linsep.arithmetic.enclosure import Interval
+from linsep.cluster import plain
+from linsep.cluster.checkpoint import Checkpoint, _record
 from linsep.cluster.fitting import PartitionError
 from linsep.cluster.tree import added, merged, root
-from linsep.objective.examples import Several
+from linsep.objective.examples import Pieces, Several
 
 MODELS = {
     "logistic": LogisticRegression(tol=1e-6),
@@ -135,9 +138,89 @@ def test_a_checkpoint_cut_short_is_used_up_to_there(tmp_path):
     assert again.known(2) is None
     again.keep(2, 0.25)
     assert Checkpoint(path, {"C": 1.0}).known(2) == 0.25
-    (tmp_path / "text").write_text("hello")
-    with pytest.raises(ValueError, match="no checkpoint"):
-        Checkpoint(tmp_path / "text", {})
+
+
+def test_sums_of_every_kind_are_written_to_the_bit(tmp_path):
+    matrix = sparse.random(7, 5, 0.4, format="csr", random_state=0)
+    values = [
+        Several((0.1, np.float64(-np.inf), np.arange(6, dtype=np.float32).reshape(2, 3), None)),
+        Pieces([(matrix, np.array([3, 1], dtype=np.int32), "text"), [True, 5, np.nan]]),
+        (Interval(-0.0, np.nextafter(1.0, 2.0)), np.zeros((0, 4)), np.array(["a", "żółw"]), np.array(True)),
+    ]
+    kept = Checkpoint(tmp_path / "fit", {})
+    for number, value in enumerate(values):
+        kept.keep(number, value)
+    again = Checkpoint(tmp_path / "fit", {})
+    for number, value in enumerate(values):
+        found = again.known(number)
+        assert type(found) is type(value)
+        assert pickle.dumps(plain.written(found)) == pickle.dumps(plain.written(value))
+    assert type(again.known(0)[1]) is np.float64
+    assert again.known(0)[2].flags.writeable
+    assert (again.known(1)[0][0] != matrix).nnz == 0
+    with pytest.raises(TypeError, match="a sum of the kind set cannot be written"):
+        kept.keep(9, {1, 2})
+    assert Checkpoint(tmp_path / "fit", {}).known(9) is None
+
+
+class _Opened:
+    """Leaves a trace where a pickle of it is loaded."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_foreign_and_damaged_checkpoints_are_refused_in_a_line(tmp_path):
+    path = tmp_path / "fit"
+    foreign = [b"hello", pickle.dumps(_Opened(str(tmp_path / "ran"))), b"linsep checkpoint 2\n", b"\n" * 100]
+    for content in foreign:
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"^[^\n]*fit: this is no checkpoint of a fit by linsep; name another$"):
+            Checkpoint(path, {})
+        assert path.read_bytes() == content  # whatever it is, it stays
+    assert not (tmp_path / "ran").exists()
+    path.unlink()
+    kept = Checkpoint(path, {"C": 1.0})
+    for number in range(3):
+        kept.keep(number, np.full(20, float(number)))
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 29):  # a byte that is wrong: never a sum that is
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            again = Checkpoint(path, {"C": 1.0})
+        except ValueError as error:
+            assert re.search("no checkpoint|a damaged checkpoint", str(error))  # noqa: PT017
+        else:  # the byte that ends a line: what follows was cut off
+            assert whole[at] == ord("\n")
+            for number in range(3):
+                assert again.known(number) is None or (again.known(number) == float(number)).all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["array", "O", [1]],
+        ["array", "<f8", [2**62]],
+        ["array", "<f8", [-1]],
+        ["array", "nonsense", [1]],
+        ["eval", "1"],
+        ["csr", [2, 2], ["array", "<f8", [1]], ["array", "<i4", [1]], ["array", "<i4", [1]]],
+        ["float", 3],
+        ["tuple", {}],
+        {},
+        ["Interval"],
+    ],
+)
+def test_a_checkpoint_that_was_made_up_is_refused(tmp_path, value):
+    path = tmp_path / "fit"
+    Checkpoint(path, {})
+    with path.open("ab") as file:
+        file.write(_record({"round": 1, "value": value}, bytes(16)))
+    with pytest.raises(ValueError, match="a damaged checkpoint"):
+        Checkpoint(path, {}).known(1)
 
 
 def test_rounds_are_few_and_told_with_their_bytes(rows):

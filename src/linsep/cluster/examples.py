@@ -135,7 +135,7 @@ class OnCluster(InBlocks):
         if known is not None:
             self._note(Round(what, 0.0, 0, 0))
         elif self._checkpoint is not None:
-            self._checkpoint.keep(self._number, (value, wrote))
+            self._checkpoint.keep(self._number, (value, sorted(wrote)))
         if wrote:
             self._recipes[self._number] = _Recipe(sent, job.reads)
             self._versions |= dict.fromkeys(wrote, self._number)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -200,5 +202,6 @@ def learn(
 def _identity(model: Any, summaries: Sequence[Summary]) -> dict[str, Any]:
     """Return what tells one fit from another."""
     data = [(one.n, one.d, one.labels.tolist(), one.squares.tolist(), one.totals.tolist()) for one in summaries]
+    digest = hashlib.sha256(json.dumps(data, default=repr).encode()).hexdigest()
     settings = {name: repr(value) for name, value in model.get_params(deep=False).items()}
-    return {"version": __version__, "estimator": type(model).__name__, "data": data, **settings}
+    return {"version": __version__, "estimator": type(model).__name__, "data": digest, **settings}

@@ -405,7 +405,7 @@ class _OnDataFrames(OnCollections):
             all the others.
         checkpoint : path, optional
             A file where the sums of every round are kept. The same fit, begun again, goes on from there, to the same
-            bits. It is not deleted, and it is a pickle: open none that others wrote.
+            bits. It is plain data, and is not deleted.
         progress : callable, optional
             Hears of every round when it is over, and of the relative gap that is proven by then.
 
