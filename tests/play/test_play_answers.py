@@ -11,23 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
 
 import linsep
+from asking import ANSWERS, asked, preset
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
 from linsep.play.answers import Answers
 from linsep.play.files import MOST_BYTES, Files
 from linsep.play.methods import ALGORITHMS, SETTINGS, described, estimator_of
 from linsep.play.presets import PRESETS
 from linsep.play.protocol import read
-
-ANSWERS = Answers()
-
-
-def asked(do, answers=ANSWERS, **body):
-    return json.loads(answers.answer(read(json.dumps({"v": 1, "id": 5, "do": do, **body}))))
-
-
-def preset(name):
-    points = PRESETS[name].to_dict()["points"]
-    return points, np.column_stack([points["x"], points["y"]]), np.array(points["positive"])
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,11 @@ def drawn(page):
     return [(one["x"], one["y"], one["positive"]) for one in page.evaluate("play.points.list")]
 
 
+def colour_of(page, role):
+    colour = page.evaluate(f"color({role!r})")
+    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+
+
 def ready(page):
     page.wait_for(READY)
     page.evaluate("play.player.pause()")
@@ -162,8 +167,7 @@ def test_m12_m13_the_proof_lights_up_when_separability_is_spoilt(browser, addres
         assert "a point lies in both convex hulls" in page.text("#verdict")
         page.wait_for("!play.link.waiting.size")
         x, y = (round(part) for part in place(page, *page.evaluate("play.shown.proof.common")))
-        colour = page.evaluate("color('cause')")
-        wanted = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+        wanted = colour_of(page, "cause")
         near = page.screenshot()[y - 3 : y + 4, x - 3 : x + 4].astype(int)
         assert (np.abs(near - wanted).max(axis=2) < 40).any(), "a star is where the hulls meet"
 
@@ -415,3 +419,59 @@ def test_m18_you_against_the_optimum(browser, address):
         assert "proven: no line makes fewer" in page.text("#hand-best")
         best = page.evaluate("play.hand.best.mistakes")
         assert best <= page.evaluate("play.hand.counted.mistakes")
+
+
+def test_m5_every_point_is_on_the_curve_of_its_loss(browser, address):
+    with opened(browser, address, "#preset=overlap&method=soft_margin", width=1000, height=900) as page:
+        ready(page)
+        page.click("#last")
+        found = page.evaluate("play.agreements()")
+        each = page.evaluate("play.shown.each.z")
+        np.testing.assert_allclose([one["z"] for one in found], each, rtol=1e-3, atol=1e-4)
+        said = page.evaluate("document.querySelector('#loss-plot canvas').getAttribute('aria-label')")
+        wrong = sum(z <= 0 for z in each)
+        assert f"Loss max(0, 1 − z) at every point's z = y·g(x): {wrong} at z ≤ 0" in said
+        assert "gap of the best so far" in page.text("#gap-chart")
+        assert page.evaluate("document.getElementById('bounds-chart').hidden")
+        page.click("#first")
+        assert ": 40 at z ≤ 0" in page.evaluate(
+            "document.querySelector('#loss-plot canvas').getAttribute('aria-label')"
+        )
+        assert page.problems == []
+
+
+def test_m16_slacks_reach_from_a_point_to_its_margin(browser, address):
+    hash = "#points=-1,0n1,0p2,1p-2,-1n2,0.4n&method=soft_margin&C=0.5"
+    with opened(browser, address, hash, width=1000, height=900) as page:
+        ready(page)
+        page.click("#last")
+        w, b = np.array(page.evaluate("play.shown.model.coef")), page.evaluate("play.shown.model.intercept")
+        x = np.array([2, 0.4])
+        z = -(x @ w + b)
+        assert z < 0
+        half = x - w * (1 - z) / (w @ w) / 2  # in the middle of the slack, on neither line
+        column, row = (round(part) for part in place(page, *half))
+        wanted = colour_of(page, "cause")
+        near = page.screenshot()[row - 5 : row + 6, column - 5 : column + 6].astype(int)
+        assert (np.abs(near - wanted).max(axis=2) < 60).any()
+        assert "slack" in page.evaluate("document.getElementById('legend').textContent")
+
+
+def test_m18_the_bounds_of_the_exact_search_are_drawn(browser, address):
+    with opened(browser, address, "#preset=overlap&method=zero_one", width=1000, height=900) as page:
+        ready(page)
+        page.click("#last")
+        said = page.text("#bounds-chart")
+        assert "found so far 1" in said
+        assert "every line makes at least 1" in said
+        assert page.evaluate("document.getElementById('gap-chart').hidden")
+
+
+def test_m11_both_bounds_stand_in_the_chart_of_mistakes(browser, address):
+    with opened(browser, address, "#preset=margin", width=1000, height=900) as page:
+        ready(page)
+        page.click("#last")
+        said = page.text("#updates-chart")
+        assert "(R/γ)²" in said
+        assert "(2R/γ)²" in said
+        assert "here b moves by y" in page.text("#bound")

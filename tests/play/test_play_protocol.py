@@ -8,18 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asking import ANSWERS, asked
 from linsep.play import protocol
-from linsep.play.answers import Answers
 from linsep.play.errors import RefusedError
 from linsep.play.protocol import MalformedError, Question, read, write
 
 SETTINGS = settings(max_examples=100, deadline=None)
 POINTS = {"x": [0, 0.5, 2, 3], "y": [0, 1, 1, 2], "positive": [0, 0, 1, 1]}
-ANSWERS = Answers()
-
-
-def asked(do, **body):
-    return json.loads(ANSWERS.answer(read(json.dumps({"v": 1, "id": 5, "do": do, **body}))))
 
 
 def test_a_question_is_read_and_an_answer_written():

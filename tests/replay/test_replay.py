@@ -25,7 +25,7 @@ from linsep import (
 )
 from linsep.replay import film as film_module
 from linsep.replay import make_film, record_fit, render, replay
-from linsep.replay.page import _bits, _numbers
+from linsep.replay.page import _bits, rounded
 from linsep.replay.recording import two_classes
 from linsep.solvers import DualDescent, GradientDescent, PerceptronRule, StochasticDescent
 
@@ -313,9 +313,9 @@ def test_bits_come_back(row):
 @SETTINGS
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True)))
 def test_numbers_keep_six_digits(values):
-    for value, shown in zip(values, _numbers(values), strict=True):
+    for value, shown in zip(values, rounded(values), strict=True):
         assert shown is None if not np.isfinite(value) else shown == pytest.approx(value, rel=1e-5)
-    json.dumps(_numbers(values), allow_nan=False)
+    json.dumps(rounded(values), allow_nan=False)
 
 
 # --- labels, escaping, refusals

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from .. import losses
 from .._types import BoolArray, FloatArray
+from .._words import many
 from ..estimators import Perceptron
 from ..persistence.model_file import save
 from ..replay import Film, make_film, record_fit, render
@@ -22,6 +23,7 @@ from ..replay.page import payload
 from ..replay.recording import Recording
 from ..separation.verdict import NotSeparableError, separability
 from . import protocol
+from .beside import beside
 from .code import program
 from .errors import RefusedError
 from .features import FEATURES
@@ -132,8 +134,10 @@ class Answers:
     def _fit(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
         recording, film, examples = self._recorded(body, given_up)
         # While a point is being dragged the next question is on its way: the model of the film will do.
-        model = recording.model if body.get("draft") is True else _fitted(recording, examples)
-        return "film", {"film": payload(film), "model": _model(model), "each": _each(recording, model)}
+        draft = body.get("draft") is True
+        model = recording.model if draft else _fitted(recording, examples)
+        more = beside(recording, film, draft=draft)
+        return "film", {"film": payload(film), "beside": more, "model": _model(model), "each": _each(recording, model)}
 
     def _separability(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
         examples = self._examples(body)
@@ -222,7 +226,7 @@ def _model(model: Any) -> dict[str, Any]:
         gap = float(model.dual_gap_)
         proven, said = bool(np.isfinite(gap) and model.converged_), model._proven()
     else:
-        said = f"{model.n_mistakes_} mistakes; no line makes fewer than {model.lower_bound_}"
+        said = f"{many(model.n_mistakes_, 'mistake')}; no line makes fewer than {model.lower_bound_}"
     if isinstance(model, Perceptron):  # its answer is not that its risk is least, which w = 0 has as well
         proven = bool((model.dual_gap_ <= 0) and model.converged_)
         said = "No mistake is left" if model.converged_ else "Mistakes are left; the line reported has the fewest met"

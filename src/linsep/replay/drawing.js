@@ -240,7 +240,7 @@ function contour(pen, at, grid, g, level, style) {
   stroke(pen, style);
 }
 
-// ---- charts: lines { name, values, … style } over one x, null where there is no value; and perhaps a level. What stays as
+// ---- charts: lines { name, values, … style } over one x, null where there is no value; and perhaps levels. What stays as
 // it is until the next x is drawn in steps. ----
 
 // How far a chart reaches: from 0 where that is near, to a round number; logarithmic where numbers differ too much.
@@ -262,10 +262,10 @@ function chartBox(pen, size, chart) {
 }
 
 function drawChart(chart, k) {
-  const { pen, ...size } = prepare(chart.canvas), { x, lines, level, scale } = chart;
+  const { pen, ...size } = prepare(chart.canvas), { x, lines, levels, scale } = chart;
   const box = chartBox(pen, size, chart), at = placed(box, [x[0], x.at(-1)], scale.up, scale.bend);
   axes(pen, box, at, ticks(x[0], x.at(-1), box.width / 60), scale.ticks);
-  if (level) polyline(pen, [[box.x, at.y(level.value)], [box.x + box.width, at.y(level.value)]], level);
+  for (const level of levels) polyline(pen, [[box.x, at.y(level.value)], [box.x + box.width, at.y(level.value)]], level);
   for (const line of lines) {
     const places = line.values.flatMap((value, j) => (value === null ? [] : [[at.x(x[j]), at.y(value)]]));
     polyline(pen, chart.stepped ? places.flatMap((place, j) => (j ? [[place[0], places[j - 1][1]], place] : [place])) : places, line);

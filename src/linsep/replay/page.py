@@ -66,13 +66,13 @@ def payload(film: Film) -> dict[str, Any]:
             "kind": scene.kind,
             "names": list(scene.names),
             "sentence": f"{scene.sentence} {film.band_sentence}",
-            "u": _numbers(scene.u),
-            "v": _numbers(scene.v),
-            "basis": None if scene.basis is None else [_numbers(part.ravel()) for part in scene.basis],
+            "u": rounded(scene.u),
+            "v": rounded(scene.v),
+            "basis": None if scene.basis is None else [rounded(part.ravel()) for part in scene.basis],
         },
         "points": {
-            "u": _numbers(scene.points[places, 0]),
-            "v": _numbers(scene.points[places, 1]),
+            "u": rounded(scene.points[places, 0]),
+            "v": rounded(scene.points[places, 1]),
             "positive": film.positive[places].astype(int).tolist(),
             "row": places.tolist(),
             "drawn": len(film.shown),
@@ -84,19 +84,19 @@ def payload(film: Film) -> dict[str, Any]:
             "sentence": bound.sentence,
         },
         "frames": {
-            **{name: _numbers([getattr(r, name) for r in film.records]) for name in COLUMNS},
+            **{name: rounded([getattr(r, name) for r in film.records]) for name in COLUMNS},
             "cause": cause,
-            **{name: _numbers(getattr(film, name)) for name in ("before", "after", "band")},
-            "plane": [_numbers(plane) for plane in film.planes],
+            **{name: rounded(getattr(film, name)) for name in ("before", "after", "band")},
+            "plane": [rounded(plane) for plane in film.planes],
             "written": film.written,
-            "best": _numbers(film.best_objective),
-            "best_errors": _numbers(film.best_errors),
+            "best": rounded(film.best_objective),
+            "best_errors": rounded(film.best_errors),
             "on_plane": film.on_plane.tolist(),
             "right": film.right.tolist(),
             "best_frame": film.best.tolist(),
             "wrong": [_bits(row) for row in film.wrong],
         },
-        "best_planes": [_numbers(plane) for plane in film.best_planes],
+        "best_planes": [rounded(plane) for plane in film.best_planes],
     }
 
 
@@ -112,16 +112,16 @@ def _causes(film: Film) -> tuple[IntArray, list[int]]:
     return beside, [place.get(int(example), -1) for example in examples]
 
 
-def _numbers(values: Any) -> list[float | int | None]:
+def rounded(values: Any, digits: int = DIGITS) -> list[float | int | None]:
     """Return numbers with as many digits as a picture shows, whole ones as such; None for what is no number.
 
     Examples
     --------
-    >>> _numbers([1 / 3, 2.0, np.nan])
+    >>> rounded([1 / 3, 2.0, np.nan])
     [0.333333, 2, None]
     """
-    rounded = [float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None for value in values]
-    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in rounded]
+    short = [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
+    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in short]
 
 
 def _bits(row: BoolArray) -> str:

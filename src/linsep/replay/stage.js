@@ -10,6 +10,7 @@ const STYLES = {
   best: { color: "best", width: 3, dash: [9, 6] },
   cause: { color: "cause", width: 3.5 },
   level: { color: "cause", width: 2, dash: [3, 3] },
+  lecture: { color: "quiet", width: 2, dash: [10, 3, 3, 3] },
 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const counted = number => number.toLocaleString("en");
@@ -88,18 +89,18 @@ function paintCause(pen, at, { frames, points }, frame) {
 
 // ---- the curves ----
 
-function makeChart(figure, frames, go, caption, lines, { level = null, wide = true } = {}) {
+function makeChart(figure, frames, go, caption, lines, { levels = [], wide = true, stepped = frames.cause.some(k => k >= 0) } = {}) {
   const canvas = figure.querySelector("canvas");
-  const values = [...lines.flatMap(line => line.values), ...(level ? [level.value] : [])].filter(x => x !== null);
+  const values = [...lines.flatMap(line => line.values), ...levels.map(level => level.value)].filter(x => x !== null);
   figure.hidden = !values.length;
   if (figure.hidden) return null;
-  const scale = reach(values, wide), stepped = frames.cause.some(k => k >= 0);
-  const chart = { canvas, lines, level, scale, stepped, x: frames.step };
+  const scale = reach(values, wide);
+  const chart = { canvas, lines, levels, scale, stepped, x: frames.step };
   figure.querySelector("figcaption").textContent = caption + (scale.logarithmic ? " (logarithmic)" : "") + ", by step";
   canvas.setAttribute("aria-label", `${caption}: ` + lines.map(
     line => `${line.name} from ${short(line.values.find(x => x !== null))} to ${short(line.values.at(-1))}`).join(", ")
-    + (level ? `, ${level.name} ${short(level.value)}` : ""));
-  const keys = [...lines, ...(level ? [level] : [])].map(line => key(line.name, pen => polyline(pen, [[0, 8], [26, 8]], line)));
+    + levels.map(level => `, ${level.name} ${short(level.value)}`).join(""));
+  const keys = [...lines, ...levels].map(line => key(line.name, pen => polyline(pen, [[0, 8], [26, 8]], line)));
   figure.querySelector("ul").replaceChildren(...keys);
   chart.told = keys.map(entry => entry.querySelector("span"));
   canvas.onpointerdown = event => go(pointed(chart, event.clientX));
@@ -108,9 +109,9 @@ function makeChart(figure, frames, go, caption, lines, { level = null, wide = tr
 }
 
 // The numbers of a frame, each beside a piece of its line.
-function tellChart({ lines, level, told }, frame) {
+function tellChart({ lines, levels, told }, frame) {
   lines.forEach((line, k) => { told[k].textContent = `${line.name} ${short(line.values[frame])}`; });
-  if (level) told[lines.length].textContent = `${level.name} ${short(level.value)}`;
+  levels.forEach((level, k) => { told[lines.length + k].textContent = `${level.name} ${short(level.value)}`; });
 }
 
 // The three curves of a film, in the figures objective-chart, errors-chart and updates-chart.
@@ -128,8 +129,16 @@ function filmCharts(film, go) {
     ], { wide: false }),
     makeChart(figure("updates"), frames, go, film.mistakes ? "Mistakes made so far" : "Updates so far", [
       { name: film.mistakes ? "mistakes" : "updates", values: frames.updates, color: "plane", width: 2 },
-    ], { level: most === null ? null : { name: "Novikoff's bound", value: most, ...STYLES.level }, wide: most !== null }),
+    ], { levels: mistakeBounds(film.bound), wide: most !== null }),
   ].filter(chart => chart);
+}
+
+// What the mistakes cannot pass: Novikoff's bound, and where a page knows it the lecture's for a rule with another offset.
+function mistakeBounds(bound) {
+  const levels = [];
+  if ((bound?.most ?? null) !== null) levels.push({ name: bound.lecture ? "(R/γ)²" : "Novikoff's bound", value: bound.most, ...STYLES.level });
+  if (bound?.lecture) levels.push({ name: "(2R/γ)²", value: bound.lecture.most, ...STYLES.lecture });
+  return levels;
 }
 
 // An entry of a legend: what a mark looks like, and its name. `key.draw` paints it when it has its place.

@@ -1,6 +1,6 @@
 // The page: what is drawn, asked and told. All computing is the server's; drawing.js and stage.js draw.
 /* global axes, calm, color, contour, discriminant, drawChart, drawScene, drawSwatches, filmCharts, firstSpeed, frameBox, gridOf,
-   inset, isPlane, item, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
+   inset, isPlane, item, key, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
    polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
 import { readAddress, writeAddress } from "./address.js";
 import { Compare } from "./compare.js";
@@ -9,15 +9,17 @@ import { FilePanel } from "./files.js";
 import { MethodForm } from "./form.js";
 import { Hand } from "./hand.js";
 import { Link } from "./link.js";
+import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./losses.js";
 import { fromColumns, Points, windowOf } from "./points.js";
-import { SvgPen } from "./svg.js";
+import { paintHulls, paintStar, verdictWords } from "./proof.js";
+import { Share } from "./share.js";
 import { STOPS, Tour } from "./tour.js";
 
 const element = id => document.getElementById(id);
 const QUICK = 200; // steps that are recorded at the most while a point is being dragged
 const points = new Points();
 const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"] };
-const shown = { film: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
+const shown = { film: null, beside: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
 const link = new Link(() => complain("The server has gone. Start linsep play again, and open the address that it prints."));
 const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, show: draw, tell: tellPlaying, speed: 2 });
 const editor = new Editor(element("picture"), points, view, {
@@ -27,6 +29,8 @@ const editor = new Editor(element("picture"), points, view, {
 const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
 const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
 const tour = new Tour(state, name => goTo(name));
+const lossPlot = new LossPlot(element("loss-plot"));
+new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
 let server, form;
 
 // ---- asking ----
@@ -45,15 +49,17 @@ async function fit({ steps, where = "keep" } = {}) {
   const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : {}) };
   const answer = await ask("fit", asked);
   if (answer.kind !== "film") {
-    Object.assign(shown, { film: null, model: null, each: null });
+    Object.assign(shown, { film: null, beside: null, model: null, each: null });
     complain(answer.why);
     tell();
     draw(0);
     return;
   }
   complain(answer.film.advice);
-  Object.assign(shown, { film: answer.film, model: answer.model, each: answer.each, grid: gridOf(answer.film.picture), stale: false });
-  shown.charts = filmCharts(shown.film, player.go);
+  const { film, beside, model, each } = answer;
+  if (film.bound) film.bound.lecture = beside.lecture;
+  Object.assign(shown, { film, beside, model, each, grid: gridOf(film.picture), stale: false });
+  shown.charts = [...filmCharts(film, player.go), ...moreCharts(film, beside, player.go)];
   element("scrub").max = shown.film.frames.step.length - 1;
   tell();
   if (where === "opening") {
@@ -92,14 +98,19 @@ function tell() {
   element("across").textContent = film ? `→ ${film.picture.kind === "projection" ? film.picture.names[0] : state.names[0]}` : "";
   element("up").textContent = film ? `↑ ${film.picture.kind === "projection" ? film.picture.names[1] : state.names[1]}` : "";
   element("sentence").textContent = film?.picture.sentence ?? "";
-  element("bound").textContent = film?.bound?.sentence ?? "";
+  element("bound").textContent = [film?.bound?.sentence, film?.bound?.lecture?.sentence].filter(words => words).join(" ");
   element("notes").replaceChildren(...(film?.notes ?? []).map(note => item("li", note)));
   element("facts").replaceChildren(...(film?.facts ?? []).flatMap(([name, fact]) => [item("dt", name), item("dd", fact)]));
-  element("legend").replaceChildren(...(film ? legendOf(film) : []));
+  element("legend").replaceChildren(...(film ? [...legendOf(film), ...pageLegend()] : []));
   element("certificate").textContent = model?.words ?? "";
   element("certificate").className = model?.proven ? "yes" : "";
   element("plane").textContent = model ? planeWords(model) : "";
   if (shown.hover === null) element("point").textContent = hint();
+}
+
+function pageLegend() {
+  if (!shown.beside.loss.margin) return [];
+  return [key("slack, from a point to its margin", pen => polyline(pen, [[0, 8], [26, 8]], slackStyle))];
 }
 
 function planeWords({ coef, intercept, estimator }) {
@@ -110,16 +121,8 @@ function planeWords({ coef, intercept, estimator }) {
 
 function tellVerdict(answer) {
   const verdict = element("verdict"), where = state.features === "plain" ? "line" : "plane of these features";
-  verdict.className = "";
-  if (answer.kind !== "separability") verdict.textContent = "";
-  else if (answer.separable) {
-    verdict.className = "yes";
-    verdict.textContent = `Separable: a ${where} has every point strictly on its own side, at least ${short(answer.margin)} away. Checked exactly.`;
-  } else {
-    verdict.className = "no";
-    const weakly = answer.verdict === "quasi" ? `; one has no point on its wrong side, but some on it` : "";
-    verdict.textContent = `Not separable: no ${where} has every point strictly on its own side${weakly}. The proof: ${answer.words}. Checked exactly.`;
-  }
+  verdict.className = answer.kind !== "separability" ? "" : answer.separable ? "yes" : "no";
+  verdict.textContent = verdictWords(answer, where);
 }
 
 const hint = () => (state.file ? "" : "Click to add a point, drag one to move it.");
@@ -160,6 +163,7 @@ function draw(frame) {
     tellChart(chart, frame);
     drawChart(chart, frame);
   }
+  lossPlot.draw(film, shown.beside?.loss, frame);
 }
 
 function paint(surface, frame) {
@@ -168,7 +172,9 @@ function paint(surface, frame) {
     if (film) paintPlanes(pen, at, film, grid, frame);
     compare.paint(pen, at, grid);
     hand.paint(pen, at, grid);
-    paintProof(pen, at);
+    const proof = state.file || shown.stale ? null : shown.proof;
+    if (proof?.points) paintHulls(pen, at, proof, points.list, state.features === "plain");
+    if (film && !shown.stale) paintSlacks(pen, at, film, grid, shown.beside.loss, frame);
     if (film && !shown.stale) paintFilmPoints(pen, at, frame);
     else for (const side of [0, 1]) {
       const places = points.list.filter(one => one.positive === side).map(({ x, y }) => [at.x(x), at.y(y)]);
@@ -177,7 +183,7 @@ function paint(surface, frame) {
     const plane = film?.frames.plane[frame];
     if (film && isPlane(plane)) contour(pen, at, grid, discriminant(grid, plane), 0, STYLES.now);
     if (film && !shown.stale) paintCause(pen, at, film, frame);
-    paintCommon(pen, at);
+    if (proof?.common && state.features === "plain") paintStar(pen, at, proof.common);
     paintHover(pen, at);
   });
 }
@@ -189,31 +195,6 @@ function paintFilmPoints(pen, at, frame) {
   const held = new Set(end ? each.support : []);
   for (let k = 0; end && k < film.points.drawn; k++) {
     if (held.has(film.points.row[k])) ring(pen, at.x(film.points.u[k]), at.y(film.points.v[k]), 9, { color: "plane", width: 1.5 });
-  }
-}
-
-// Why no line separates: the few points whose hulls meet, and where.
-function paintProof(pen, at) {
-  const { proof } = shown;
-  if (!proof?.points || state.file || shown.stale) return;
-  const rows = proof.points.map(k => points.list[k]).filter(row => row);
-  for (const positive of [0, 1]) {
-    const side = rows.filter(row => row.positive === positive).map(({ x, y }) => [at.x(x), at.y(y)]);
-    if (state.features !== "plain") continue;
-    for (const a of side) for (const b of side) {
-      if (a !== b) polyline(pen, [a, b], { color: positive ? "positive" : "negative", width: 2 });
-    }
-  }
-  for (const { x, y } of rows) ring(pen, at.x(x), at.y(y), 11, { color: "best", width: 2.5, dash: [4, 3] });
-}
-
-// A star where the hulls meet.
-function paintCommon(pen, at) {
-  const { proof } = shown;
-  if (!proof?.common || state.file || shown.stale || state.features !== "plain") return;
-  const [x, y] = [at.x(proof.common[0]), at.y(proof.common[1])];
-  for (const [dx, dy] of [[8, 0], [0, 8], [6, 6], [6, -6]]) {
-    polyline(pen, [[x - dx, y - dy], [x + dx, y + dy]], { color: "cause", width: 3 });
   }
 }
 
@@ -307,7 +288,7 @@ function back(change) {
   edited(true);
 }
 
-// ---- files, downloads ----
+// ---- files ----
 
 function showFile({ points: columns, held, names, classes }) {
   if (columns) points.change(fromColumns(columns));
@@ -318,35 +299,6 @@ function showFile({ points: columns, held, names, classes }) {
   begin("opening");
 }
 
-function download(name, text, type) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  Object.assign(document.createElement("a"), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
-  element("shared").textContent = `${name} is in your downloads.`;
-}
-
-async function downloadFrom(what) {
-  const extra = what === "model" || what === "replay" || what === "code" ? { method: state.method } : {};
-  const answer = await ask("download", { what, ...extra });
-  if (answer.kind === "download") download(answer.name, answer.text, "text/plain");
-  else element("shared").textContent = answer.why;
-}
-
-function downloadPicture() {
-  const { width, height } = element("picture").getBoundingClientRect(), pen = new SvgPen(width, height, color("panel"));
-  paint({ pen, width, height }, player.state.frame);
-  download("picture.svg", pen.text(), "image/svg+xml");
-}
-
-async function copyLink() {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    element("shared").textContent = "The link is copied. It opens as long as this server runs.";
-  } catch {
-    element("shared").textContent = "Copy the address from the browser's bar: it has all of it.";
-  }
-}
-
 // ---- beginning ----
 
 function listen() {
@@ -354,11 +306,6 @@ function listen() {
   element("undo").addEventListener("click", () => back(() => points.undo()));
   element("redo").addEventListener("click", () => back(() => points.redo()));
   element("clear").addEventListener("click", () => { points.change([]); edited(true); });
-  element("copy").addEventListener("click", copyLink);
-  element("svg").addEventListener("click", downloadPicture);
-  for (const button of document.querySelectorAll("[data-download]")) {
-    button.addEventListener("click", () => downloadFrom(button.dataset.download));
-  }
   listenToPlayer(player, target => ["INPUT", "TEXTAREA", "SUMMARY"].includes(target.tagName) && target.id !== "scrub");
   addEventListener("keydown", event => {
     const tool = { 1: "positive", 2: "negative", 3: "erase" }[event.key], control = event.ctrlKey || event.metaKey;
@@ -419,5 +366,6 @@ async function start() {
 }
 
 // What tests look at.
-globalThis.play = { points, state, shown, player, editor, view, link, compare, hand, stops: Object.keys(STOPS) };
+const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, stops: Object.keys(STOPS) };
 start();

@@ -25,7 +25,7 @@ export const STOPS = {
   loss: {
     title: "Counting mistakes is flat",
     words: "The wish is to make few mistakes. But the number of mistakes does not change when the line moves a little, so no slope says where to go.",
-    attempt: "In Settings choose another loss, such as hinge or logistic: they lie above the number of mistakes, and have a slope.",
+    attempt: "In Settings choose another loss, such as hinge or logistic, and see under the picture where each point lies on its curve: it has a slope.",
     state: "preset=overlap&method=gradient_descent&loss=zero_one",
   },
   descent: {
@@ -73,7 +73,7 @@ export const STOPS = {
   fewest: {
     title: "The fewest mistakes",
     words: "Counting mistakes has no slope, but all lines can be searched. Here no line at all makes fewer mistakes than this one, and that is proven.",
-    attempt: "Below, under “You against the optimum”, turn a line by hand: can you match it?",
+    attempt: "Step back: the curves of what was found and what is proven close in. Then turn a line by hand, under “You against the optimum”: can you match it?",
     state: "preset=overlap&method=zero_one",
   },
   features: {

@@ -1,0 +1,46 @@
+// Downloads, and the link: what somebody takes along.
+/* global color */
+import { SvgPen } from "./svg.js";
+
+const element = id => document.getElementById(id);
+const SHARPER = 2; // dots of a PNG picture for each of the screen, so that it can be printed
+
+export class Share {
+  // `ask` asks the server, `method` is what is chosen, `paint(surface)` draws the picture as it is now.
+  constructor({ ask, method, paint }) {
+    Object.assign(this, { ask, method, paint });
+    element("copy").addEventListener("click", () => this.copy());
+    element("svg").addEventListener("click", () => this.svg());
+    for (const button of document.querySelectorAll("[data-download]")) {
+      button.addEventListener("click", () => this.fetch(button.dataset.download));
+    }
+  }
+
+  keep(name, blob) {
+    const address = URL.createObjectURL(blob);
+    Object.assign(document.createElement("a"), { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    element("shared").textContent = `${name} is in your downloads.`;
+  }
+
+  async fetch(what) {
+    const answer = await this.ask("download", { what, ...(what === "data" ? {} : { method: this.method() }) });
+    if (answer.kind === "download") this.keep(answer.name, new Blob([answer.text], { type: "text/plain" }));
+    else element("shared").textContent = answer.why;
+  }
+
+  svg() {
+    const { width, height } = element("picture").getBoundingClientRect(), pen = new SvgPen(width, height, color("panel"));
+    this.paint({ pen, width, height });
+    this.keep("picture.svg", new Blob([pen.text()], { type: "image/svg+xml" }));
+  }
+
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      element("shared").textContent = "The link is copied. It opens as long as this server runs.";
+    } catch {
+      element("shared").textContent = "Copy the address from the browser's bar: it has all of it.";
+    }
+  }
+}
