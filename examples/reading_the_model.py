@@ -1,4 +1,4 @@
-"""|w_j| is the importance of a feature, its sign the direction; and which features come in as the penalty weakens."""
+"""``|w_j|`` is the importance of a feature, its sign the direction; and which features enter as the penalty weakens."""
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer

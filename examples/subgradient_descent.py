@@ -1,4 +1,4 @@
-"""x² + |y| has a kink along y = 0: constant steps jump over it for ever, steps that shrink like 1/√k arrive."""
+"""``x² + |y|`` has a kink along y = 0: constant steps jump over it for ever, steps that shrink like 1/√k arrive."""
 
 import warnings
 

@@ -226,7 +226,7 @@ def curvature(p: "Case", bends: Bends) -> Fraction | None:
     """Return what P − min P does not exceed without a penalty, from the curvature at θ; None if nothing can be shown.
 
     Rows are r = (eₖ − e_l) ⊗ [x, 1], class 0 held at zero; H = Σ h r rᵀ, h being cᵢ pₖ p_l (for the square 2c) rounded
-    down; g = Σ u r is the gradient. Along v the scores of an example spread by max |r·v| ≤ m ‖v‖_H, m = max ‖r‖_{H⁻¹}.
+    down; g = Σ u r is the gradient. Along v scores of an example spread by ``max |r·v|`` ≤ m ‖v‖_H, m = max ‖r‖_{H⁻¹}.
     The third derivative is a third central moment, at most this spread times the second: the curvature falls no faster
     than e^(−m‖v‖t), and with λ = ‖g‖_{H⁻¹}, s = mλ < 1 (for the square s = 0) no P(θ + v) is below P(θ) − λ² (1 + s)/2
     (Bach 2010, Self-concordant analysis for logistic regression). Eliminating below the diagonal makes T with T H Tᵀ

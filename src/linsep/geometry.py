@@ -60,7 +60,7 @@ def normal(w: ArrayLike) -> FloatArray:
 
 
 def distance_from_origin(w: ArrayLike, b: float) -> float:
-    """|b|/‖w‖.
+    """``|b|/‖w‖``.
 
     Examples
     --------

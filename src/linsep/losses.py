@@ -55,7 +55,7 @@ class Loss:
     slopes : (float, float)
         Between what its slopes lie: where ℓ* is finite, and what bounds a dual variable.
     self_concordance : float
-        The smallest M with |ℓ'''| ≤ M ℓ'': how fast its curvature can change.
+        The smallest M with ``|ℓ'''| ≤ M ℓ''``: how fast its curvature can change.
     jumps : tuple of float or None
         Where ℓ'' jumps, of a loss that is smooth, and quadratic or straight in between; None for others.
     quadratic : bool

@@ -23,7 +23,7 @@ def _planes(model: LinearModel, target: Any) -> list[int]:
 
 @dataclass
 class WeightsDisplay(Display):
-    """The weights of a model by feature: |w_j| is the importance, the sign the direction.
+    """The weights of a model by feature: ``|w_j|`` is the importance, the sign the direction.
 
     Weights of features on different scales do not compare; given data, each is multiplied by its feature's spread.
 

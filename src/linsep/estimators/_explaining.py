@@ -21,8 +21,8 @@ from ._input import Input
 class Explanation:
     """The weights of one plane, the most important first; a weight's sign is the direction.
 
-    The importance of a feature is |w_j|·sd(x_j), the standard deviation of what it adds to the score, as in ``linsep
-    explain`` and reports, where rows were given; else |w_j|, which depends on the feature's units.
+    The importance of a feature is ``|w_j|·sd(x_j)``, the standard deviation of what it adds to the score, as in
+    ``linsep explain`` and reports, where rows were given; else ``|w_j|``, which depends on the feature's units.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Explaining(Input, Certified):
         top : int, optional
             How many of them.
         X : array, sparse matrix or DataFrame, optional
-            Rows, best those of the fit: then importance is |w_j|·sd(x_j), as in ``linsep explain``; else it is |w_j|.
+            Rows, best those of the fit: then importance is ``|w_j|·sd(x_j)``, as in ``linsep explain``; else ``|w_j|``.
 
         Examples
         --------
