@@ -17,39 +17,38 @@ never seen: on pieces of a quadratic, Newton goes all the way.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..._core import Ending, Springs, conjugate_sum, sprung_line_search, sprung_slopes
+from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
 from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
-from ...objective.examples import Block, Several
 from ...objective.objective import Objective
 from ..dual.descent import DualDescent
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers, words_of
-from ..sampling import both_classes, sample, sample_objective
-from ..workspace import InProcess, Vector, Workspace
+from ..sampling import both_classes, sample
+from ..workspace import InProcess, Workspace
 from .class_springs import OfClasses
-from .newton import dot
-from .preconditioner import factored, scaled_factor
-from .sprung_point import SprungPoint
+from .conjugate_gradients import dot
+from .preconditioner import factored
+from .springs_in_blocks import InBlocks
+from .sprung_point import SprungPoint, sprung_sums
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was tuned, with what it trades; set by `benchmarks/race.py` (hinge), what concerns blocks by `files.py`."""
+    """What was tuned, with what it trades; set by `benchmarks/race.py` (hinge)."""
 
     widest: float = 4.0  #: The first width: at w = 0 all examples are in the band. Narrower: fewer bend, more steps.
     nearby: float = 0.5  #: The first width from a point that is near the optimum.
     narrower: float = 0.5  #: What becomes of the width at each outer step: outer steps against inner ones.
     narrowest: float = 1e-9  #: Where that ends: below, rounding is all that moves.
     share: int = 8  #: A run on many examples begins with one on this share of them, an eighth …
-    rough: float = 1e-2  #: … to this gap; of examples in blocks, where each further pass costs a reading …
-    rough_in_blocks: float = 1e-3  #: … to this one.
+    rough: float = 1e-2  #: … to this gap.
     exact: float = 1e-13  #: A small run goes on to this gap whatever was asked: it costs next to nothing, and the same
     #: fit from repeated rows and from weights, say, is then the same to many digits.
     small: int = 2000  #: Small is up to so many stored numbers; from there to …
@@ -59,13 +58,8 @@ class Tuned:
     work: int = 10**9  #: … or several of about so many operations, so that Ctrl-C is heard.
     many: int = 300  #: With so many features other runs begin with dual coordinate descent …
     passes: int = 100  #: … of so many passes: they find the band, and a Newton step costs as much as many of them.
-    #: Lengths of a step at which its slope is looked at in one pass, where the whole one was too long: the next to be
-    #: tried is between two of them. One that was never too short: such a step is halved after all.
-    lengths: FloatArray = field(default_factory=lambda: np.geomspace(2.0**-24, 1.0, 25))
     accuracy: float = 0.1  #: What an exact line search leaves of the slope.
     enclosed: float = 1e-10  #: What rounding may add to a gap of several classes.
-    armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
-    shortest: float = 1e-14  #: The shortest step that is tried.
 
 
 TUNED = Tuned()
@@ -126,7 +120,7 @@ class _Run(GapRun):
             tol = max(method.tol - TUNED.enclosed, 0.25 * method.tol)
             self.duals, self.target = OfClasses(self), goal(tol, objective.rows.stored)
         elif objective.examples.resident is None:
-            self.duals, self.target = _InBlocks(self, workspace or InProcess()), method.tol
+            self.duals, self.target = InBlocks(self, workspace or InProcess()), method.tol
         else:
             self.duals, self.target = _InMemory(self), goal(method.tol, objective.rows.stored)
         self.lowest: tuple[float, FloatArray, Any] = (np.inf, *objective.zeros())
@@ -152,6 +146,10 @@ class _Run(GapRun):
         if self.steps == 0:
             self.width = TUNED.nearby
         return start
+
+    def of_sample(self, part: Objective, gap: float) -> Start:
+        """Return where this method leads on some of the examples, to a gap that is soon reached."""
+        return Multipliers(tol=gap).solve(part, seed=self.seed).last
 
     def _step_by_step(self, start: Start) -> None:
         """Take one step after the other; springs that hold more than all else give way before."""
@@ -256,7 +254,7 @@ class _InMemory:
         rng = np.random.default_rng(run.seed)
         part = sample(objective, objective.n // TUNED.share, rng) if large else None
         if part is not None:
-            return replace(Multipliers(tol=TUNED.rough).solve(part, seed=run.seed).last, alpha=None)
+            return replace(run.of_sample(part, TUNED.rough), alpha=None)
         if objective.d < TUNED.many:
             return None
         return DualDescent(tol=run.method.tol, max_iter=TUNED.passes).solve(objective, seed=run.seed).last
@@ -330,7 +328,7 @@ class _InMemory:
     def _note(self, w: FloatArray, b: float) -> SprungPoint:
         """Set the dual variables at z."""
         objective, self.w = self.objective, w
-        sums = _sprung(objective, self.c, a=self.a, h=self.h, centre=self.centre, z=self.z, width=self.run.width)
+        sums = sprung_sums(objective, self.c, a=self.a, h=self.h, centre=self.centre, z=self.z, width=self.run.width)
         self.v += sums[6:].reshape(self.v.shape)
         conjugates = self._conjugates if objective.fit_intercept else lambda scales: float(sums[1])
         return self.run.point(w, b, sums, self.v, conjugates)
@@ -367,152 +365,3 @@ class _InMemory:
     def agreements(self, w: FloatArray) -> FloatArray | None:
         """Return z of the plane that is reported, where that is the last one and they were computed afresh."""
         return self.z if self.fresh and w is self.w and not self.run.interrupted else None
-
-
-def _sprung(objective: Objective, c: FloatArray, **springs: Any) -> FloatArray:
-    """Set the dual variables a and what bends, h; return the sums that `_Run.point` takes, and how v changes."""
-    return objective.rows.sprung_duals(objective.y, c, objective.loss, split=objective.fit_intercept, **springs)
-
-
-#: Where dual variables are kept, by turns: the centres, now and as a killed run would want them, those of the best
-#: bound, of the last point, and of this pass.
-VECTORS = tuple(f"duals-{k}" for k in range(5))
-
-
-class _InBlocks:
-    """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
-
-    fresh = True  # every pass begins afresh
-
-    def __init__(self, run: _Run, workspace: Workspace) -> None:
-        self.run, self.objective, self.workspace = run, run.objective, workspace
-        # The names of vectors; None for centres in the middle.
-        self.centre: str | None = None
-        self.kept: str | None = None
-        self.highest: str | None = None
-        self.gram = np.zeros((0, 0))
-        self.wary = False  # whether steps are likely to be too long: the springs were released, and none was not since
-
-    def resumed(self) -> Start | None:
-        """Return where a run that was killed stood."""
-        state = self.workspace.state
-        if state is None:
-            return None
-        self.centre = self.kept = state["centre"]
-        self.run.width, self.run.steps = float(state["width"]), int(state["passes"])
-        return Start(np.array(state["w"], dtype=np.float64), float(state["b"]))
-
-    def rough(self) -> Start | None:
-        part = sample_objective(self.objective, self.run.seed)
-        return None if part is None else Multipliers(tol=TUNED.rough_in_blocks).solve(part).last
-
-    def is_small(self) -> bool:
-        """No run is."""
-        return False
-
-    def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> SprungPoint:
-        return self._pass(w, b)
-
-    def released(self, point: SprungPoint) -> SprungPoint:
-        """Move the centres to where the dual variables are."""
-        self.centre, self.wary = point.duals, True
-        return self._keep(self._pass(point.w, point.b))
-
-    def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
-        """Remember which vector has the dual variables of the best bound."""
-        self.highest = duals
-
-    def direction(self, point: SprungPoint) -> FloatArray:
-        return -scaled_factor(self.objective, self.gram.copy()).solve(point.gradient)
-
-    def moved(self, point: SprungPoint, step: FloatArray, slope: float) -> SprungPoint | None:
-        """Go along the step, a pass for each length that is tried: the whole one first, or where one ought to end."""
-        theta, looked = self.objective.join(point.w, point.b), self.wary
-        t = self._flattest(point, step, slope) if looked else 1.0
-        while t > TUNED.shortest and slope < 0:
-            new = self._pass(*self.objective.split(theta + t * step), keep=point.duals)
-            # The inner problem is convex: it has fallen as long as its slope has not turned. Where values drown in
-            # rounding, as with a large C, the slope still tells.
-            turned = float(new.gradient @ step) / -slope
-            if new.inner <= point.inner + TUNED.armijo * t * slope or turned <= TUNED.accuracy:
-                self.wary = self.wary and t < 1.0
-                return self._keep(new)
-            if not looked:
-                t, looked = self._flattest(point, step, slope), True
-            else:  # where the parabola through what is known is lowest
-                t *= float(np.clip(-0.5 * slope * t / (new.inner - point.inner - slope * t), 0.1, 0.5))
-        return None
-
-    def _flattest(self, point: SprungPoint, step: FloatArray, slope: float) -> float:
-        """Return about the length of a step, less than one, where its slope vanishes: a pass for many lengths at once.
-
-        Where few examples are in the band a step is too long by any factor, and halving it would take a pass each time.
-        """
-        objective, lengths, middle_of, width = self.objective, TUNED.lengths, self._middle(), self.run.width
-        w, b, (dw, db) = point.w, point.b, objective.split(step)
-
-        def task(block: Block) -> FloatArray:
-            part = objective.on(block)
-            c = part.C * part.s
-            line = dict(centre=middle_of(block, c), z=part.agreements(w, b), dz=part.agreements(dw, db), width=width)
-            return sprung_slopes(c, part.loss, lengths, **line)
-
-        slopes = objective.examples.sum(task)
-        slopes += objective.penalty.l2 * (float(w @ dw) + lengths * float(dw @ dw))
-        self._count()
-        ends, slopes = np.append(0.0, lengths), np.append(slope, slopes)
-        rises = int(np.argmax(slopes > 0)) or len(ends) - 1
-        low, high = ends[rises - 1], ends[rises]
-        at, until = slopes[rises - 1], slopes[rises]
-        return float(low + (high - low) * (-at / (until - at) if until > 0 > at else 1.0))
-
-    def _middle(self) -> Callable[[Block, FloatArray], FloatArray]:
-        """Return what gives the centres of a block's dual variables."""
-        centre = None if self.centre is None else self.workspace.vector(self.centre)
-        return lambda block, c: 0.5 * c if centre is None else np.clip(centre.read(block.which), 0.0, c)
-
-    def _count(self) -> None:
-        """Count a pass, and let whoever listens hear of it."""
-        self.run.steps += 1
-        self.workspace.passed(self.run.steps, self.run.proof().relative_gap)
-
-    def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> SprungPoint:
-        """Go through the examples once: set their dual variables, and add up what is needed."""
-        objective, run, width = self.objective, self.run, self.run.width
-        in_use = {self.centre, self.kept, self.highest, keep}
-        name = next(name for name in VECTORS if name not in in_use)
-        into, middle_of = self.workspace.vector(name), self._middle()
-
-        def task(block: Block) -> Several:
-            part, which = objective.on(block), block.which
-            c = part.C * part.s
-            middle = middle_of(block, c)
-            a, h = np.zeros(part.n), np.zeros(part.n)
-            sums = _sprung(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=width)
-            into.write(which, a)
-            moved = np.divide((a - middle) ** 2, c, out=np.zeros_like(a), where=c > 0)
-            shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
-            by_class = np.array([shares[part.y > 0].sum(), shares[part.y < 0].sum()])
-            return Several((sums, 0.5 * width * float(moved.sum()), by_class, part.rows.gram(h, np.flatnonzero(h))))
-
-        sums, spring, by_class, self.gram = objective.examples.sum(task)
-        inner = objective.penalty.value(w) - float(sums[1] + sums[2]) - spring
-        # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
-        conjugates = lambda scales: float(by_class @ scales)  # noqa: E731
-        run.steps += 1
-        point = run.point(w, b, sums, sums[6:].reshape(-1, objective.d), conjugates, duals=name, inner=inner)
-        self.workspace.passed(run.steps, run.proof().relative_gap)
-        return point
-
-    def _keep(self, point: SprungPoint) -> SprungPoint:
-        """Let a killed run go on from here."""
-        state: dict[str, Any] = dict(centre=self.centre, width=self.run.width, passes=self.run.steps)
-        self.workspace.keep({**state, "w": point.w.tolist(), "b": point.b})
-        self.kept = self.centre
-        return point
-
-    def best(self) -> Vector | None:
-        return None if self.highest is None else self.workspace.vector(self.highest)
-
-    def agreements(self, w: FloatArray) -> None:
-        """They are not kept."""

@@ -24,7 +24,7 @@ from ...objective.heads import Softmax
 from ...objective.objective import Objective
 from ..dual.of_margins import margin_start
 from ..result import Start
-from .newton import conjugate_gradients, dot
+from .conjugate_gradients import conjugate_gradients, dot
 from .preconditioner import Metric, ScaledFactor, metric_at, product_work, whole_of_classes
 from .sprung_point import SprungPoint
 
@@ -54,7 +54,6 @@ class _Bend:
     problem: Objective
     p: FloatArray
     doubt: FloatArray
-    smooth_gradient: FloatArray
 
 
 class OfClasses:
@@ -156,12 +155,13 @@ class OfClasses:
         p = (self.masses[which] > 0) / count[:, None]
         softmax = replace(objective, head=Softmax(objective.classes))
         softmax = softmax.chosen(which, objective.s[which] * count / self.run.width)
-        bend: Any = _Bend(softmax, p, 1.0 - 1.0 / count, point.gradient)
-        cost, make = min(whole_of_classes(bend), _ByMasses.of(bend, count), key=lambda each: each[0])
+        bent: Any = _Bend(softmax, p, 1.0 - 1.0 / count)
+        cost, make = min(whole_of_classes(bent), _ByMasses.of(bent, count), key=lambda each: each[0])
         if cost <= TUNED.direct:
             return -make().solve(point.gradient)
-        metric = self.metric or metric_at(bend, self.rng)
-        step, products = conjugate_gradients(bend, metric, TUNED.accuracy, TUNED.products)
+        metric = self.metric or metric_at(bent, self.rng)
+        bend = softmax.bending(bent)
+        step, products = conjugate_gradients(bend, -point.gradient, metric, TUNED.accuracy, TUNED.products)
         self.metric = metric if metric.serves(products) else None
         return step
 

@@ -18,7 +18,7 @@ the box (column generation).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +33,11 @@ from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import both_classes
 from ..workspace import Made, Workspace
-from .preconditioner import Metric, factored, scaled_factor
+from .interior_system import Step, System
 from .proximal import ProximalNewton
 
 #: Which share of the way to the boundary a step may go.
 SHORT_OF_IT = 0.995
-#: How often a step is corrected at the most by what its equations still miss, and which share they may miss.
-REFINEMENTS, ENOUGH = 30, 1e-11
 #: Steps without a smaller gap after which no more is to be expected.
 PATIENCE = 12
 #: Products that add up to less than this share of the objective do not show in it.
@@ -94,20 +92,6 @@ class InteriorPoint(GapSolver):
     def _run(self, objective: Objective, seed: int, *told: Any) -> Any:
         sets = objective.penalty.l1 > 0 and objective.d > FEW
         return (_WorkingSets if sets else _Run)(self, objective, *told)
-
-
-class _Step(NamedTuple):
-    """How everything changes along a step."""
-
-    w: FloatArray
-    b: float
-    z: FloatArray
-    alpha: FloatArray
-    s: FloatArray
-    t: FloatArray
-    q: FloatArray
-    e: FloatArray
-    f: FloatArray
 
 
 class _Run(GapRun):
@@ -230,7 +214,7 @@ class _Run(GapRun):
 
     # -- how it moves --------------------------------------------------------------------------------------------
 
-    def _pairs(self, step: _Step | None = None) -> list[tuple[FloatArray, FloatArray]]:
+    def _pairs(self, step: Step | None = None) -> list[tuple[FloatArray, FloatArray]]:
         """Return the pairs whose products are to become zero, or how they change along a step."""
         at, top, l1 = (self, self.top, self.l1) if step is None else (step, 0.0, 0.0)
         pairs = [(at.alpha, at.s)]
@@ -240,7 +224,7 @@ class _Run(GapRun):
     def _step(self) -> bool:
         """Take one step, first looked at without any μ, then with as much as that look advises."""
         here = self._pairs()
-        system = _System(self)
+        system = System(self)
         self.mu = self._centrality(here)
         if not self.mu > NOTHING * self.best[0] / len(self.c):
             return False
@@ -264,7 +248,7 @@ class _Run(GapRun):
         pairs = self._pairs() if pairs is None else pairs
         return sum(float(value @ other) for value, other in pairs) / sum(len(value) for value, _ in pairs)
 
-    def _longest(self, step: _Step) -> float:
+    def _longest(self, step: Step) -> float:
         """Return how much of a step, at most all of it, leaves everything inside."""
         longest = 1.0
         for here, changes in zip(self._pairs(), self._pairs(step), strict=True):
@@ -396,84 +380,6 @@ class _WorkingSets(GapRun):
         if observer is None:
             return None
         return lambda k, theta, value: observer(before + k, np.append(self._whole(theta[:-1]), theta[-1]), value)
-
-
-class _System:
-    """The linearised equations at a point: H = D + Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, its factor, and corrections to it.
-
-    D is l2, and with L1 what the box of each weight adds to it.
-    """
-
-    def __init__(self, at: _Run) -> None:
-        self.at, self.problem = at, at.problem
-        self.room = at.top - at.alpha if at.bounded else np.ones_like(at.alpha)
-        self.divisor = at.s / at.alpha + at.t / self.room + at.bend
-        self.h, self.give = 1.0 / self.divisor, np.zeros(self.problem.d)
-        self.diagonal = np.full(self.problem.d, self.problem.penalty.l2)
-        if at.l1 > 0:
-            self.give = at.e / (at.l1 - at.q) + at.f / (at.l1 + at.q)  # how far a weight goes as q does
-            self.diagonal = self.diagonal + 1.0 / self.give
-        if self.problem.penalty.l2 > 0 and at.l1 == 0:
-            self.factor: Metric = factored(self.problem, self.h)
-        else:
-            everything = np.arange(self.problem.n)
-            self.factor = scaled_factor(self.problem, self.problem.rows.gram(self.h, everything), self.diagonal)
-
-    def direction(self, aims: list[FloatArray]) -> _Step:
-        """Solve the equations for given products of the pairs."""
-        at, problem, y, l1 = self.at, self.problem, self.at.y, self.at.l1
-        at_zero, *others = aims
-        missing = at.s - at.t - (at.z - 1.0 + at.bend * at.alpha)
-        r = missing + (at_zero / at.alpha - at.s)
-        if at.bounded:
-            at_top = others.pop(0)
-            r -= at_top / self.room - at.t
-        u = (at.alpha + r / self.divisor) * y
-        right = problem.rows.rmatvec(u) - problem.penalty.l2 * at.w
-        if l1 > 0:
-            up, down = others[0] / (l1 - at.q), others[1] / (l1 + at.q)
-            drift = up - down - (at.e - at.f)
-            right += drift / self.give - at.q
-        d_w, d_b = self._solve(np.append(right, u.sum()) if problem.fit_intercept else right)
-        d_z = problem.agreements(d_w, d_b)
-        d_alpha = (r - d_z) / self.divisor
-        d_s = (at_zero - at.s * d_alpha) / at.alpha - at.s
-        d_t = (at_top + at.t * d_alpha) / self.room - at.t if at.bounded else np.zeros_like(d_s)
-        d_q = d_e = d_f = np.zeros_like(d_w)
-        if l1 > 0:
-            d_q = (d_w - drift) / self.give
-            d_e, d_f = up + at.e * d_q / (l1 - at.q) - at.e, down - at.f * d_q / (l1 + at.q) - at.f
-        return _Step(d_w, d_b, d_z, d_alpha, d_s, d_t, d_q, d_e, d_f)
-
-    def _solve(self, right: FloatArray) -> tuple[FloatArray, float]:
-        """Solve by conjugate gradients: near the end the factor is that of a matrix that had to be nudged."""
-        best = found = self.factor.solve(right)
-        missed = right - self._times(found)
-        ahead = self.factor.solve(missed)
-        least, slope = np.abs(missed).max(), float(missed @ ahead)
-        step, enough = ahead, ENOUGH * np.abs(right).max()
-        for _ in range(REFINEMENTS):
-            if not (least > enough and slope > 0):
-                break
-            along = self._times(step)
-            curvature = float(step @ along)
-            if not curvature > 0:  # rounded away: no step in this direction is known to help
-                break
-            length = slope / curvature
-            found, missed = found + length * step, missed - length * along
-            ahead = self.factor.solve(missed)
-            before, slope = slope, float(missed @ ahead)
-            step = ahead + slope / before * step
-            if np.abs(missed).max() < least:
-                best, least = found, np.abs(missed).max()
-        w, b = self.problem.split(best)
-        return np.ascontiguousarray(w), b
-
-    def _times(self, v: FloatArray) -> FloatArray:
-        w, b = self.problem.split(v)
-        out = self.problem.rows.hessian_product(self.h, np.ascontiguousarray(w), b)
-        out[: len(w)] += self.diagonal * w
-        return out[: len(v)]
 
 
 def best_intercept(problem: Objective, w: FloatArray) -> float:

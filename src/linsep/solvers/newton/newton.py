@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..._core import length
-from ..._types import BoolArray, FloatArray
+from ..._types import FloatArray
 from ...objective.objective import Objective
-from ...objective.points import Point
 from ..dual.of_classes import dual_passes, suits
 from ..result import Observer, Result, Start
 from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
+from .conjugate_gradients import conjugate_gradients, dot
 from .preconditioner import FACTORED, Metric, metric_at
 
 
@@ -253,7 +253,8 @@ class _Run(GapRun):
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
-        step, products = conjugate_gradients(point, metric, accuracy, TUNED.products, told)
+        bend = self.problem.bending(point)
+        step, products = conjugate_gradients(bend, -point.smooth_gradient, metric, accuracy, TUNED.products, told)
         self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
         return step
 
@@ -306,54 +307,7 @@ class _Run(GapRun):
         return self._evaluate(*problem.head.moved(point.w, point.b, step, t, intercept=problem.fit_intercept))
 
 
-def conjugate_gradients(
-    point: Point,
-    metric: Metric,
-    accuracy: float,
-    most: int,
-    told: Any = None,
-    of_free: tuple[FloatArray, BoolArray] | None = None,
-) -> tuple[FloatArray, int]:
-    """Solve (∇²P) p = −∇P until the residual, in the metric, has fallen to `accuracy` of what it was.
-
-    Returns p, and how many products with ∇²P it took. `of_free`: another gradient, and which coordinates are free; the
-    others are kept.
-    """
-    bend = point.problem.bending(point)
-    residual = -point.smooth_gradient if of_free is None else np.where(of_free[1], -of_free[0], 0.0)
-    p = np.zeros_like(residual)
-    direction = metric.solve(residual)
-    first = size = dot(residual, direction)
-    products = 0
-    while products < most:
-        bent = bend(direction)
-        if of_free is not None:
-            bent[~of_free[1]] = 0.0
-        products += 1
-        if told is not None:
-            told()
-        if not (curvature := dot(direction, bent)) > 0:
-            break  # nothing bends this way
-        t = size / curvature
-        p += t * direction
-        bent *= t
-        residual -= bent
-        towards = metric.solve(residual)
-        new = dot(residual, towards)
-        if new <= accuracy**2 * first:
-            break
-        direction *= new / size
-        direction += towards
-        size = new
-    return p, products
-
-
 def _accuracy(goal: float, gap: float, before: float) -> float:
     """Return how far to solve for a step, from the gap that is wanted, the one there is, and the one before that."""
     enough = min(TUNED.coarsest, TUNED.enough * (goal / max(gap, 1e-300)) ** 0.5)
     return float(max(enough, min(TUNED.usual, gap / before if before > 0 else 1.0)))
-
-
-def dot(A: FloatArray, B: FloatArray) -> float:
-    """Σ AB, of vectors or matrices."""
-    return float(A @ B) if A.ndim == 1 else float(np.einsum("jk,jk->", A, B))

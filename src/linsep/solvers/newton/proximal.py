@@ -30,7 +30,7 @@ from ..result import Observer, Result, Start
 from ..run import GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
-from .newton import conjugate_gradients, dot
+from .conjugate_gradients import conjugate_gradients, dot
 from .preconditioner import FACTORED, diagonal_in_blocks
 from .proximal_models import TUNED as MODELS
 from .proximal_models import models_at, summed
@@ -305,7 +305,8 @@ class _Run(GapRun):
         told = partial(self.count_pass, point.bound.relative_gap)
         told()
         accuracy = min(TUNED.loose, max(point.bound.relative_gap, 0.0) ** 0.5)
-        step, _ = conjugate_gradients(point, metric, accuracy, TUNED.products, told, (g, free))
+        bend = self.problem.bending(point)
+        step, _ = conjugate_gradients(bend, -g, metric, accuracy, TUNED.products, told, free)
         new = self._within(point, step, g, signs) or self._within(
             point, np.where(free, -metric.solve(g), 0.0), g, signs
         )

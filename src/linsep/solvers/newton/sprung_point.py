@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import FloatArray
+from ...objective.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +23,8 @@ class SprungPoint:
     gradient: FloatArray  # of the inner problem
     inner: float = np.nan  # the inner problem's value, where somebody asks
     duals: str = ""  # the vector that holds the dual variables, if they are not in memory
+
+
+def sprung_sums(objective: Objective, c: FloatArray, **springs: Any) -> FloatArray:
+    """Set the dual variables a and what bends, h; return the sums that a run's `point` takes, and how v changes."""
+    return objective.rows.sprung_duals(objective.y, c, objective.loss, split=objective.fit_intercept, **springs)
