@@ -25,6 +25,7 @@ from ..separation.verdict import NotSeparableError, separability
 from . import protocol
 from .beside import beside
 from .code import program
+from .descents import FUNCTIONS, SCHEDULES, descent, landscape
 from .errors import RefusedError
 from .features import FEATURES
 from .files import MOST_DRAWN, Files
@@ -81,6 +82,8 @@ class Answers:
             "judge": self._judge,
             "download": self._download,
             "columns": self._columns,
+            "landscape": lambda body, given_up: ("landscape", landscape(body)),
+            "descend": lambda body, given_up: ("descent", descent(body)),
         }
 
     def answer(self, question: Question, given_up: GivenUp = lambda: False) -> str:
@@ -102,6 +105,8 @@ class Answers:
             **described(),
             "features": {name: one.label for name, one in FEATURES.items()},
             "presets": {name: preset.to_dict() for name, preset in PRESETS.items()},
+            "functions": {name: function.to_dict() for name, function in FUNCTIONS.items()},
+            "schedules": SCHEDULES,
             "file": self.files.first,
         }
 

@@ -31,6 +31,8 @@ QUESTIONS = {
     "judge": ("points", "plane"),
     "download": ("points", "file", "method", "features", "what", "window"),
     "columns": ("file", "target", "columns"),
+    "landscape": ("function",),
+    "descend": ("function", "start", "eta", "schedule", "steps"),
 }
 
 
@@ -148,11 +150,11 @@ def number(value: Any, name: str, low: float = -LARGEST, high: float = LARGEST) 
     return float(value)
 
 
-def pair(value: Any, name: str) -> tuple[float, float]:
+def pair(value: Any, name: str, low: float = -LARGEST, high: float = LARGEST) -> tuple[float, float]:
     """Return two numbers."""
     if not isinstance(value, list) or len(value) != 2:
         raise MalformedError(f"{name} is a list of two numbers")
-    return number(value[0], name), number(value[1], name)
+    return number(value[0], name, low, high), number(value[1], name, low, high)
 
 
 def window(value: Any) -> tuple[tuple[float, float], tuple[float, float]] | None:

@@ -13,6 +13,7 @@ import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./los
 import { fromColumns, Points, windowOf } from "./points.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { Share } from "./share.js";
+import { Steps } from "./steps.js";
 import { STOPS, Tour } from "./tour.js";
 
 const element = id => document.getElementById(id);
@@ -29,6 +30,7 @@ const editor = new Editor(element("picture"), points, view, {
 const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
 const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
 const tour = new Tour(state, name => goTo(name));
+const steps = new Steps({ ask: (what, body) => link.ask(what, body), save });
 const lossPlot = new LossPlot(element("loss-plot"));
 new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
 let server, form;
@@ -278,7 +280,7 @@ function chosen(change) {
 }
 
 function save() {
-  const address = writeAddress({ ...state, points: points.list });
+  const address = writeAddress({ ...state, points: points.list, steps: steps.words });
   if (address !== location.hash) history.replaceState(null, "", address);
 }
 
@@ -317,6 +319,7 @@ function listen() {
   });
   const redraw = () => {
     draw(player.state.frame);
+    steps.draw();
     drawSwatches();
   };
   addEventListener("resize", redraw);
@@ -343,6 +346,7 @@ function open(hash) {
   state.compare = (said.compare ?? []).filter(one => one in server.algorithms);
   Object.assign(state, { file: null, names: ["x", "y"] });
   compare.show();
+  steps.read(said.steps);
   if (said.preset in server.presets) element("intro").textContent = preset.says;
   return begin(state.stop || (preset && !said.method) ? "opening" : "last");
 }
@@ -352,6 +356,7 @@ async function start() {
   server = await link.ask("hello");
   form = new MethodForm(server, chosen);
   compare.offer(server.algorithms);
+  steps.offer(server);
   for (const [name, { label }] of Object.entries(server.presets)) {
     const button = item("button", label);
     button.dataset.preset = name;
@@ -367,5 +372,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, stops: Object.keys(STOPS) };
 start();

@@ -37,8 +37,8 @@ export const STOPS = {
   steps: {
     title: "Steps that are too long",
     words: "With η = 90 the steps jump across the valley, and the line swings to and fro. The page says so, with a step size to try.",
-    attempt: "In Settings make η 1, then 0.0001: too short is as bad as too long.",
-    state: "preset=overlap&method=gradient_descent&loss=logistic&C=inf&schedule=constant&eta=90&stopping=none&max_iter=60",
+    attempt: "In Settings make η 1, then 0.0001: too short is as bad as too long. Below, under “How long should a step be?”, drag η on the lecture's own functions.",
+    state: "preset=overlap&method=gradient_descent&loss=logistic&C=inf&schedule=constant&eta=90&stopping=none&max_iter=60&steps=bowl,0.5,0,0.05,constant",
   },
   best: {
     title: "The best so far",

@@ -8,7 +8,7 @@ cannot have arrived anywhere; steps much longer than a stable one climb, or jump
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class StepWatch:
         if stable is None:
             return ""
         if self._travelled < 3 * stable and first < 0.1 * stable:
-            larger = self._suggest(stable)
+            larger = self._tried([stable, *(eta for eta in _round_numbers_below(stable) if eta > first)], stable)
             return f"the step size {self.schedule} is too small: all steps together lead nowhere. Try {larger}"
         if self._known_stable is None and eta > 0.5 * first and self._jumps():
             smaller = self.schedule.with_first(_round(first / 10))
@@ -132,10 +132,12 @@ class StepWatch:
         return max(moves[half:]) > 0.9 * max(moves[:half])
 
     def _smaller(self, first: float) -> str:
-        found = None
-        if self._works is not None:
-            found = next(filter(self._works, map(self._suggest, _round_numbers_below(first))), None)
-        return f"Try {found or self._suggest(min(self._stable or first / 10, first / 2))}"
+        return f"Try {self._tried(_round_numbers_below(first), min(self._stable or first / 10, first / 2))}"
+
+    def _tried(self, sizes: Iterable[float], otherwise: float) -> Schedule:
+        """Return the first of several step sizes that was seen to get down; a guess where none was, or none is tried."""
+        found = None if self._works is None else next(filter(self._works, map(self._suggest, sizes)), None)
+        return found or self._suggest(otherwise)
 
     def _suggest(self, eta: float) -> Schedule:
         """Return the same kind of schedule from another first step, or one that decays where a constant would fail."""

@@ -1,0 +1,73 @@
+"""The panels of the page in a browser: step sizes, the risk over two weights, digits; zooming and pictures."""
+
+import pytest
+
+from pages import serving
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("uvicorn")
+READY = "document.documentElement.dataset.ready === 'yes' && !play.link.waiting.size"
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving() as found:
+        yield found
+
+
+def shown(page, selector):
+    page.evaluate(f"document.querySelector({selector!r}).scrollIntoView({{ block: 'center', behavior: 'instant' }})")
+    x, y = page.evaluate(f"(box => [box.x, box.y])(document.querySelector({selector!r}).getBoundingClientRect())")
+    return lambda place: (x + place[0], y + place[1])
+
+
+# --- step sizes
+
+
+def test_m7_the_lectures_numbers_stand_beside_the_live_ones(browser, address):
+    with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
+        page.wait_for(READY)
+        page.click("#steps-box > summary")
+        page.wait_for("play.steps.walk !== null")
+        table = page.text("#steps-table")
+        assert "1\t(.58, .3)\t(0.5858, 0.3000)" in table
+        assert "2\t(.63, .52)\t(0.6369, 0.5237)" in table
+        assert "steps=bowl,0.5,0,0.05,constant" in page.evaluate("location.hash")
+        assert "arrow keys" in page.evaluate("play.steps.canvas.getAttribute('aria-label')").lower()
+        assert page.problems == []
+
+
+def test_m20_start_and_step_size_are_dragged_and_what_is_wrong_is_named(browser, address):
+    with browser.open(f"{address}#steps=bowl", width=1000, height=900) as page:
+        page.wait_for(f"{READY} && play.steps.walk !== null")
+        at = shown(page, "#steps-picture")
+        start = page.evaluate("play.steps.places()[0]")
+        end = page.evaluate("play.steps.places()[5]")
+        page.drag(at(start), at([(start[0] + end[0]) / 2, start[1]]), at([end[0] + 40, start[1]]))
+        page.wait_for("play.steps.chosen.start[0] > 0.6 && !play.link.waiting.size")
+        assert page.evaluate("play.steps.walk.path[0]") == page.evaluate("play.steps.chosen.start")
+        page.evaluate(
+            "(e => { e.value = 0; e.dispatchEvent(new Event('input')); })(document.getElementById('steps-eta'))"
+        )
+        page.wait_for("document.getElementById('steps-advice').innerText.includes('too large')")
+        page.click("#steps-try")
+        page.wait_for("document.getElementById('steps-advice').hidden")
+        page.evaluate("document.getElementById('steps-picture').focus()")
+        before = page.evaluate("play.steps.chosen.start")
+        page.press("ArrowUp")
+        page.press("ArrowLeft")
+        page.wait_for(f"play.steps.chosen.start[1] > {before[1]} && play.steps.chosen.start[0] < {before[0]}")
+        assert page.evaluate("play.points.list.length") == 14, "nothing was drawn elsewhere"
+        page.click("#steps-again")
+        page.wait_for("document.getElementById('steps-table').innerText.includes('(.58, .3)')")
+        assert page.problems == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (768, False), (1280, True)])
+def test_the_same_address_gives_the_same_walk_at_any_width(browser, address, width, dark):
+    with browser.open(f"{address}#steps=kink,0.5,0.52,0.1,inverse_sqrt", width=width, height=800, dark=dark) as page:
+        page.wait_for(f"{READY} && play.steps.walk !== null")
+        assert page.evaluate("play.steps.walk.path[0]") == [0.5, 0.52]
+        assert page.evaluate("document.getElementById('steps-schedule').value") == "inverse_sqrt"
+        assert page.overflow() == 0
+        assert page.problems == []
