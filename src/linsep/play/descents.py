@@ -127,5 +127,5 @@ def descent(body: Mapping[str, Any]) -> dict[str, Any]:
 def _in_words(advice: str) -> str:
     """Return the library's advice with schedules as a slide writes them."""
     for name, words in WORDS.items():
-        advice = re.sub(rf"{name}\(eta=([^)]*)\)", lambda found, words=words: words.format(found[1]), advice)
+        advice = re.sub(rf"{name}\(eta=([^)]*)\)", words.format(r"\1"), advice)
     return f"{advice[:1].upper()}{advice[1:]}." if advice else ""

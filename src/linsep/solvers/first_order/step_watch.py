@@ -135,7 +135,7 @@ class StepWatch:
         return f"Try {self._tried(_round_numbers_below(first), min(self._stable or first / 10, first / 2))}"
 
     def _tried(self, sizes: Iterable[float], otherwise: float) -> Schedule:
-        """Return the first of several step sizes that was seen to get down; a guess where none was, or none is tried."""
+        """Return the first of several step sizes that was seen to get down; a guess where none was, or none tried."""
         found = None if self._works is None else next(filter(self._works, map(self._suggest, sizes)), None)
         return found or self._suggest(otherwise)
 
