@@ -1,5 +1,7 @@
 """The encoding counted block by block: the same as of all rows at once."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linsep.data.encoding import Circumstances, Column, TableEncoding, TableStatistics
+from linsep.data.encoding.tallies import SAMPLE
 from linsep.data.sources import DataError
 
 
@@ -17,6 +20,20 @@ def counted(table, size, kinds=None, room=10**7, **settings):
     for first in range(0, table.num_rows, size):
         statistics.add(table[first : first + size])
     return TableEncoding.of(statistics)
+
+
+def merged(table, size, kinds=None, room=10**7, **settings):
+    """Count each block by itself, from what the first values of all of them say, and merge the counts pair by pair."""
+    said = {name: Column.said(name, role) for name, role in (kinds or {}).items()}
+    begun = TableStatistics(table.schema, said, Circumstances("file", room, **settings))
+    begun.begin({name: table[name].drop_null()[:SAMPLE] for name in begun.texts()})
+    each = []
+    for first in range(0, table.num_rows, size):
+        each.append(pickle.loads(pickle.dumps(begun)))
+        each[-1].add(table[first : first + size])
+    while len(each) > 1:
+        each = [one + two for one, two in zip(each[::2], each[1::2], strict=False)] + each[len(each) // 2 * 2 :]
+    return TableEncoding.of(each[0])
 
 
 def assert_same(found, expected):
@@ -47,9 +64,10 @@ COLUMNS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("counted", [counted, pytest.param(merged, marks=pytest.mark.slow)])
 @settings(max_examples=60)
 @given(columns=st.lists(COLUMNS, min_size=1, max_size=4), size=st.integers(1, 45))
-def test_in_blocks_as_at_once(columns, size):
+def test_in_blocks_as_at_once(counted, columns, size):
     names = ["x", "row_id", "town", "other"]
     table = pa.table({name: pa.array(values) for name, values in zip(names, columns, strict=False)})
     try:
@@ -61,14 +79,16 @@ def test_in_blocks_as_at_once(columns, size):
     assert_same(counted(table, size), expected)
 
 
-def test_dates_and_what_the_user_says():
+@pytest.mark.parametrize("counted", [counted, merged])
+def test_dates_and_what_the_user_says(counted):
     frame = pd.DataFrame({"when": pd.date_range("2021-01-01", periods=90, freq="17h"), "code": np.arange(90) % 3})
     table = pa.Table.from_pandas(frame.assign(note=["one two three"] * 45 + ["four"] * 45), preserve_index=False)
     for kinds in ({}, {"code": "category", "note": "text"}, {"when": "ignored", "note": "category"}):
         assert_same(counted(table, 13, kinds), TableEncoding.fit(table, kinds=kinds))
 
 
-def test_identifiers_are_set_aside_even_where_they_are_too_many_to_hold():
+@pytest.mark.parametrize("counted", [counted, merged])
+def test_identifiers_are_set_aside_even_where_they_are_too_many_to_hold(counted):
     rng = np.random.default_rng(0)
     names = [f"customer {k}" for k in rng.permutation(3000)]
     table = pa.table({"name": names, "order_id": rng.permutation(3000) * 7, "x": rng.standard_normal(3000)})
@@ -78,7 +98,8 @@ def test_identifiers_are_set_aside_even_where_they_are_too_many_to_hold():
     assert found.columns[1].note == "it identifies the rows"
 
 
-def test_too_many_values_or_words_are_refused_with_what_to_do():
+@pytest.mark.parametrize("counted", [counted, merged])
+def test_too_many_values_or_words_are_refused_with_what_to_do(counted):
     rng = np.random.default_rng(0)
     table = pa.table({"town": [f"t{k}" for k in rng.integers(0, 2000, 9000)], "x": rng.standard_normal(9000)})
     with pytest.raises(DataError, match=r"'town' has too many different values.*--max-memory"):
@@ -87,7 +108,8 @@ def test_too_many_values_or_words_are_refused_with_what_to_do():
         counted(table, 1000, {"town": "text"}, room=50_000)
 
 
-def test_something_else_among_the_numbers_of_a_text_file_is_named():
+@pytest.mark.parametrize("counted", [counted, merged])
+def test_something_else_among_the_numbers_of_a_text_file_is_named(counted):
     values = ["1.5"] * 300
     values[217] = "oops"
     with pytest.raises(
@@ -97,6 +119,7 @@ def test_something_else_among_the_numbers_of_a_text_file_is_named():
     assert [odd.value.fits(pa.chunked_array([values[:k]])) for k in (217, 218)] == [True, False]
 
 
-def test_infinity_is_refused_with_its_column():
+@pytest.mark.parametrize("counted", [counted, merged])
+def test_infinity_is_refused_with_its_column(counted):
     with pytest.raises(DataError, match=r"column 'x': a value is not a finite number"):
         counted(pa.table({"x": [1.0] * 11 + [np.inf]}), 5)

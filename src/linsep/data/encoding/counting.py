@@ -31,6 +31,10 @@ class Sketch:
         places = mixed(hashes) % np.uint64(BITS)
         np.bitwise_or.at(self._bits, (places >> np.uint64(3)).astype(np.int64), _BIT[(places & np.uint64(7))])
 
+    def merge(self, other: Sketch) -> None:
+        """Look at the values that another one has seen, too."""
+        self._bits |= other._bits
+
     def count(self) -> float:
         """Return the estimate: −m log(share of bits that are not set)."""
         empty = BITS - int(np.bitwise_count(self._bits).sum())
@@ -65,6 +69,17 @@ class Different:
         assert self._sketch is not None
         self._sketch.add(hashes)
 
+    def merge(self, other: Different) -> None:
+        """Look at the values that another one has seen, too."""
+        for hashes in other._few or ():
+            self.add(hashes)
+        if other._sketch is not None:
+            if self._sketch is None:
+                self._sketch, few, self._few = Sketch(), self._few or [], None
+                for hashes in few:
+                    self._sketch.add(hashes)
+            self._sketch.merge(other._sketch)
+
     def count(self) -> float:
         """Return about how many different values there were."""
         if self._sketch is not None:
@@ -86,11 +101,17 @@ class Moments:
         """Look at the next numbers."""
         self.rows += len(values)
         given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
-        if not len(given):
-            return
-        n, before = len(given), self.n
-        mean, squares = mean_and_squares(given)
-        total = before + n
+        if len(given):
+            self._join(len(given), *mean_and_squares(given))
+
+    def merge(self, other: Moments) -> None:
+        """Go on with the numbers that another one has seen."""
+        self.rows += other.rows
+        if other.n:
+            self._join(other.n, other.mean, other._squares)
+
+    def _join(self, n: int, mean: float, squares: float) -> None:
+        before, total = self.n, self.n + n
         if before:
             squares += self._squares + before * n / total * (self.mean - mean) ** 2
             mean = (before * self.mean + n * mean) / total
@@ -118,6 +139,13 @@ class Words:
             for word in set(WORD.findall(text.lower())):
                 counts[word] = counts.get(word, 0) + 1
         self.taken = ENTRY * len(counts)
+
+    def merge(self, other: Words) -> None:
+        """Go on with the rows that another one has seen."""
+        self.rows += other.rows
+        for word, count in other.counts.items():
+            self.counts[word] = self.counts.get(word, 0) + count
+        self.taken = ENTRY * len(self.counts)
 
     def vocabulary(self) -> tuple[list[str], list[float]] | None:
         """Return the words and their idf, log((1 + n)/(1 + rows with it)) + 1; None where no word occurs twice."""

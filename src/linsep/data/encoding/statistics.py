@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import pyarrow as pa
 
 from ..._core import in_threads
 from .column_types import Column
-from .tallies import Circumstances, State, decoded, tally_of
+from .merging import merge
+from .tallies import Circumstances, State, TextTally, decoded, tally_of
+from .values import strings
 
 
 class TableStatistics:
@@ -46,6 +49,28 @@ class TableStatistics:
             tally.add(decoded(block.column(place)))
 
         in_threads(count, range(len(counting)))
+
+    def texts(self) -> list[str]:
+        """Return the columns whose first values tell what is worth counting of them."""
+        return [name for name, one in self._tallies.items() if isinstance(one, TextTally) and one.said is None]
+
+    def begin(self, first: Mapping[str, pa.ChunkedArray]) -> None:
+        """Decide that by the first values of a whole file, before its parts are counted each for itself."""
+        for name in self.texts():
+            tally = self._tallies[name]
+            if isinstance(tally, TextTally) and len(first[name]):
+                tally.begin(strings(first[name]))
+
+    def merge(self, other: TableStatistics) -> None:
+        """Go on with what was counted of the rows that follow, by statistics that were begun alike."""
+        for name, tally in self._tallies.items():
+            if not isinstance(tally, Column):
+                merge(tally, other._tallies[name])  # type: ignore[arg-type]
+
+    def __add__(self, other: TableStatistics) -> TableStatistics:
+        both = copy.deepcopy(self)
+        both.merge(other)
+        return both
 
     @property
     def columns(self) -> tuple[Column, ...]:

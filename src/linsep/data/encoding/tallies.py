@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -317,8 +318,9 @@ class TextTally:
         self.name, self.said, self.around = name, said, around
         self.rows = self.nulls = 0
         self.counts: Counter[str] = Counter()
-        self.taken, self._different = 0, Different()
+        self.taken, self.values = 0, Different()
         self.sample: list[str] = []
+        self.begun = False  # whether it is decided what is worth counting
         self.words: Words | None = Words(name, around.room) if said is not None and said.kind == "text" else None
         self.written = self._readings(kind)
         self.dates = 0  # how many values are dates, however they are written
@@ -345,8 +347,8 @@ class TextTally:
         """Look at the next rows."""
         values = strings(values)
         present = values.drop_null()
-        if not self.given and len(present):
-            self._begin(present)
+        if not self.begun and len(present):
+            self.begin(present)
         if self.said is None and len(self.sample) < SAMPLE:
             self.sample += present[: SAMPLE - len(self.sample)].to_pylist()
         found = {written: written.add(values) for written in self.written}
@@ -360,8 +362,9 @@ class TextTally:
             self.words.add(["" if text is None else text for text in values.to_pylist()])
         self.rows, self.nulls = self.rows + len(values), self.nulls + values.null_count
 
-    def _begin(self, present: pa.ChunkedArray) -> None:
-        """Decide by the first values what is worth counting."""
+    def begin(self, present: pa.ChunkedArray) -> None:
+        """Decide by the first values what is worth counting: those that are looked at next, or the file's own first."""
+        self.begun = True
         if self.said is not None:
             return
         glance = present[:GLANCE]
@@ -381,8 +384,9 @@ class TextTally:
     def _count(self, present: pa.ChunkedArray) -> None:
         found = {pair["values"]: pair["counts"] for pair in present.value_counts().to_pylist()}
         if self.said is None:
-            hashes = np.fromiter((hash(value) for value in found), dtype=np.int64, count=len(found))
-            self._different.add(hashes.view(np.uint64))
+            # The same in every process, whose counts may be merged.
+            hashes = (crc32(value.encode(errors="surrogatepass")) for value in found)
+            self.values.add(np.fromiter(hashes, dtype=np.uint64, count=len(found)))
         if self.taken <= self.around.room:
             self.taken += sum(ENTRY + len(value) for value in found if value not in self.counts)
             self.counts.update(found)
@@ -407,7 +411,7 @@ class TextTally:
     @property
     def different(self) -> float:
         """How many different values there were, about where they are too many to hold."""
-        return self._different.count() if self.taken > self.around.room else float(len(self.counts))
+        return self.values.count() if self.taken > self.around.room else float(len(self.counts))
 
     def _understood(self) -> _Written | None:
         """Return what the values are to be read as, if they are numbers or dates; raise where that takes a word."""
