@@ -18,9 +18,12 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
+import pyarrow as pa
 from distributed import Client, LocalCluster
 
 from linsep.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression, plan, verify
+from linsep.data.encoding import TableEncoding
+from people import people
 
 pytestmark = pytest.mark.slow
 
@@ -153,6 +156,40 @@ def test_tables_delayed_partitions_and_parquet(tmp_path):
         LogisticRegression().fit(tmp_path, "lable")
     with pytest.raises(FileNotFoundError, match="no such file"):
         LogisticRegression().fit(f"{tmp_path}/*.csv", "label")
+
+
+def test_tables_with_text_and_gaps_are_encoded_as_on_one_machine(tmp_path):
+    table, y = people()
+    frame = dd.from_pandas(table.assign(label=y, w=1.0 + (y == "no")), npartitions=4)
+    names = list(table.columns)
+    rows = pa.Table.from_pandas(table)
+    encoding = TableEncoding.fit(rows)
+    X = encoding.transform(rows)
+    for name in ("logistic", "hinge"):
+        kind, settings = FITS[name]
+        model = kind(**settings).fit(frame[names], frame["label"])
+        assert near(model, alone(name, X, y))
+        assert model.encoding_.names == encoding.names
+        predicted = model.predict(frame[names])
+        assert dask.is_dask_collection(predicted)
+        assert (predicted.compute() == model.predict(table)).all()
+        assert (model.predict(table) == alone(name, X, y).predict(X)).mean() > 0.99
+        assert model.score(frame[names], frame["label"]).compute() == pytest.approx(model.score(table, y))
+        assert verify(model, frame[names], frame["label"])
+        assert not verify(model, frame[names], frame["label"] + "?")
+    assert np.array_equal(
+        LogisticRegression().fit(frame[names], frame["label"]).predict_proba(frame[names]).compute(),
+        LogisticRegression().fit(frame[names], frame["label"]).predict_proba(table),
+    )
+    for k, one in enumerate((slice(0, 1000), slice(1000, 1000), slice(1000, 3000))):
+        table.assign(label=y, w=1.0 + (y == "no"))[one].to_parquet(tmp_path / f"{k}.parquet")
+    weighted = alone("logistic", X, y, 1.0 + (y == "no"))
+    assert near(LogisticRegression(tol=1e-6).fit(tmp_path, "label", "w"), weighted)
+    x, labels = (da.from_array(one, chunks=(1000, *one.shape[1:])) for one in (X.toarray(), y))
+    assert not hasattr(model.fit(x, labels), "encoding_")
+    bad = frame[names].assign(income=frame["income"].where(frame["row"] != 2500, np.inf))
+    with pytest.raises(ValueError, match=r"partition 3 row 251, column 'income': 'inf'"):
+        LogisticRegression().fit(bad, frame["label"])
 
 
 def test_partitions_that_cannot_be_learned_from_are_named():

@@ -18,11 +18,14 @@ if shutil.which("java") is None:
 pytest.importorskip("pyspark", reason="pip install 'linsep[spark]'")
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
 from linsep.cluster.fitting import PartitionError
+from linsep.data.encoding import TableEncoding
 from linsep.spark import LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks, verify
+from people import people
 
 pytestmark = [
     pytest.mark.slow,
@@ -185,10 +188,32 @@ def test_partitions_that_cannot_be_learned_from_are_named(spark, frame, table):
         LinearSVC().fit(frame.where("y = 'yes'"), "y", features=NAMES)
     with pytest.raises(ValueError, match="partitions are empty"):
         LinearSVC().fit(frame.where("a > 100"), "y", features=NAMES)
-    with pytest.raises(TypeError, match="column 'y' is string, not a number"):
-        LinearSVC().fit(frame, "is_yes", features=["a", "y"])
+    with pytest.raises(TypeError, match="column 'm' is map<string,double>, neither a number nor text nor a date"):
+        LinearSVC().fit(frame.selectExpr("is_yes", "map('a', a) as m"), "is_yes", features=["m"])
+    infinite = frame.selectExpr("y", "'x' as town", "if(a > 2, double('inf'), a) as a")
+    with pytest.raises(PartitionError, match=r"partition 4 row \d+, column 'a': 'inf' is not a finite number"):
+        LinearSVC().fit(infinite, "y")
     with pytest.raises(ValueError, match="no column 'label'; it has a, b"):
         LinearSVC().fit(frame.select("a", "b"))
+
+
+def test_tables_with_text_and_gaps_are_encoded_as_on_one_machine(spark):
+    table, y = people()
+    df = spark.createDataFrame(table.assign(label=y)).coalesce(1).repartitionByRange(4, "row")
+    df = df.sortWithinPartitions("row").cache()
+    rows = pa.Table.from_pandas(table)
+    encoding = TableEncoding.fit(rows)
+    X = encoding.transform(rows)
+    for name in ("logistic", "hinge"):
+        kind, settings = FITS[name]
+        model = kind(**settings).fit(df)
+        assert near(model, alone(name, X, y))
+        assert model.encoding_.names == encoding.names
+        found = collected(model.predict(df)).sort_values("row")
+        assert (found["prediction"].to_numpy() == model.predict(table)).all()
+        assert model.score(df, "label") == pytest.approx(model.score(table, y))
+        assert verify(model, df)
+    assert collected(model.predict(df.where("row < 0"))).empty
 
 
 def test_empty_and_skewed_partitions(spark, table):

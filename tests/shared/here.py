@@ -6,6 +6,8 @@ import cloudpickle
 
 from linsep.cluster.fitting import as_part, learn, summary
 from linsep.cluster.parts import joined, work
+from linsep.cluster.tables import piece_of
+from linsep.cluster.tree import merged, root
 
 
 class Here:
@@ -37,3 +39,24 @@ def fit_here(model, X, y, cuts, weight=None, *, workers=1, dies_after=None, **as
     parts = [as_part(k, X[one], y[one], None if weight is None else weight[one]) for k, one in enumerate(pieces)]
     engine = Here(parts, workers, dies_after)
     return learn(model, engine, [summary(part) for part in parts], **asked)
+
+
+class TablesHere:
+    """A table cut into partitions."""
+
+    name = "this process"
+
+    def __init__(self, table, y, cuts, weight=None):
+        pieces = [slice(*pair) for pair in zip([0, *cuts], [*cuts, len(table)], strict=True)]
+        self.pieces = [
+            piece_of(k, table[one], y[one], None if weight is None else weight[one]) for k, one in enumerate(pieces)
+        ]
+
+    def ask(self, task):
+        task = cloudpickle.loads(cloudpickle.dumps(task))
+        leaves = {(0, k): task(k, piece) for k, piece in enumerate(self.pieces)}
+        return root(merged(leaves, leaves=len(leaves)))
+
+    def parts(self, make):
+        parts = [make(k, piece) for k, piece in enumerate(self.pieces)]
+        return Here(parts), [summary(part) for part in parts]

@@ -24,6 +24,9 @@ VECTOR = {
     "values": pyarrow.list_(pyarrow.float64()),
 }
 FEATURES = "features"
+#: What is a number as it is, and what is encoded where it is among the columns.
+NUMBERS = (types.NumericType, types.BooleanType)
+ENCODED = (types.StringType, types.DateType, types.TimestampType, types.TimestampNTZType)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Features:
     Attributes
     ----------
     names : tuple of str
-    kind : {"vector", "array", "columns"}
+    kind : {"vector", "array", "columns", "table"}
+        Columns are of numbers; of a table some are text, dates or truth values, and are to be encoded.
     """
 
     names: tuple[str, ...]
@@ -53,14 +57,14 @@ class Features:
         if len(names) == 1 and isinstance(kinds[0], types.ArrayType):
             return cls(names, "array")
         for name, kind in zip(names, kinds, strict=True):
-            if not isinstance(kind, types.NumericType | types.BooleanType):
+            if not isinstance(kind, (*NUMBERS, *ENCODED)):
                 raise TypeError(
-                    f"column {name!r} is {kind.simpleString()}, not a number: name the columns of numbers, "
-                    "features=[...], or encode it first (pyspark.ml.feature)"
+                    f"column {name!r} is {kind.simpleString()}, neither a number nor text nor a date: name the columns "
+                    "to learn from, features=[...]"
                 )
         if not names:
             raise ValueError("no columns are left as features: name them, features=[...]")
-        return cls(names, "columns")
+        return cls(names, "columns" if all(isinstance(kind, NUMBERS) for kind in kinds) else "table")
 
     def column(self, df: DataFrame) -> Any:
         """Return them as one column of a query: numbers, all of them."""
@@ -68,10 +72,22 @@ class Features:
             return functions.unwrap_udt(col(self.names[0])).alias(FEATURES)
         if self.kind == "array":
             return col(self.names[0]).cast("array<double>").alias(FEATURES)
+        if self.kind == "table":
+            return functions.struct(*(self._plain(df, name) for name in self.names)).alias(FEATURES)
         kind = (
             "float" if all(isinstance(df.schema[name].dataType, types.FloatType) for name in self.names) else "double"
         )
         return functions.struct(*(col(name).cast(kind).alias(name) for name in self.names)).alias(FEATURES)
+
+    def _plain(self, df: DataFrame, name: str) -> Any:
+        """Return a column of a table; decimal fractions as floats, which the encoding makes of them."""
+        decimal = isinstance(df.schema[name].dataType, types.DecimalType)
+        return (col(name).cast("double") if decimal else col(name)).alias(name)
+
+    def table(self, batches: Sequence[Any]) -> pyarrow.Table:
+        """Return Arrow arrays of that column as the table that it is."""
+        array = pyarrow.chunked_array(batches).combine_chunks()
+        return pyarrow.Table.from_arrays(array.flatten(), names=list(self.names))
 
     def rows(self, batches: Sequence[Any], *, dense: bool | None = None) -> Any:
         """Return Arrow arrays of that column as a matrix; raise where a number is missing, and say where."""
@@ -87,7 +103,7 @@ class Features:
 
     def of_pandas(self, table: Any) -> Any:
         """Return that column, as pandas gives it, as a matrix; of columns as a table, which has their names."""
-        if self.kind == "columns":
+        if self.kind in ("columns", "table"):
             return table
         if self.kind == "array":
             return self.rows([pyarrow.Array.from_pandas(table)]) if len(table) else np.empty((0, 1))

@@ -18,18 +18,21 @@ try:
     from dask.delayed import Delayed
     from dask.utils import is_dataframe_like, is_series_like
     from distributed import Client, Future, default_client, get_worker
-    from distributed.protocol.pickle import dumps
+    from distributed.protocol.pickle import dumps, loads
 except ImportError as error:  # pragma: no cover - told by a test in a process of its own
     raise ImportError("linsep.dask needs Dask: pip install 'linsep[dask]'") from error
 
 from .. import estimators as single
 from .._core import at_most_threads
 from ..certificates.outcome import Verification
+from ..data.encoding import is_number
 from ..persistence.verification import verify as verify_arrays
 from .checking import verify_parts
 from .estimators import OnCollections, WithProbabilities
 from .fitting import as_part, learn, summary
 from .parts import Answer, Part, Seat, Summary, joined, work
+from .tables import Piece, encode, piece_of, recipe_of
+from .tree import Nodes, merged, root
 
 __all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "verify"]
 
@@ -54,6 +57,12 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, **asked: Any) -> 
     """Fit a model on a collection: see `OnCollections.fit`."""
     client = default_client()
     pieces, names = _pieces(X, y, sample_weight)
+    if _is_table(X, names):
+        tables = DaskTables(client, [dask.delayed(_piece)(k, *piece) for k, piece in enumerate(pieces)])
+        recipe = encode(tables)
+        learn(model, *tables.parts(recipe), names=recipe.encoding.names, **asked)
+        model.encoding_ = recipe.encoding
+        return model
     engine, summaries = DaskEngine.of(client, pieces)
     learn(model, engine, summaries, names=names, **asked)
     if names is not None:
@@ -78,7 +87,12 @@ def verify(
     """
     if not is_collection(X):
         return verify_arrays(model_or_path, X, y, sample_weight, time_limit=time_limit)
-    engine, summaries = DaskEngine.of(default_client(), _pieces(X, y, sample_weight)[0])
+    client, (pieces, names) = default_client(), _pieces(X, y, sample_weight)
+    if _is_table(X, names):
+        tables = DaskTables(client, [dask.delayed(_piece)(k, *piece) for k, piece in enumerate(pieces)])
+        engine, summaries = tables.parts(recipe_of(model_or_path, tables))
+    else:
+        engine, summaries = DaskEngine.of(client, pieces)
     return verify_parts(model_or_path, engine, summaries, time_limit=time_limit)
 
 
@@ -98,12 +112,7 @@ def _of_files(path: str | os.PathLike[str], target: Any, weight: Any) -> tuple[l
     """Return a partition a file, which the workers read."""
     import pyarrow.parquet as parquet
 
-    given = os.fspath(path)
-    files = sorted(glob.glob(given)) if glob.has_magic(given) else _in_folder(given)
-    if not files:
-        raise FileNotFoundError(
-            f"{given}: no such file; give a Parquet file, a folder, or a pattern such as 'data/*.parquet'"
-        )
+    files = _files(path)
     columns = parquet.read_schema(files[0]).names
     for name in [target, *([] if weight is None else [weight])]:
         if not isinstance(name, str) or name not in columns:
@@ -118,6 +127,16 @@ def _of_files(path: str | os.PathLike[str], target: Any, weight: Any) -> tuple[l
     weights = [None if weight is None else pick(table, (weight,)) for table in tables]
     rows = [pick(table, tuple(features)) for table in tables]
     return list(zip(rows, labels, weights, strict=True)), features
+
+
+def _files(path: str | os.PathLike[str]) -> list[str]:
+    given = os.fspath(path)
+    files = sorted(glob.glob(given)) if glob.has_magic(given) else _in_folder(given)
+    if not files:
+        raise FileNotFoundError(
+            f"{given}: no such file; give a Parquet file, a folder, or a pattern such as 'data/*.parquet'"
+        )
+    return files
 
 
 def _in_folder(path: str) -> list[str]:
@@ -151,6 +170,25 @@ def _delayed(X: Any) -> list[Any]:
     raise TypeError(
         f"{type(X).__name__} is no collection with partitions: give an array, a DataFrame or a list of delayed"
     )
+
+
+def _is_table(X: Any, names: list[str] | None) -> bool:
+    """Whether a table has columns that are no numbers, which are to be encoded."""
+    if isinstance(X, str | os.PathLike):
+        import pyarrow.parquet as parquet
+
+        schema = parquet.read_schema(_files(X)[0])
+        return not all(is_number(schema.field(name).type) for name in names or ())
+    if not _is_frame(X):
+        return False
+    from pandas.api.types import is_numeric_dtype
+
+    return not all(is_numeric_dtype(kind) for kind in X.dtypes)
+
+
+def _piece(k: int, X: Any, y: Any, weight: Any) -> Piece:
+    """Return a partition of a table."""
+    return piece_of(k, X, _plain(y), None if weight is None else _plain(weight))
 
 
 def _alongside(values: Any, X: Any, count: int, name: str) -> list[Any]:
@@ -248,6 +286,11 @@ class DaskEngine:
         futures = client.compute([*parts, *map(look, parts)])
         return cls(client, futures[: len(parts)]), client.gather(futures[len(parts) :])
 
+    @classmethod
+    def made(cls, client: Client, parts: Sequence[Future]) -> tuple[DaskEngine, list[Summary]]:
+        """Return partitions that workers make, and what they say of them."""
+        return cls(client, parts), client.gather([client.submit(_look, part, pure=False) for part in parts])
+
     def run(self, sent: bytes, seats: Sequence[Seat]) -> tuple[Answer, int]:
         """Let workers do a job on their partitions, and join their answers."""
         try:
@@ -295,6 +338,44 @@ class DaskEngine:
         """Return one partition."""
         found: Part = self.parts[k].result()
         return found
+
+
+class DaskTables:
+    """Partitions of a table, which workers hold while it is looked at, and make again where they must."""
+
+    name = "Dask"
+
+    def __init__(self, client: Client, pieces: Sequence[Delayed]) -> None:
+        self.client, self._held = client, client.compute(list(pieces))
+
+    def ask(self, task: Callable[[int, Piece], Any]) -> Any:
+        """Return the sum of what a task gives of every partition."""
+        sent, leaves = dumps(task), len(self._held)
+        found = [self.client.submit(_asked, sent, k, piece, pure=False) for k, piece in enumerate(self._held)]
+        while len(found) > FAN:
+            some = [found[i : i + FAN] for i in range(0, leaves, FAN)]
+            found = [self.client.submit(_joined_nodes, each, leaves, pure=False) for each in some if each]
+        return root(merged(*self.client.gather(found), leaves=leaves))
+
+    def parts(self, make: Callable[[int, Piece], Part]) -> tuple[DaskEngine, list[Summary]]:
+        """Let the workers make examples of the partitions."""
+        sent = dumps(make)
+        parts = [self.client.submit(_from_piece, sent, k, piece, pure=False) for k, piece in enumerate(self._held)]
+        return DaskEngine.made(self.client, parts)
+
+
+def _asked(sent: bytes, k: int, piece: Piece) -> Nodes:
+    with at_most_threads(get_worker().state.nthreads):
+        return {(0, k): loads(sent)(k, piece)}
+
+
+def _joined_nodes(some: Sequence[Nodes], leaves: int) -> Nodes:
+    return merged(*some, leaves=leaves)
+
+
+def _from_piece(sent: bytes, k: int, piece: Piece) -> Part:
+    found: Part = loads(sent)(k, piece)
+    return found
 
 
 class _Holder:

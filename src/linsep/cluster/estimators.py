@@ -38,7 +38,9 @@ class OnCollections:
         Parameters
         ----------
         X : collection
-            The examples: a collection of the engine's (see its module), or what fits on one machine take.
+            The examples: a collection of the engine's (see its module), or what fits on one machine take. A table with
+            columns of text, categories or dates is encoded as `linsep fit` does it, by what all partitions say, its
+            numbers standardised; the model keeps that as ``encoding_``, and predicts from such tables.
         y : collection
             Their labels, partitioned as X is; where X is a path, the name of its column.
         sample_weight : collection, optional
@@ -53,6 +55,7 @@ class OnCollections:
         -------
         self
         """
+        self.__dict__.pop("encoding_", None)
         if not self.engine.is_collection(X):
             if checkpoint is not None or progress is not None:
                 raise ValueError("checkpoint and progress would be ignored: X is no collection of the cluster's")
@@ -77,7 +80,7 @@ class OnCollections:
     def _mapped(self, method: str, X: Any, **gives: Any) -> Any:
         """Let a model of one machine do what it does with each partition of a collection."""
         if not self.engine.is_collection(X):
-            return getattr(super(), method)(X)
+            return getattr(super(), method)(features(self, X))
         return self.engine.mapped(_Method(self._light(), method), X, **gives)
 
     def _light(self) -> Any:
@@ -114,10 +117,23 @@ class _Method:
         self.model, self.name = model, name
 
     def __call__(self, X: Any) -> Any:
+        X = features(self.model, X)
         if X.shape[0]:
             return getattr(self.model, self.name)(X)
         like = getattr(self.model, self.name)(_one_row(X, self.model.n_features_in_))
         return like[:0]
+
+
+def features(model: Any, X: Any) -> Any:
+    """Return a table's rows as the model takes them: encoded, where it was fitted on a table of more than numbers."""
+    encoding = getattr(model, "encoding_", None)
+    if encoding is None or not hasattr(X, "columns"):
+        return X
+    import pyarrow
+
+    from .tables import transformed
+
+    return transformed(encoding, pyarrow.Table.from_pandas(X, preserve_index=False), "the table")
 
 
 def _one_row(X: Any, d: int) -> Any:

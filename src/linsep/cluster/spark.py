@@ -1,55 +1,33 @@
-"""Spark: a DataFrame's partitions as files on the executors (see `kept`), one task a core and round.
-
-Beside its file each partition leaves a token in a cached RDD. By it Spark knows where the file is, sends the round's
-task there, and computes token and file again where an executor was lost.
-"""
+"""Spark: fits, checks and predictions on DataFrames, whose partitions `on_spark` keeps on the executors."""
 
 from __future__ import annotations
 
-import gc
-import hashlib
 import os
-import pickle
 import sys
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 try:
     import pandas
-    import pyarrow
-    from py4j.protocol import Py4JJavaError
-    from pyspark import StorageLevel, TaskContext, cloudpickle
     from pyspark.sql import DataFrame, functions
 except ImportError as error:  # pragma: no cover - told by a test in a process of its own
     raise ImportError("linsep.spark needs Spark: pip install 'linsep[spark]', and a Java runtime") from error
 
 from .. import estimators as single
-from .._core import at_most_threads
 from ..certificates.outcome import Verification
 from ..persistence.verification import verify as verify_arrays
 from .checking import verify_parts
-from .columns import Features, batches_of, label_column, values_of, weight_column
+from .columns import Features, label_column, weight_column
 from .estimators import OnCollections, WithProbabilities
-from .fitting import PartitionError, as_part, learn, summary
-from .kept import PART, remove, store, work_on
-from .kept import mapped as mapped_file
-from .parts import Answer, Part, Seat, Summary, joined
+from .fitting import learn
+from .on_spark import Blocks, OfFeatures, PieceOf, SparkEngine, SparkTables
 from .rounds import Round
-
-S = TypeVar("S")
+from .tables import Recipe, encode, schema_of
 
 __all__ = ["Blocks", "LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "blocks", "verify"]
 
-#: Answers of so many tasks come to the driver; of more, executors join them first.
-FAN = 8
-#: A round is tried so many times: in local mode Spark itself gives up when one process dies.
-TRIES = 4
 #: What the columns are called that predictions add, as in Spark's own models.
 COLUMNS = {
     "predict": "prediction",
@@ -63,7 +41,12 @@ COLUMNS = {
 
 
 def blocks(
-    df: DataFrame, label: str = "label", weight: str | None = None, *, features: str | Sequence[str] | None = None
+    df: DataFrame,
+    label: str = "label",
+    weight: str | None = None,
+    *,
+    features: str | Sequence[str] | None = None,
+    encoding: Any = None,
 ) -> Blocks:
     """Keep the rows of a DataFrame on the executors as fits take them, for several fits.
 
@@ -76,8 +59,11 @@ def blocks(
     weight : str, optional
         A column that says how much each row counts.
     features : str or list of str, optional
-        A column of vectors or arrays, or columns of numbers; without it "features", if there is such a column, else all
-        the others.
+        A column of vectors or arrays, or columns; without it "features", if there is such a column, else all the
+        others. Columns are numbers as they are or, if there are text and dates among them, encoded as `linsep fit` does
+        it, by what all rows say, the numbers standardised.
+    encoding : TableEncoding, optional
+        An encoding that is known, a model's ``encoding_``.
 
     Returns
     -------
@@ -86,214 +72,12 @@ def blocks(
     """
     chosen = Features.of(df, features, [label, *([] if weight is None else [weight])])
     columns = [chosen.column(df), label_column(df, label), *([] if weight is None else [weight_column(df, weight)])]
-    return Blocks(df.select(*columns), chosen)
-
-
-@dataclass(frozen=True)
-class _Token:
-    """What a partition leaves in Spark's cache: its number, its folder, what it is like, or what is wrong with it."""
-
-    k: int
-    folder: Path
-    said: Summary | str
-    digest: bytes
-
-
-class Blocks:
-    """The rows of a DataFrame on the executors: see `blocks`."""
-
-    def __init__(self, table: DataFrame, features: Features) -> None:
-        self.table, self.features = table, features
-        self._dense: bool | None = None
-        self.digests: tuple[bytes, ...] = ()
-        self.summaries = self._computed()
-        kinds = {one.sparse for one in self.summaries if one.n}
-        if len(kinds) > 1:  # partitions of sparse vectors and of dense ones: all as most numbers want it
-            self.unpersist()
-            stored = sum(one.stored for one in self.summaries)
-            self._dense, self.digests = 4 * stored > sum(one.n * one.d for one in self.summaries), ()
-            self.summaries = self._computed()
-
-    def _computed(self) -> list[Summary]:
-        """Let the executors write their partitions, and hear of them."""
-        make = _Made(uuid.uuid4().hex, self.features, self._dense)
-        self._tokens = self.table.mapInArrow(make, "token binary").rdd.persist(StorageLevel.MEMORY_AND_DISK)
-        cores = self._tokens.context.defaultParallelism
-        tokens = sorted(map(_token, _tried(self._tokens.collect)), key=lambda one: one.k)
-        few = self._tokens.getNumPartitions() <= cores
-        self.by_core = self._tokens if few else self._tokens.coalesce(cores)
-        for one in tokens:
-            if isinstance(one.said, str):
-                self.unpersist()
-                raise PartitionError(one.said)
-        digests = tuple(one.digest for one in tokens)
-        if self.digests not in ((), digests):
-            raise ValueError(CHANGED)
-        self.digests = digests
-        return [one.said for one in tokens if isinstance(one.said, Summary)]
-
-    def again(self) -> None:
-        """Make what was lost again, on other executors."""
-        self.unpersist()
-        self._computed()
-
-    def part(self, k: int) -> Part:
-        """Return one partition."""
-        context = self._tokens.context
-        found: list[bytes] = _tried(lambda: context.runJob(self._tokens, _sent, [k]))
-        part: Part = pickle.loads(found[0])
-        return part
-
-    def clear(self, fit: str) -> None:
-        """Remove what the tasks of a fit have left."""
-        self.by_core.foreach(partial(_cleared, fit))
-
-    def unpersist(self) -> None:
-        """Let the executors forget the rows."""
-        self.by_core.foreach(partial(_cleared, None))
-        self._tokens.unpersist()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.unpersist()
-
-
-CHANGED = (
-    "partitions were computed again and are not what they were: let the DataFrame be the same each time "
-    "(write it to files and read these, or localCheckpoint it)"
-)
-
-
-def _token(row: Any) -> _Token:
-    found: _Token = pickle.loads(row.token)
-    return found
-
-
-def _cleared(fit: str | None, row: Any) -> None:
-    folder = _token(row).folder
-    remove(folder if fit is None else folder / fit)
-
-
-def _sent(rows: Iterable[Any]) -> list[bytes]:
-    return [pickle.dumps(mapped_file(_token(row).folder / PART)) for row in rows]
-
-
-class _Made:
-    """Writes a partition into the folder of its executor."""
-
-    def __init__(self, name: str, features: Features, dense: bool | None) -> None:
-        self.name, self.features, self.dense = name, features, dense
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        k = TaskContext.get().partitionId()
-        folders = os.environ["SPARK_LOCAL_DIRS"].split(",")
-        folder = Path(folders[k % len(folders)]) / f"linsep-{self.name}" / str(k)
-        try:
-            part = self._part(k, batches_of(batches))
-            store(folder / PART, part)
-            said: Summary | str = summary(part)
-        except ValueError as error:
-            said = str(error) if isinstance(error, PartitionError) else f"partition {k}: {error}"
-        digest = hashlib.sha256(pickle.dumps(said)).digest()
-        token = pickle.dumps(_Token(k, folder, said, digest))
-        yield pyarrow.RecordBatch.from_pydict({"token": [token]})
-
-    def _part(self, k: int, columns: dict[str, list[Any]]) -> Part:
-        if not columns:
-            return as_part(k, np.empty((0, 1)), np.empty(0))
-        X = self.features.rows(columns["features"], dense=self.dense)
-        weight = values_of(columns["weight"], "the weight") if "weight" in columns else None
-        return as_part(k, X, values_of(columns["label"], "the label"), weight)
-
-
-# -- the engine -------------------------------------------------------------------------------------------------------
-
-
-class SparkEngine:
-    """Blocks on the executors; a job is one task a core, which goes to where its partitions' tokens are cached."""
-
-    name = "Spark"
-    dumps = staticmethod(cloudpickle.dumps)
-
-    def __init__(self, of: Blocks) -> None:
-        self.blocks, self.fit, self.wrote = of, uuid.uuid4().hex, False
-
-    def run(self, sent: bytes, seats: Sequence[Seat]) -> tuple[Answer, int]:
-        """Let executors do a job on their partitions, and join their answers."""
-        work = _Work(self.fit, sent, tuple(seats), self.blocks.digests)
-        answer = _tried(lambda: self._answer(work))
-        if answer is None:
-            self.blocks.again()
-            answer = _tried(lambda: self._answer(work))
-        if answer is None:
-            raise RuntimeError("the files of partitions vanish from the executors' folders as soon as they are written")
-        self.wrote |= bool(answer.wrote)
-        return answer, self.blocks.by_core.getNumPartitions()
-
-    def _answer(self, work: _Work) -> Answer | None:
-        """Return what all tasks give together; None, if an executor lacks files, or has others."""
-        answers = self.blocks.by_core.mapPartitions(work)
-        both = partial(_both, len(work.seats))
-        found = answers.collect() if answers.getNumPartitions() <= FAN else [answers.treeReduce(both)]
-        return None if any(one is None for one in found) else joined(found, len(work.seats))
-
-    def part(self, k: int) -> Part:
-        """Return one partition."""
-        return self.blocks.part(k)
-
-    def close(self) -> None:
-        """Remove what the tasks have left."""
-        if self.wrote:
-            self.blocks.clear(self.fit)
-
-
-def _both(leaves: int, one: Answer | None, other: Answer | None) -> Answer | None:
-    return None if one is None or other is None else joined([one, other], leaves)
-
-
-@dataclass(frozen=True)
-class _Work:
-    """A round's task."""
-
-    fit: str
-    sent: bytes
-    seats: tuple[Seat, ...]
-    digests: tuple[bytes, ...]
-
-    def __call__(self, rows: Iterable[Any]) -> list[Answer | None]:
-        tokens = [_token(row) for row in rows]
-        if not all((one.folder / PART).exists() and one.digest == self.digests[one.k] for one in tokens):
-            return [None]
-        with at_most_threads(TaskContext.get().cpus()):
-            seats = [self.seats[one.k] for one in tokens]
-            answer = work_on([one.folder for one in tokens], self.fit, self.sent, seats, len(self.seats))
-        _settle()
-        return [answer]
-
-
-_loaded = 0
-
-
-def _settle() -> None:
-    """Keep the collector off the modules that were loaded: Spark lets it go over everything after each task."""
-    global _loaded
-    if len(sys.modules) != _loaded:
-        gc.collect()
-        gc.freeze()
-        _loaded = len(sys.modules)
-
-
-def _tried(job: Callable[[], S]) -> S:
-    """Return what a job gives, tried again where a process of Python has died under it."""
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            return job()
-        except Py4JJavaError as error:
-            if not left or "Python worker exited unexpectedly" not in str(error):
-                raise
-    raise AssertionError
+    table = df.select(*columns)
+    if chosen.kind != "table":
+        return Blocks(table, chosen, OfFeatures(chosen))
+    tables = SparkTables(table, PieceOf(chosen))
+    recipe = encode(tables) if encoding is None else Recipe(encoding, schema_of(tables))
+    return tables.blocks(recipe, chosen)
 
 
 # -- what estimators ask ----------------------------------------------------------------------------------------------
@@ -307,12 +91,15 @@ def is_collection(X: Any) -> bool:
 def fit(model: Any, X: Blocks, y: None = None, sample_weight: None = None, **asked: Any) -> Any:
     """Fit a model on blocks: see `OnCollections.fit`."""
     engine = SparkEngine(X)
-    names = list(X.features.names) if X.features.kind == "columns" else None
+    names = list(X.features.names) if X.features is not None and X.features.kind == "columns" else None
+    told = names if X.encoding is None else X.encoding.names
     try:
-        learn(model, engine, X.summaries, names=names, **asked)
+        learn(model, engine, X.summaries, names=told, **asked)
     finally:
         engine.close()
     model.features_ = X.features
+    if X.encoding is not None:
+        model.encoding_ = X.encoding
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
@@ -343,7 +130,8 @@ def verify(
     if isinstance(X, DataFrame):
         if features is None and hasattr(model_or_path, "features_"):
             features = model_or_path.features_.names
-        with blocks(X, label, weight, features=features) as kept:
+        known = getattr(model_or_path, "encoding_", None)
+        with blocks(X, label, weight, features=features, encoding=known) as kept:
             return verify_parts(model_or_path, SparkEngine(kept), kept.summaries, time_limit=time_limit)
     if isinstance(X, Blocks):
         return verify_parts(model_or_path, SparkEngine(X), X.summaries, time_limit=time_limit)

@@ -1,4 +1,4 @@
-"""Tallies of a column's parts as one: what several have counted, each over rows of its own, in the order of the rows."""
+"""Tallies of a column's parts as one: what several have counted, each over rows of its own, in the rows' order."""
 
 from __future__ import annotations
 
