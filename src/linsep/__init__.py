@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import convexity, display, exact, geometry, losses, penalties, schedules, solvers, stopping
     from .analysis.comparison import compare
+    from .analysis.diagnosis import diagnose
     from .analysis.leave_one_out import leave_one_out
     from .estimators import (
         HardMarginSVC,
@@ -52,6 +53,7 @@ __all__ = [
     "choose_threshold",
     "compare",
     "convexity",
+    "diagnose",
     "display",
     "estimates",
     "exact",
@@ -74,6 +76,7 @@ __all__ = [
 #: Where the names live that are no modules, if not among the estimators: nothing is imported before it is asked for.
 ROOMS = {
     "analysis.comparison": ["compare"],
+    "analysis.diagnosis": ["diagnose"],
     "analysis.leave_one_out": ["leave_one_out"],
     "persistence.model_file": ["load", "save"],
     "persistence.verification": ["verify"],

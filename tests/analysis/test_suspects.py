@@ -14,7 +14,7 @@ from linsep.analysis.suspects import (
     _balanced_errors,
     _mistakes,
     _SparseColumns,
-    _spread,
+    evenly,
     suspects,
 )
 
@@ -138,7 +138,7 @@ def test_of_many_rows_some_tell_the_scale_and_all_are_looked_through_for_contrad
     n = 2 * MEASURED
     X, y = noise(n, 3)
     X[:, 2] = 0.0
-    assert not np.isin([7, n - 7], _spread(n, MEASURED)).any()
+    assert not np.isin([7, n - 7], evenly(n, MEASURED)).any()
     X[[7, n - 7], 2] = 1e12
     X[n - 7], y[[7, n - 7]] = X[7], ["no", "yes"]
     found = suspects(container(X), y, names=list("abc"), coef=[9.0, 1.0, 0.0])

@@ -87,6 +87,21 @@ def test_doctor_tells_versions_kernels_and_threads():
     assert "correct but slow" in text
 
 
+def test_doctor_diagnoses_a_file_by_name(tmp_path):
+    rows = np.random.default_rng(0).standard_normal((60, 2))
+    lines = [f"{a:.6g},{1e6 * b:.6g},7,{2 * a:.6g},{'yes' if a + b > 0 else 'no'}" for a, b in rows]
+    (tmp_path / "data.csv").write_text("\n".join(["age,income,unit,twice,label", *lines]))
+    done = run("doctor", str(tmp_path / "data.csv"), "-t", "label", "--json")
+    found = {one["kind"]: one["columns"] for one in json.loads(done.stdout)["findings"]}
+    assert found["scale"] == ["income", "age"]
+    assert {"separable"} <= set(found)
+    text = run("doctor", str(tmp_path / "data.csv"), "-t", "label").stdout
+    assert "'income' varies by" in text
+    assert "standardise" in text
+    done = run("doctor", str(tmp_path / "nowhere.csv"), "-t", "label")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_version_and_help():
     assert run("--version").stdout.strip() == linsep.__version__
     done = run()

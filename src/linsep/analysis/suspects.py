@@ -97,7 +97,7 @@ def suspects(
     classes, codes = coded(np.asarray(y))
     names = [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
     sources = names if sources is None else list(sources)
-    some = _some(X)
+    some = some_rows(X)
     equal = _equal_rows(X, codes, _largest(some))
     return [
         *_leaks(X, codes, classes, names, sources, equal[0]),
@@ -158,10 +158,10 @@ def _glance(codes: IntArray, K: int) -> IntArray:
     if len(codes) <= GLANCE:
         return np.arange(len(codes))
     some = [np.flatnonzero(codes == k)[: max(1, GLANCE // (4 * K))] for k in range(K)]
-    return np.unique(np.concatenate([_spread(len(codes), GLANCE), *some]))
+    return np.unique(np.concatenate([evenly(len(codes), GLANCE), *some]))
 
 
-def _spread(n: int, count: int) -> IntArray:
+def evenly(n: int, count: int) -> IntArray:
     """Return so many of n row numbers, evenly spread."""
     return np.linspace(0, n - 1, count).astype(np.int64)
 
@@ -240,16 +240,16 @@ def dominating(spread: FloatArray, coef: ArrayLike, names: Sequence[str]) -> lis
     return [Suspect("dominates", message, (names[j],))]
 
 
-def _some(X: Any) -> Any:
+def some_rows(X: Any) -> Any:
     """Return rows enough to tell how large the values of the columns are."""
-    return X if X.shape[0] <= MEASURED else X[_spread(X.shape[0], MEASURED)]
+    return X if X.shape[0] <= MEASURED else X[evenly(X.shape[0], MEASURED)]
 
 
 def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator[Suspect]:
     """Yield pairs of columns, made of different ones of the file, that are nearly multiples of each other."""
     if X.shape[1] > PAIRS or X.shape[0] < 3:
         return
-    rows = X[_spread(X.shape[0], min(GLANCE, X.shape[0]))]
+    rows = X[evenly(X.shape[0], min(GLANCE, X.shape[0]))]
     named: set[frozenset[str]] = set()
     correlated = np.abs(np.triu(_correlations(rows.toarray() if is_sparse(rows) else rows), 1)) > SAME
     for i, j in np.argwhere(correlated).tolist():

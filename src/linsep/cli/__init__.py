@@ -108,7 +108,7 @@ def _app() -> App:
             learning.replay,
             showing.play,
             models.export,
-            showing.doctor,
+            learning.doctor,
         ),
     )
     app = App(

@@ -261,6 +261,43 @@ def separable(
     return 0
 
 
+def doctor(
+    data: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    *,
+    target: Target = None,
+    time_limit: float = 10.0,
+    columns: Columns = COLUMNS,
+    reading: Reading = READING,
+    json: Json = False,
+) -> int:
+    """Diagnose a file on which a fit is slow or looks too good, or, without a file, this installation.
+
+    Named are columns on other scales, far from zero, constant, collinear, or giving the answer away; classes that a
+    plane separates; equal rows with other labels; a row or a column that decides all; too few rows; each with what to
+    do. Without a file: versions, compiled kernels, threads.
+
+    Parameters
+    ----------
+    data
+        A file, as for `linsep fit`.
+    time_limit
+        Seconds to look for a plane that separates the classes.
+    """
+    if data is None:
+        from .showing import installation
+
+        return installation(json)
+    from ..workflows.diagnosing import diagnosis
+    from ..workflows.preparation import prepare
+
+    with Waiting(f"reading {data}") as waiting:
+        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
+        waiting.on("looking for what makes a fit slow or suspicious")
+        found = diagnosis(examples, time_limit)
+    show(found.to_dict(), for_commands(found), json, notes=examples.notes)
+    return 0
+
+
 def compare(
     data: Training,
     *,

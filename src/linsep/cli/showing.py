@@ -1,4 +1,4 @@
-"""Commands that need no file: demo, play and doctor."""
+"""Commands that need no file: demo and play; and what an installation consists of."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def play(
     return 0
 
 
-def doctor(*, json: Json = False) -> int:
+def installation(json: bool) -> int:
     """Show what this installation consists of: versions, compiled kernels, threads."""
     facts = _installation()
     if json:
