@@ -71,3 +71,52 @@ def test_the_same_address_gives_the_same_walk_at_any_width(browser, address, wid
         assert page.evaluate("document.getElementById('steps-schedule').value") == "inverse_sqrt"
         assert page.overflow() == 0
         assert page.problems == []
+
+
+# --- the objective over two weights
+
+
+def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, address):
+    hash = "#preset=overlap&method=gradient_descent&C=inf"
+    with browser.open(f"{address}{hash}", width=1000, height=900) as page:
+        page.wait_for(READY)
+        page.evaluate("play.player.pause()")
+        assert page.evaluate("play.surface.ground") is None
+        page.click("#surface-box > summary")
+        page.wait_for("play.surface.ground !== null && !play.link.waiting.size")
+        assert "surface=objective" in page.evaluate("location.hash")
+        page.click("#last")
+        path, planes = page.evaluate("[play.surface.ground.path, play.shown.film.frames.plane]")
+        assert path == [plane[:2] for plane in planes]
+        label = "document.getElementById('surface-picture').getAttribute('aria-label')"
+        assert f"frame {len(path)}." in page.evaluate(label)
+        page.click("#first")
+        assert page.evaluate(label).endswith("with the path from (0, 0) to (0, 0), frame 1.")
+        page.evaluate(
+            "(e => { e.value = 2; e.dispatchEvent(new Event('change')); })(document.getElementById('surface-1'))"
+        )
+        page.wait_for("String(play.surface.ground.parameters) === '0,2'")
+        assert page.evaluate("play.surface.ground.path") == [[plane[0], plane[2]] for plane in planes]
+        shared = page.evaluate("location.href")
+        assert page.problems == []
+    with browser.open(shared, width=360, height=800, dark=True) as page:
+        page.wait_for(f"{READY} && String(play.surface.ground?.parameters) === '0,2'")
+        assert page.overflow() == 0
+        page.evaluate(
+            "(e => { e.value = 'mistakes'; e.dispatchEvent(new Event('change')); })"
+            "(document.getElementById('surface-height'))"
+        )
+        page.wait_for("play.surface.ground.height === 'mistakes'")
+        assert "flat almost everywhere" in page.text("#surface-words")
+        assert page.problems == []
+
+
+def test_other_features_have_other_weights(browser, address):
+    with browser.open(f"{address}#preset=xor&surface=objective,3,4", width=1000, height=900) as page:
+        page.wait_for(f"{READY} && play.surface.ground !== null")
+        assert page.evaluate("play.surface.ground.names.length") == 6
+        page.evaluate(
+            "(e => { e.value = 'plain'; e.dispatchEvent(new Event('change')); })(document.getElementById('features'))"
+        )
+        page.wait_for("play.surface.ground?.names.length === 3 && !play.link.waiting.size")
+        assert page.problems == []

@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import losses
-from .._core import is_sparse
 from .._types import FloatArray
-from ..geometry import augment
+from ..analysis.risk_surface import Limits, around, risks_over
 from ..losses import Loss
 from ..palette import Theme
 from ._canvas import Display, colour_map, large, legend, theme_of, thick
 from ._model import LinearModel, codes_of, read
-
-Limits = tuple[float, float]
 
 
 @dataclass
@@ -121,7 +118,7 @@ class RiskSurfaceDisplay(Display):
         theta = np.append(model.coef[0], model.intercept[0])
         met = np.vstack([np.zeros((1, 2)), theta[None, [i, j]], *([path] if path is not None else [])])
         grid = [
-            np.linspace(*(_around(met[:, k]) if limits is None else limits), resolution)
+            np.linspace(*(around(met[:, k]) if limits is None else limits), resolution)
             for k, limits in enumerate((x_limits, y_limits))
         ]
         title, n = f"mean of {chosen.formula}", X.shape[0]
@@ -130,7 +127,7 @@ class RiskSurfaceDisplay(Display):
                 raise ValueError(f"sample={sample!r} must be at least 1, or None for all examples")
             rows = np.sort(np.random.default_rng(0).choice(n, sample, replace=False))
             X, labels, title = X[rows], labels[rows], f"{title}, {sample:,} of {n:,} examples"
-        risk, zero_one = _risks(X, labels, theta, (i, j), grid, chosen)
+        risk, zero_one = risks_over(X, labels, theta, (i, j), grid, chosen)
         names = [*(f"weight of {name}" for name in model.names), "intercept"]
         return cls(grid[0], grid[1], risk, zero_one, path, (names[i], names[j]), title).plot(ax, **drawing)
 
@@ -286,25 +283,3 @@ def _path(model: LinearModel, i: int, j: int) -> FloatArray | None:
         return None
     with_intercept = np.column_stack([iterates, np.zeros(len(iterates))])  # of zero, where the fit had none
     return with_intercept[:, [i, j]]
-
-
-def _around(values: FloatArray) -> Limits:
-    low, high = float(values.min()), float(values.max())
-    air = 0.25 * (high - low) or 1.0
-    return low - air, high + air
-
-
-def _risks(
-    X: Any, y: FloatArray, theta: FloatArray, where: tuple[int, int], grid: list[FloatArray], loss: Loss
-) -> tuple[FloatArray, FloatArray]:
-    """Return the mean loss and the share of mistakes at every point of the grid, a row for each of grid[1]."""
-    fixed, varied = theta.copy(), augment(X)[:, list(where)]
-    fixed[list(where)] = 0.0
-    g = np.asarray(X @ fixed[:-1], dtype=np.float64) + fixed[-1]
-    first, second = np.asarray(varied.toarray() if is_sparse(varied) else varied).T
-    zero_one = losses.ZeroOne()
-    risk, mistakes = np.empty((2, len(grid[1]), len(grid[0])))
-    for row, v in enumerate(grid[1]):
-        z = y[:, None] * ((g + v * second)[:, None] + np.outer(first, grid[0]))
-        risk[row], mistakes[row] = loss.value(z).mean(axis=0), zero_one.value(z).mean(axis=0)
-    return risk, mistakes

@@ -32,6 +32,7 @@ from .files import MOST_DRAWN, Files
 from .methods import ALGORITHMS, described, estimator_of
 from .presets import PRESETS
 from .protocol import MalformedError, Question
+from .surfaces import HEIGHTS, risk_surface
 
 #: Steps of a fit that are recorded where the page does not say how many, and at the most.
 STEPS, MOST_STEPS = 1000, 5000
@@ -59,6 +60,11 @@ class Examples:
             return self.points, None
         phi = make()
         return phi.fit_transform(self.points), phi
+
+    def feature_names(self, phi: Any = None) -> list[str]:
+        """Return what the features are called."""
+        phi = self.mapped()[1] if phi is None else phi
+        return self.names if phi is None else [str(name) for name in phi.get_feature_names_out(self.names)]
 
     @property
     def labels(self) -> Any:
@@ -107,6 +113,7 @@ class Answers:
             "presets": {name: preset.to_dict() for name, preset in PRESETS.items()},
             "functions": {name: function.to_dict() for name, function in FUNCTIONS.items()},
             "schedules": SCHEDULES,
+            "heights": HEIGHTS,
             "file": self.files.first,
         }
 
@@ -129,7 +136,7 @@ class Answers:
         recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up)
         two = examples.points.shape[1] == 2
         original = None if phi is None or not two else (examples.points, examples.names, phi.transform)
-        names = examples.names if phi is None else [str(name) for name in phi.get_feature_names_out(examples.names)]
+        names = examples.feature_names(phi)
         window = protocol.window(body.get("window"))
         title = f"{ALGORITHMS[str(method['name'])].label}, step by step"
         drawn = MOST_DRAWN if two else POINTS
@@ -142,6 +149,8 @@ class Answers:
         draft = body.get("draft") is True
         model = recording.model if draft else _fitted(recording, examples)
         more = beside(recording, film, draft=draft)
+        if "surface" in body:
+            more["surface"] = risk_surface(recording, film, examples.feature_names(), body["surface"])
         return "film", {"film": payload(film), "beside": more, "model": _model(model), "each": _each(recording, model)}
 
     def _separability(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:

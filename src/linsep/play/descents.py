@@ -15,9 +15,10 @@ from .._types import FloatArray
 from ..replay.page import rounded
 from ..solvers import StepSizeWarning, minimize
 from . import protocol
+from .surfaces import GRID, heights
 
-#: Points a side of the grid that level lines are drawn over, how many lines, and steps of a walk at the most.
-GRID, LEVELS, MOST_STEPS = 61, 14, 500
+#: Steps of a walk at the most.
+MOST_STEPS = 500
 #: How step sizes may go on: what the page calls them, and how their sizes are written in the library's advice.
 SCHEDULES = {"constant": "the same η at every step", "inverse_sqrt": "falling, η/√(k + 1)"}
 WORDS = {"Constant": "η = {}", "InverseSqrt": "η/√(k + 1) with η = {}"}
@@ -76,12 +77,6 @@ def landscape(body: Mapping[str, Any]) -> dict[str, Any]:
     function = FUNCTIONS[protocol.word(body.get("function"), "function", FUNCTIONS)]
     u, v = (np.linspace(*limits, GRID) for limits in function.window)
     return heights(u, v, np.asarray(function.value(np.array(np.meshgrid(u, v)))))
-
-
-def heights(u: FloatArray, v: FloatArray, values: FloatArray) -> dict[str, Any]:
-    """Return a grid of heights and its levels, which lie closer where more of the picture is nearly flat."""
-    levels = np.unique(np.quantile(values, np.linspace(0.01, 0.95, LEVELS)))
-    return {"u": rounded(u), "v": rounded(v), "values": rounded(values.ravel(), 5), "levels": rounded(levels)}
 
 
 def descent(body: Mapping[str, Any]) -> dict[str, Any]:

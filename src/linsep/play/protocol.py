@@ -25,7 +25,7 @@ MOST_BYTES, MOST_POINTS, LARGEST = 4_000_000, 20_000, 1e9
 #: What can be asked, and which entries each question has beside v, id and do.
 QUESTIONS = {
     "hello": (),
-    "fit": ("points", "file", "method", "features", "window", "steps", "draft"),
+    "fit": ("points", "file", "method", "features", "window", "steps", "draft", "surface"),
     "separability": ("points", "file", "features", "intercept"),
     "planes": ("points", "file", "methods", "features"),
     "judge": ("points", "plane"),

@@ -1,7 +1,7 @@
 // The whole state of the page in its address, after the #: numbers are written with all their digits, so the same address
 // gives the same points and the same plane to the last digit.
 
-export function writeAddress({ preset, points, method, features, compare, stop, file, steps }) {
+export function writeAddress({ preset, points, method, features, compare, stop, file, steps, surface }) {
   const parts = new URLSearchParams();
   if (stop) parts.set("stop", stop);
   if (preset) parts.set("preset", preset);
@@ -10,13 +10,14 @@ export function writeAddress({ preset, points, method, features, compare, stop, 
   for (const [name, value] of Object.entries(method)) parts.set(name === "name" ? "method" : name, String(value));
   if (compare.length) parts.set("compare", compare.join(","));
   if (steps) parts.set("steps", steps);
+  if (surface) parts.set("surface", surface);
   return `#${parts.toString().replaceAll("%2C", ",")}`;
 }
 
 // What an address says, as words; null where it says nothing of it. Numbers that are none are left out.
 export function readAddress(hash, settings) {
   const parts = new URLSearchParams(hash.slice(1)), said = {};
-  for (const name of ["stop", "preset", "features", "steps"]) if (parts.has(name)) said[name] = parts.get(name);
+  for (const name of ["stop", "preset", "features", "steps", "surface"]) if (parts.has(name)) said[name] = parts.get(name);
   if (parts.has("compare")) said.compare = parts.get("compare").split(",");
   if (parts.has("points")) {
     said.points = [...parts.get("points").matchAll(/([-+.\de]+),([-+.\de]+)([pn])/g)]

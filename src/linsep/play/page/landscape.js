@@ -11,15 +11,28 @@ export function placing(canvas, { u, v }) {
   return { box, at, toPoint: ([x, y]) => [u[0] + (x - box.x) / box.width * (u.at(-1) - u[0]), up[1] - (y - box.y) / box.height * (up[1] - up[0])] };
 }
 
+// Level lines take their time: the dots of the last ones are kept, and put back while ground, size and colours are the same.
+const kept = new WeakMap();
+
 export function drawLandscape(canvas, ground, paint) {
-  const { pen, width, height } = prepare(canvas), { u, v, values, levels } = ground, { box, at } = placing(canvas, ground);
+  const { pen, width, height } = prepare(canvas), { box, at } = placing(canvas, ground), known = kept.get(canvas);
+  const look = [canvas.width, canvas.height, color("positive")].join();
+  if (known?.ground === ground && known.look === look) pen.drawImage(known.dots, 0, 0, width, height);
+  else {
+    drawLevels(pen, box, at, ground, { width, height });
+    const dots = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+    if (!dots.width || !dots.height) return;
+    dots.getContext("2d").drawImage(canvas, 0, 0);
+    kept.set(canvas, { ground, look, dots });
+  }
+  within(pen, box, () => paint(pen, at));
+}
+
+function drawLevels(pen, box, at, { u, v, values, levels }, { width, height }) {
   axes(pen, box, at, ticks(u[0], u.at(-1), width / 70), ticks(v[0], v.at(-1), height / 50));
-  within(pen, box, () => {
-    levels.forEach((level, k) => { // the lower, the stronger
-      contour(pen, at, { u, v }, values, level, { color: "positive", width: 1.2, alpha: 0.9 - 0.65 * k / levels.length });
-    });
-    paint(pen, at);
-  });
+  within(pen, box, () => levels.forEach((level, k) => { // the lower, the stronger
+    contour(pen, at, { u, v }, values, level, { color: "positive", width: 1.2, alpha: 0.9 - 0.65 * k / levels.length });
+  }));
 }
 
 // The steps as a line with a dot at each; the first ones have their numbers where there is room. A step that is marked is ringed.

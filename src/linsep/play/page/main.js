@@ -14,6 +14,7 @@ import { fromColumns, Points, windowOf } from "./points.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { Share } from "./share.js";
 import { Steps } from "./steps.js";
+import { Surface } from "./surface.js";
 import { STOPS, Tour } from "./tour.js";
 
 const element = id => document.getElementById(id);
@@ -31,6 +32,7 @@ const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame)
 const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
 const tour = new Tour(state, name => goTo(name));
 const steps = new Steps({ ask: (what, body) => link.ask(what, body), save });
+const surface = new Surface({ refit: () => fit(), save });
 const lossPlot = new LossPlot(element("loss-plot"));
 new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
 let server, form;
@@ -48,10 +50,11 @@ function ask(what, body) {
 // Fit to what is there now; `where` is the frame to show then: "opening", "last", or "keep".
 async function fit({ steps, where = "keep" } = {}) {
   const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
-  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : {}) };
+  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : {}), ...surface.asked };
   const answer = await ask("fit", asked);
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, beside: null, model: null, each: null });
+    surface.take(null);
     complain(answer.why);
     tell();
     draw(0);
@@ -61,6 +64,7 @@ async function fit({ steps, where = "keep" } = {}) {
   const { film, beside, model, each } = answer;
   if (film.bound) film.bound.lecture = beside.lecture;
   Object.assign(shown, { film, beside, model, each, grid: gridOf(film.picture), stale: false });
+  surface.take(beside.surface);
   shown.charts = [...filmCharts(film, player.go), ...moreCharts(film, beside, player.go)];
   element("scrub").max = shown.film.frames.step.length - 1;
   tell();
@@ -166,6 +170,7 @@ function draw(frame) {
     drawChart(chart, frame);
   }
   lossPlot.draw(film, shown.beside?.loss, frame);
+  surface.draw(frame);
 }
 
 function paint(surface, frame) {
@@ -246,6 +251,7 @@ function choosePreset(name) {
   const { points: columns, method, features, says } = server.presets[name];
   points.change(fromColumns(columns));
   Object.assign(state, { preset: name, method: { name: method }, features, file: null, names: ["x", "y"], stop: null });
+  surface.forget();
   element("intro").textContent = says;
   state.compare = [];
   compare.show();
@@ -272,6 +278,7 @@ function tellChoices() {
 }
 
 function chosen(change) {
+  if ("features" in change || change.method?.intercept !== state.method.intercept) surface.forget();
   Object.assign(state, change);
   form.show(state);
   save();
@@ -280,7 +287,7 @@ function chosen(change) {
 }
 
 function save() {
-  const address = writeAddress({ ...state, points: points.list, steps: steps.words });
+  const address = writeAddress({ ...state, points: points.list, steps: steps.words, surface: surface.words });
   if (address !== location.hash) history.replaceState(null, "", address);
 }
 
@@ -295,6 +302,7 @@ function back(change) {
 function showFile({ points: columns, held, names, classes }) {
   if (columns) points.change(fromColumns(columns));
   Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], stop: null });
+  surface.forget();
   if (columns) state.features = "standardised";
   else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
   element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■.`;
@@ -347,6 +355,7 @@ function open(hash) {
   Object.assign(state, { file: null, names: ["x", "y"] });
   compare.show();
   steps.read(said.steps);
+  surface.read(said.surface);
   if (said.preset in server.presets) element("intro").textContent = preset.says;
   return begin(state.stop || (preset && !said.method) ? "opening" : "last");
 }
@@ -357,6 +366,7 @@ async function start() {
   form = new MethodForm(server, chosen);
   compare.offer(server.algorithms);
   steps.offer(server);
+  surface.offer(server);
   for (const [name, { label }] of Object.entries(server.presets)) {
     const button = item("button", label);
     button.dataset.preset = name;
@@ -372,5 +382,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, stops: Object.keys(STOPS) };
 start();

@@ -31,8 +31,8 @@ export const STOPS = {
   descent: {
     title: "Gradient descent",
     words: "The mean logistic loss of all points is a valley. Each step walks downhill, as far as the step size η says, and every step takes all points together.",
-    attempt: "Play it, then compare the curve of the objective with the curve of the mistakes: which of them falls at every step?",
-    state: "preset=overlap&method=gradient_descent&loss=logistic&C=inf",
+    attempt: "Play it, and watch its path on the valley, under “The objective from above”. Then choose the share of mistakes as its height: that has no slope.",
+    state: "preset=overlap&method=gradient_descent&loss=logistic&C=inf&surface=objective",
   },
   steps: {
     title: "Steps that are too long",
