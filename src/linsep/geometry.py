@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ._core import is_sparse
+from ._core import is_sparse, sound
 from ._types import FloatArray
 
 __all__ = [
@@ -32,13 +32,14 @@ def augment(X: Any) -> Any:
     >>> augment(np.array([[2.0, 3.0]]))
     array([[2., 3., 1.]])
     """
+    X = sound(X)
     ones: Any = np.ones((X.shape[0], 1), dtype=X.dtype)
     return sparse.hstack([X, ones], format="csr") if is_sparse(X) else np.hstack([X, ones])
 
 
 def discriminant(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:
     """g(x) = w·x + b of every row."""
-    return np.asarray(X @ np.asarray(w, dtype=np.float64) + b, dtype=np.float64)
+    return np.asarray(sound(X) @ np.asarray(w, dtype=np.float64) + b, dtype=np.float64)
 
 
 def side(X: Any, w: ArrayLike, b: float = 0.0) -> FloatArray:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import linsep
-from linsep import separability
+from linsep import _structure, separability
 from linsep.arithmetic import exact, exact_input
 from linsep.exact import (
     Clock,
@@ -30,18 +30,23 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-100, 100)
 
 
-CHECKER = [Path(exact_input.__file__), *sorted(Path(exact.__file__).parent.glob("*.py"))]
+BELOW = [Path(_structure.__file__), Path(exact_input.__file__)]
+CHECKER = [*BELOW, *sorted(Path(exact.__file__).parent.glob("*.py"))]
 
 
 @pytest.mark.parametrize("file", CHECKER, ids=lambda file: file.name)
 def test_the_checker_imports_nothing_of_linsep_but_the_refusal_of_inexact_numbers(file):
-    own = {path.stem for path in CHECKER[1:]}
+    own = {path.stem for path in CHECKER[2:]}
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.ImportFrom):
             assert (
                 node.level == 0
-                or (node.level == 1 and file in CHECKER[1:] and node.module in own)
-                or (node.level == 2 and node.module == "exact_input")
+                or (node.level == 1 and file in CHECKER[2:] and node.module in own)
+                or (
+                    node.level == 2
+                    and file != BELOW[0]
+                    and node.module == ("_structure" if file in BELOW else "exact_input")
+                )
             )
             assert not (node.module or "").startswith("linsep")
         if isinstance(node, ast.Import):

@@ -4,9 +4,10 @@ A topic has its loops in headers (``dual.hpp``), one file that binds them (``bin
 plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep calls them, ``reading.py`` for predictions.
 """
 
+from .._structure import is_sparse, sound
 from . import reference
 from .columns import Columns, ColumnSums
-from .formats import is_sparse, length, native
+from .formats import length, native
 from .loading import compiled_name, kernels_in_use, warn_if_slow
 from .reading import labels, libsvm_text, probabilities, scores
 from .rows import (
@@ -58,6 +59,7 @@ __all__ = [
     "reference",
     "scores",
     "simplex_masses",
+    "sound",
     "sprung_line_search",
     "sprung_slopes",
     "threads",

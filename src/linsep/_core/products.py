@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from .._structure import is_sparse
 from .._types import FloatArray, IntArray
 from . import reference
-from .formats import csr_parts, is_sparse, native
+from .formats import csr_parts, native
 from .loading import compiled, compiled_name, kernels
 from .workers import WORTH_A_THREAD, threads
 

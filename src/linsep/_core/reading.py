@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._structure import is_sparse
 from .._types import FloatArray
 from . import reference
-from .formats import csr_parts, is_sparse
+from .formats import csr_parts
 from .loading import compiled, kernels
 from .workers import threads, threads_for
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._structure import sound
+
 #: What is converted to numbers by rules that may round.
 NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 #: All whole numbers up to this one are floats.
@@ -39,7 +41,7 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
     ValueError: X has 9007199254740993 in row 1, column x1, which is no 64-bit float ...
     """
     if sparse.issparse(values):
-        _refuse_sparse(values, what)
+        _refuse_sparse(sound(values), what)
     elif hasattr(values, "column_names") and hasattr(values, "column"):  # a table of Arrow
         for j, name in enumerate(values.column_names):
             _refuse_column(np.asarray(values.column(j)), what, name)
@@ -55,14 +57,18 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
 
 def exact_matrix(X: Any) -> Any:
     """Return X, dense or canonical CSR, of finite numbers; raise for what is none, or no 64-bit float exactly."""
+    X = sound(X)
     refuse_inexact(X)
     is_sparse = bool(sparse.issparse(X))
     matrix: Any = sparse.csr_matrix(X) if is_sparse else np.asarray(X)
     if matrix.ndim != 2:
         raise ValueError(f"X has shape {matrix.shape}; it needs rows and columns")
-    if is_sparse and not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
+    if is_sparse:
+        if matrix.format == X.format:  # what it says of its order may have been true once
+            matrix = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
     matrix = matrix.astype(np.float64) if matrix.dtype.kind == "O" else matrix
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"X has dtype {matrix.dtype}; it needs numbers")

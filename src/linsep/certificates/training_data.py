@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._core import Rows
+from .._core import Rows, sound
 from .._labels import positions
 from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
@@ -29,7 +29,7 @@ def read_data(
         refuse_inexact(X)
         refuse_inexact(sample_weight, "sample_weight")
     if not isinstance(X, BlockedMatrix):  # whoever wrote its blocks has looked at them
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        X = check_array(sound(X), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     labels = column_or_1d(np.asarray(y), dtype=None)
     if len(labels) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y {len(labels)} labels: give each row its label")

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import __version__
+from .._core import sound
 from .._words import shown
 from ..estimators._input import different
 from ..history import histories_of
@@ -49,7 +50,7 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
     linsep.cluster.fitting.PartitionError: partition 3: Input X contains NaN...
     """
     try:
-        rows, labels = check_array(X, **AS_ROWS), np.asarray(y)
+        rows, labels = check_array(sound(X), **AS_ROWS), np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.shape != rows.shape[:1]:

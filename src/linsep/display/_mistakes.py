@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from .._core import is_sparse
+from .._core import is_sparse, sound
 from .._types import FloatArray, IntArray
 from ..analysis.agreement import agreements
 from ._canvas import Display, grid_shape, signed, theme_of
@@ -107,7 +107,7 @@ class MistakesDisplay(Display):
     def _worst(cls, X: Any, y: ArrayLike, classes: NDArray[Any], scores: FloatArray, shape: Shape, top: int) -> Self:
         if top < 1:
             raise ValueError(f"top={top!r} must be at least 1")
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+        X = check_array(sound(X), accept_sparse="csr", dtype=np.float64, input_name="X")
         codes = codes_of(classes, y, X.shape[0])
         if len(scores) != len(codes):
             raise ValueError(f"scores has {len(scores)} rows, X has {len(codes)}; give the scores of each row of X")

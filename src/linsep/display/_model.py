@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from .._core import is_sparse
+from .._core import is_sparse, sound
 from .._labels import positions
 from .._types import FloatArray, IntArray
 from ..losses import Loss
@@ -142,7 +142,9 @@ def _names(estimator: Any, before: Any, coef: FloatArray, given: ArrayLike | Non
 
 def check_points(X: Any, name: str = "X") -> Any:
     """Return examples as an array or a CSR matrix; raise where one has a value that has no place in a picture."""
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, ensure_all_finite=False)
+    X = check_array(
+        sound(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, ensure_all_finite=False
+    )
     values = X.data if is_sparse(X) else X
     if not np.isfinite(values).all():
         entries = sparse.coo_array(X)

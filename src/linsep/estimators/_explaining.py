@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._core import sound
 from .._types import FloatArray
 from .._words import many
 from ..arithmetic.moments import deviations
@@ -82,7 +83,7 @@ class Explaining(Input, Certified):
         (['x0', 'x1'], ['x1', 'x0'])
         """
         check_is_fitted(self, "coef_")
-        spread = np.ones(self.n_features_in_) if X is None else deviations(self._check_X(X, reset=False))
+        spread = np.ones(self.n_features_in_) if X is None else deviations(self._check_X(sound(X), reset=False))
         names = self._feature_names()
         explanations = []
         planes = self._planes()

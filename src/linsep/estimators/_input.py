@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from .._core import Rows
+from .._core import Rows, sound
 from .._types import FloatArray, IntArray
 from .._words import shown
 from ..arithmetic.exact_input import refuse_inexact
@@ -39,7 +39,8 @@ class Input(Specification):
     """The validation of what a fit is given."""
 
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
-        """Return X (and y) as the kernels read them."""
+        """Return X (and y) as the kernels read them, which they are the first to do."""
+        X = sound(X, unread=True)
         if not isinstance(y, str) and self._is_exact():  # rows to learn from, not to read
             refuse_inexact(X)
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order=order)

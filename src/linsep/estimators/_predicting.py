@@ -83,7 +83,7 @@ class Predicting(Input):
     def _readable(self, X: Any) -> bool:
         """Whether the kernels can read X as it is and scikit-learn would find nothing in it but its values to check."""
         if type(X) is np.ndarray:
-            laid_out = X.ndim == 2 and (X.flags.c_contiguous or X.flags.f_contiguous)
+            laid_out = X.ndim == 2 and (X.flags.c_contiguous or X.flags.f_contiguous) and X.flags.aligned
         else:
             laid_out = type(X) in (sparse.csr_array, sparse.csr_matrix)
         return (

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from ..._structure import is_sparse
 from ..._types import FloatArray, IntArray
-from ..formats import is_sparse
 from .products import matvec, rmatvec
 from .rows import dense_row
 

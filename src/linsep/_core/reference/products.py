@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
+from ..._structure import is_sparse
 from ..._types import FloatArray, IntArray
-from ..formats import is_sparse
 from .rows import blocks
 
 

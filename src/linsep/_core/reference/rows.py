@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._structure import is_sparse
 from ..._types import FloatArray, IntArray
-from ..formats import is_sparse
 
 
 def dense(X: Any) -> Any:
