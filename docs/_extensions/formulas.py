@@ -1,18 +1,33 @@
 """Formulas as MathML, which browsers set themselves: no script, no font and no network is needed to read them."""
 
+from html import escape
+
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+
+def markup(node, **how):
+    """Return a formula's markup; one that cannot be read is a warning, and left as it is written."""
+    try:
+        return tex2mathml(node.astext(), **how)
+    except MathError as error:
+        logger.warning("a formula cannot be read: %s in %s", error, node.astext(), location=node)
+        return f"<code>{escape(node.astext())}</code>"
 
 
 def inline(translator, node):
     """Set a formula within a line."""
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(markup(node))
     raise nodes.SkipNode
 
 
 def block(translator, node):
     """Set a formula on lines of its own, which scroll by themselves where a page is narrow."""
-    translator.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+    translator.body.append(f'<div class="formula">{markup(node, as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 

@@ -150,6 +150,13 @@ def test_pages_are_light_dark_and_paper(browser, site):
     assert seen[True] < 80 < 180 < seen[False]
 
 
+def test_formulas_are_set_by_the_browser(browser, site):
+    with browser.open(site / "proofs.html") as page:
+        assert page.evaluate("document.querySelectorAll('math').length") > 20
+        assert page.evaluate("[...document.querySelectorAll('math')].every(m => m.getBoundingClientRect().height > 5)")
+        assert page.evaluate("document.querySelectorAll('merror, .math-error').length") == 0
+
+
 def test_the_one_command_is_the_one_that_is_told():
     told = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     assert "`python -m sphinx -W --keep-going -q docs docs/_build`" in told
