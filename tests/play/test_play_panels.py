@@ -120,3 +120,48 @@ def test_other_features_have_other_weights(browser, address):
         )
         page.wait_for("play.surface.ground?.names.length === 3 && !play.link.waiting.size")
         assert page.problems == []
+
+
+# --- digits
+
+
+def test_m19_a_seven_is_drawn_with_the_mouse_and_its_pixels_vote(browser, address):
+    with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
+        page.wait_for(READY)
+        page.click("#digit-box > summary")
+        at = shown(page, "#digit-pad")
+        size = page.evaluate("document.getElementById('digit-pad').getBoundingClientRect().width") / 28
+        page.drag(*[at((x * size, y * size)) for x, y in [(8, 5), (14, 5), (20, 5), (16, 13), (12.5, 24)]])
+        page.wait_for("play.digits.found !== null && !play.digits.asking")
+        assert page.text("#digit-says") == "A 7."
+        votes = page.evaluate("play.digits.found.votes")
+        assert "and more than 0 is a 7" in page.evaluate("play.digits.votes.getAttribute('aria-label')")
+        strongest = max(range(784), key=lambda k: abs(votes[k]))
+        over = shown(page, "#digit-votes")
+        page.hover(over(((strongest % 28 + 0.5) * size, (strongest // 28 + 0.5) * size)))
+        assert f"Row {strongest // 28 + 1}, column {strongest % 28 + 1}" in page.text("#digit-pixel")
+        page.click("#digit-3")
+        page.wait_for("document.getElementById('digit-says').innerText === 'A 3.'")
+        page.evaluate(
+            "(e => { e.value = 'perceptron'; e.dispatchEvent(new Event('change')); })"
+            "(document.getElementById('digit-method'))"
+        )
+        page.wait_for("play.digits.found.says.startsWith('Perceptron') && !play.digits.asking")
+        page.click("#digit-clear")
+        assert page.text("#digit-says") == ""
+        assert page.problems == []
+
+
+def test_a_digit_is_drawn_by_keys_and_on_a_phone(browser, address):
+    with browser.open(f"{address}#preset=separable", width=360, height=740, dark=True) as page:
+        page.wait_for(READY)
+        page.click("#digit-box > summary")
+        page.evaluate("document.getElementById('digit-pad').focus()")
+        slanted = ["ArrowDown", "ArrowDown", "ArrowLeft"] * 8
+        for key in ["ArrowLeft"] * 6 + ["ArrowUp"] * 9 + ["Enter"] + ["ArrowRight"] * 12 + slanted:
+            page.press(key)
+        page.wait_for("document.getElementById('digit-says').innerText === 'A 7.' && !play.digits.asking")
+        page.press("Delete")
+        assert not page.evaluate("play.digits.pixels.some(dark => dark > 0)")
+        assert page.overflow() == 0
+        assert page.problems == []

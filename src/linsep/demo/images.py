@@ -56,11 +56,11 @@ def embedded_digits(side: int = 28) -> Images:
     X, y = _threes_and_sevens(digits.data / 16, digits.target)
     half, name = len(y) // 2, "scikit-learn's digits"
     if side == 28:
-        X, name = _enlarged(X.reshape(-1, 8, 8)).reshape(len(X), -1), f"{name}, enlarged from 8 × 8 pixels"
+        X, name = enlarged(X.reshape(-1, 8, 8)).reshape(len(X), -1), f"{name}, enlarged from 8 × 8 pixels"
     return Images(name, X, y, half, len(y) - half, "--data FOLDER reads MNIST's own files")
 
 
-def _enlarged(images: FloatArray) -> FloatArray:
+def enlarged(images: FloatArray) -> FloatArray:
     """Return 8 × 8 images as MNIST has them: 20 × 20 pixels in the middle of 28 × 28."""
     from scipy.ndimage import zoom
 

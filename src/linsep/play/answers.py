@@ -26,6 +26,7 @@ from . import protocol
 from .beside import beside
 from .code import program
 from .descents import FUNCTIONS, SCHEDULES, descent, landscape
+from .digits import READERS, read_digit
 from .errors import RefusedError
 from .features import FEATURES
 from .files import MOST_DRAWN, Files
@@ -88,6 +89,7 @@ class Answers:
             "judge": self._judge,
             "download": self._download,
             "columns": self._columns,
+            "digit": lambda body, given_up: ("digit", read_digit(body)),
             "landscape": lambda body, given_up: ("landscape", landscape(body)),
             "descend": lambda body, given_up: ("descent", descent(body)),
         }
@@ -114,6 +116,7 @@ class Answers:
             "functions": {name: function.to_dict() for name, function in FUNCTIONS.items()},
             "schedules": SCHEDULES,
             "heights": HEIGHTS,
+            "readers": READERS,
             "file": self.files.first,
         }
 

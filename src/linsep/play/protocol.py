@@ -31,6 +31,7 @@ QUESTIONS = {
     "judge": ("points", "plane"),
     "download": ("points", "file", "method", "features", "what", "window"),
     "columns": ("file", "target", "columns"),
+    "digit": ("pixels", "method"),
     "landscape": ("function",),
     "descend": ("function", "start", "eta", "schedule", "steps"),
 }

@@ -4,6 +4,7 @@
    polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
 import { readAddress, writeAddress } from "./address.js";
 import { Compare } from "./compare.js";
+import { Digits } from "./digits.js";
 import { Editor } from "./editor.js";
 import { FilePanel } from "./files.js";
 import { MethodForm } from "./form.js";
@@ -32,6 +33,7 @@ const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame)
 const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
 const tour = new Tour(state, name => goTo(name));
 const steps = new Steps({ ask: (what, body) => link.ask(what, body), save });
+const digits = new Digits({ ask: (what, body) => link.ask(what, body) });
 const surface = new Surface({ refit: () => fit(), save });
 const lossPlot = new LossPlot(element("loss-plot"));
 new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
@@ -328,6 +330,7 @@ function listen() {
   const redraw = () => {
     draw(player.state.frame);
     steps.draw();
+    digits.draw();
     drawSwatches();
   };
   addEventListener("resize", redraw);
@@ -367,6 +370,7 @@ async function start() {
   compare.offer(server.algorithms);
   steps.offer(server);
   surface.offer(server);
+  digits.offer(server);
   for (const [name, { label }] of Object.entries(server.presets)) {
     const button = item("button", label);
     button.dataset.preset = name;
@@ -382,5 +386,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, stops: Object.keys(STOPS) };
 start();
