@@ -23,6 +23,7 @@ OF_EXTRAS = {
     "linsep.cluster.dask": "distributed",
     "linsep.spark": "pyspark",
     "linsep.cluster.spark": "pyspark",
+    "linsep.cluster.on_spark": "pyspark",
     "linsep.cluster.columns": "pyspark",
     "linsep.play.server": "uvicorn",
 }

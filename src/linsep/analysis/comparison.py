@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from html import escape
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
 from .._complaints import complaints
+from .._html import card, rows
+from .._words import many
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
 from ..history import histories_of
@@ -124,11 +125,8 @@ class Comparison(Sequence[Row]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        heads, lines = self._cells()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-        notes = "".join(f"<p>{escape(row.loss)}: {escape(row.note)}</p>" for row in self.rows if row.note)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        notes = (f"{row.loss}: {row.note}" for row in self.rows if row.note)
+        return card(f"{many(len(self), 'loss', 'losses')} on {many(self.n, 'row')}", *notes, table=rows(*self._cells()))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the heads and the cells of the table as text."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._complaints import complaints
 from .._core import is_sparse
+from .._html import card, rows
 from .._labels import coded
 from .._types import FloatArray, IntArray
 from .._words import many, phrase
@@ -71,6 +72,15 @@ class Diagnosis:
         return "\n".join(
             [*(lines or [f"nothing stands out in {looked}"]), *(f"not decided: {why}" for why in self.open)]
         )
+
+    def _repr_html_(self) -> str:
+        table = rows(
+            ["finding", "what it means, and what to do", "columns"],
+            [(one.kind, one.message, ", ".join(one.columns)) for one in self],
+        )
+        title = f"{many(len(self), 'finding')} in {many(self.rows, 'row')}, {many(self.columns, 'column')}"
+        undecided = (f"not decided: {why}" for why in self.open)
+        return card(title, *undecided, tone="bad" if self.findings else "good", table=table if self.findings else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._html import card, rows
 from .._labels import cut, positions
 from .._types import BoolArray, FloatArray, IntArray
-from .._words import listed
+from .._words import listed, many
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 from .reliability import Reliability, reliability
 
@@ -71,6 +72,17 @@ class Evaluation:
     majority: Any  # the most common class
     baseline: Measure  # the accuracy of always saying that
     reliability: Reliability | None = None  # how often what is said comes true, where there are probabilities
+
+    def _repr_html_(self) -> str:
+        named = {f"always saying {self.majority}": self.baseline, **self.measures}
+        measured = [
+            (name.replace("_", " "), f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}")
+            for name, one in named.items()
+        ]
+        confused = [(one.truth, one.said, f"{one.count:g}", f"{one.share:.1%}") for one in self.worst_confusions(5)]
+        tables = rows(["measure", "value", "95 % interval"], measured)
+        tables += rows(["truth", "said", "rows", "of its class"], confused) if confused else ""
+        return card(f"measured on {many(self.rows, 'row')}", table=tables)
 
     def worst_confusions(self, most: int) -> list[Confusion]:
         """Return the classes that are confused most often, by rows."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._html import card
 from .._reading import ClaimError
 from ..arithmetic.enclosure import Interval, relative_gap
 
@@ -86,6 +87,12 @@ class Verification:
         ]
         said = [f"{title}: {between.join(what)}." for title, between, what in lists if what]
         return "\n".join([f"{head}: {self.reason}.", *said])
+
+    def _repr_html_(self) -> str:
+        title, _, rest = str(self).partition(": ")
+        return card(
+            title, *(f"{line[:1].upper()}{line[1:]}" for line in rest.splitlines()), tone="good" if self.ok else "bad"
+        )
 
 
 def in_words(names: Iterable[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _reading as reading
+from .._html import card
 from .._types import FloatArray
 from .._words import phrase
 from ..arithmetic.exact import Check, Clock, Dependencies
@@ -194,6 +195,10 @@ class Separability:
         return f"{said}; {others}" if said else others[:1].upper() + others[1:]
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        title, _, proof = str(self).partition(": ")
+        return card(title, proof, "Proven in exact arithmetic: .verify(X, y) checks it.", tone="good")
 
     # -- files ----------------------------------------------------------------------------------------------------
 

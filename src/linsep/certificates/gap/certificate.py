@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _reading as reading
+from ..._html import card
 from ..._types import FloatArray
 from ...objective.class_margins import MassPoint
 from ...objective.dual_point import DualPoint
@@ -137,6 +138,9 @@ class Certificate:
         return f"{between(self.primal, self.dual)}: {within(self.certain_gap, self.proven, self.tol)}"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _shown(self)
 
     @property
     def who(self) -> str:
@@ -319,3 +323,12 @@ class Certificates(Sequence[Certificate]):
         return f"{head}: {within(self.certain_gap, self.proven, self.tol, ' in the worst')}"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _shown(self)
+
+
+def _shown(certificate: Certificate | Certificates) -> str:
+    """Return what a notebook shows of it."""
+    title, tone = ("Proven", "good") if certificate.proven else ("Not proven to tol", "bad")
+    return card(title, str(certificate), "Nobody has to believe it: .verify(X, y) checks it on the data.", tone=tone)
