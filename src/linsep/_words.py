@@ -19,6 +19,17 @@ def quoted(name: str) -> str:
     return name if name.isidentifier() else f"'{name}'"
 
 
+def with_unit(name: str, unit: str) -> str:
+    """Return what a column is called, and what its numbers are written with.
+
+    Examples
+    --------
+    >>> with_unit("voltage", "V"), with_unit("age", "")
+    ('voltage (V)', 'age')
+    """
+    return f"{name} ({unit})" if unit else name
+
+
 def told_apart(names: Sequence[Any]) -> list[str]:
     """Return names as they can stand between commas: all of them in quotation marks where one has a comma itself.
 

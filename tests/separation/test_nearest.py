@@ -58,6 +58,18 @@ def test_whole_points_in_special_position_are_no_obstacle(seed, n, d):
     np.testing.assert_allclose(p - q, found.v, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("seed", "n", "d", "most"), [(154679283, 26, 6, 1), (400899650, 26, 5, 2), (520958277, 23, 8, 1)]
+)
+def test_a_new_row_that_wants_no_weight_is_left_out(seed, n, d, most):
+    rng = np.random.default_rng(seed)  # seeds by which 0/0 came up
+    rng.integers(6, 60), rng.integers(2, 12), rng.integers(1, 3)
+    low = -most if rng.random() < 0.5 else 0
+    X, y = rng.integers(low, most + 1, (n, d)).astype(float), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    found = nearest_points(Rows(X), y, intercept=bool(seed % 2), tol=1e-8, max_iter=10_000)
+    assert float(np.linalg.norm(found.v)) == pytest.approx(distance_by_slsqp(X, y, bool(seed % 2)), abs=1e-4)
+
+
 def test_rounds_can_be_watched_and_stopped():
     rng = np.random.default_rng(0)
     y = np.where(np.arange(500) % 2, 1.0, -1.0)

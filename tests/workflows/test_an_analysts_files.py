@@ -280,3 +280,37 @@ def test_a_fit_says_that_it_is_right_no_more_often_than_one_answer_for_all(tmp_p
     assert told not in run("fit", tmp_path / "a.csv", "-t", "state", "--loss", "hinge", "--sample-weight", "weight")
     frame.assign(a=frame["a"] + 3.0 * (frame["state"] == "ok")).to_csv(tmp_path / "b.csv", index=False)
     assert told not in run("fit", tmp_path / "b.csv", "-t", "state", "--loss", "hinge")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (["--threshold", "costs=1:20"], "its threshold was chosen for costs=1:20, not for accuracy"),
+        (["--threshold", "-9"], "its threshold was given, not chosen for accuracy"),
+        (["--class-weight", "ok=5"], "it was fitted with weights of classes"),
+    ],
+)
+def test_accuracy_is_not_held_against_a_model_made_for_something_else(tmp_path, asked, why):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=400), "state": np.where(rng.random(400) < 0.1, "fail", "ok")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = run("fit", tmp_path / "a.csv", "-t", "state", "--loss", "hinge", *asked)
+    assert f", no more than by always saying ok ({why}); `linsep" in said
+
+
+@pytest.mark.slow
+def test_where_w_is_nearly_zero_that_is_said_of_margins_and_of_thresholds(tmp_path):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    frame["state"] = np.where(frame["a"] + rng.normal(0, 1, 300) > 0.5, "fail", "ok")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    told = run("compare", tmp_path / "a.csv", "-t", "state", "--C", "1e-8")
+    assert re.search(r"^hinge: w is so near 0 that every row gets the same answer, and there is no margin", told, re.M)
+    assert not re.search(r"e\+0[3-9]", told)
+    assert "so near 0" not in run("compare", tmp_path / "a.csv", "-t", "state")
+    choose = ["fit", tmp_path / "a.csv", "-t", "state", "--loss", "hinge", "--threshold", "f1", "--C"]
+    said = "too near to cut between them: give a larger C"
+    assert said in run(*choose, "1e-7", "-o", tmp_path / "m.json")
+    assert said in run("explain", tmp_path / "m.json")
+    assert said not in run(*choose, "1")

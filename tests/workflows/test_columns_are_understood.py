@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -86,7 +87,13 @@ def measurements(n=200, seed=3):
     return frame.assign(state=np.where(frame["p"] + rng.normal(0, 1, n) > 6, "fail", "ok"))
 
 
-@pytest.mark.parametrize(("unit", "degree"), [(" bar", " °C"), ("mm/s", "°F"), (" µm", "°"), (" kWh", " m³")])
+@pytest.mark.parametrize(
+    ("unit", "degree"),
+    [
+        *[(" bar", " °C"), ("mm/s", "°F"), (" µm", "°"), (" kWh", " m³")],
+        *[pytest.param(*units, marks=pytest.mark.slow) for units in ((" V", "A"), (" m", " years"))],
+    ],
+)
 def test_measurements_with_their_unit_are_numbers_there_and_at_use(tmp_path, unit, degree):
     plain = measurements()
     plain.to_csv(tmp_path / "plain.csv", index=False)
@@ -116,10 +123,42 @@ def test_several_units_plates_and_seats_are_categories(tmp_path, values):
     assert prepare(tmp_path / "a.csv", "state").encoding.names[1:] == [f"p = {one}" for one in sorted(values)]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [[], ["--max-memory", "9GB", "-o", "m.json"]])
+def test_units_of_one_letter_are_named_questioned_where_mixed_and_may_be_left_out_if_said(tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    frame = measurements(400)
+    in_volts = frame.assign(p=[f"{x} V" for x in frame["p"]])
+    in_volts.to_csv("volts.csv", index=False)
+    assert "numbers     p (V), t (standardised)" in run(
+        "fit", "volts.csv", "-t", "state", "-o", "volts.json", *more[:2]
+    )
+    assert re.search(r"^p \(V\) +[+-]", run("explain", "volts.json"), re.MULTILINE)
+    in_volts.assign(p=in_volts["p"].where(frame.index % 9 > 0, "0.004 kV")).to_csv("mixed.csv", index=False)
+    told = run("fit", "mixed.csv", "-t", "state", *more, code=2)
+    assert "column 'p' has numbers in V and kV; write all in one unit, or say --category 'p'" in told
+    in_volts.assign(p=in_volts["p"].where(frame.index % 99 > 0, "broken")).to_csv("words.csv", index=False)
+    assert "'broken' is not a number, but 395 of 400 values are" in run(
+        "fit", "words.csv", "-t", "state", *more, code=2
+    )
+    in_volts.assign(p=in_volts["p"].where(frame.index % 99 > 0, "4.5")).to_csv("bare.csv", index=False)
+    told = run("fit", "bare.csv", "-t", "state", *more, code=2)
+    assert (
+        "column 'p': 5 of 400 numbers lack the others' unit, V; say --numeric 'p' if it is meant all the same" in told
+    )
+    assert "numbers     p (V), t" in run("fit", "bare.csv", "-t", "state", "--numeric", "p", *more)
+
+
+def test_letters_of_many_seats_are_no_units(tmp_path):
+    frame = measurements().assign(p=[f"{k % 30} {'ACF'[k % 3]}" for k in range(200)])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert all(name.startswith(("t", "p = ")) for name in prepare(tmp_path / "a.csv", "state").encoding.names)
+
+
 def test_where_no_value_is_a_number_none_is_offered_as_a_word_for_missing(tmp_path):
-    measurements().assign(p=lambda frame: frame["p"].astype(str) + " V").to_csv(tmp_path / "a.csv", index=False)
+    measurements().assign(p=lambda frame: frame["p"].astype(str) + "/V").to_csv(tmp_path / "a.csv", index=False)
     said = call("fit", tmp_path / "a.csv", "-t", "state", "--numeric", "p").err.decode()
-    assert "V' is not a number" in said
+    assert "/V' is not a number" in said
     assert "is there a unit to leave out?), or say --category 'p'" in said
     assert "--missing" not in said
 
@@ -267,6 +306,7 @@ def test_dates_written_in_two_ways_are_not_taken_for_categories(tmp_path, monkey
     assert (
         f"two.csv line 5, column 'day': '{as_iso[3]}' is a date, but 72 of 120 values are written as 31.01.2024" in told
     )
+    assert "to have them read, write all as 2024-01-31 (in pandas, to_datetime with format= and errors='coerce'" in told
     assert "--category 'day' or --ignore 'day'" in told
     assert "categories  day" in run("fit", "two.csv", "-t", "bought", "--category", "day")
 

@@ -23,6 +23,8 @@ from ..losses import Loss
 
 #: What a fit may raise because of its loss and these data; the row says so and the table goes on.
 FAILURES = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError, np.linalg.LinAlgError)
+#: What is said where a margin would say nothing.
+NO_PLANE = "w is so near 0 that every row gets the same answer, and there is no margin to speak of; a larger C has one"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Row:
     errors, test_errors : int or None
         Examples that are misclassified.
     margin : float
-        The smallest y g(x)/‖w‖: positive where the plane separates the classes. Of several planes the smallest.
+        The smallest y g(x)/‖w‖: positive where the plane separates the classes. Of several planes the smallest. NaN
+        where w is 0, or so near 0 that the plane lies farther from every example than these lie apart.
     relative_gap : float
         How far above the optimum of its own objective the plane can be, as a share of it.
     proven : bool
@@ -285,17 +288,18 @@ class _Table:
         values, lengths = loss.value(z).mean(axis=0), np.linalg.norm(model.coef_, axis=1)
         weight = None if self.weight is None else np.broadcast_to(np.asarray(self.weight, dtype=float), values.shape)
         certificate = getattr(model, "certificate_", None)
+        is_far = (lengths == 0) | (np.abs(scores).min(axis=1) > np.ptp(scores, axis=1))  # w = 0 is no plane
         return Row(
             label(loss),
             float(np.average(values, weights=weight)),
             _errors(model, self.X, self.y),
             None if self.y_test is None else _errors(model, self.X_test, self.y_test),
-            float((z.min(axis=1) / lengths).min()) if lengths.all() else np.nan,  # w = 0 is no plane
+            np.nan if is_far.any() else float((z.min(axis=1) / lengths).min()),
             np.inf if certificate is None else certificate.relative_gap,
             False if certificate is None else certificate.proven,
             seconds,
             histories_of(model)[0].solver,
-            note,
+            "; ".join(filter(None, [note, NO_PLANE if is_far.any() else ""])),
         )
 
     def comparison(self, chosen: Sequence[Loss]) -> Comparison:

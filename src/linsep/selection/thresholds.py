@@ -18,6 +18,8 @@ from .out_of_fold import OutOfFold, rates_of, score_rows
 KEPT = 80
 #: Shares of sums of weights are compared to within rounding.
 ROUNDING = 1e-12
+#: Scores that lie so near each other leave no row's loss more than a hundredth of a unit from another's.
+ALIKE = 0.01
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,16 @@ def in_words(told: Mapping[str, Any]) -> str:
         found += f"; {_numbers(measure, told['untuned'])} where each fold is cut by what the others choose"
     rates = told.get("base_rates")
     where = "" if rates is None else f" at the base rates {listed([f'{k}={v:g}' for k, v in rates.items()], 8)}"
-    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores{where}: {found}"
+    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores{where}: {found}{_alike(told)}"
+
+
+def _alike(told: Mapping[str, Any]) -> str:
+    """Say it where scores hardly differ: folds have intercepts of their own, which then decide."""
+    at = [one for one in told["curve"]["threshold"] if one is not None and np.isfinite(one)]
+    width = max(at, default=0.0) - min(at, default=0.0)
+    if width > ALIKE:
+        return ""
+    return f"; but all scores lie within {width:.1g} of each other, too near to cut between them: give a larger C"
 
 
 def _numbers(measure: str, told: Mapping[str, Any], spread: str = "") -> str:

@@ -163,7 +163,9 @@ class _ActiveSet:
             if not len(below):
                 beta[:] = target
                 return
-            ratio = beta[below] / (beta[below] - target[below])
+            # a new row that wants no weight is in the way of everything: 0/0 is 0
+            ratio, way = np.zeros(len(below)), beta[below] - target[below]
+            np.divide(beta[below], way, out=ratio, where=way > 0)
             step = float(ratio.min())
             beta += step * (target - beta)
             np.maximum(beta, 0.0, out=beta)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._types import FloatArray
-from .._words import in_a_line, listed, many, phrase
+from .._words import in_a_line, listed, many, phrase, with_unit
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
@@ -42,12 +42,15 @@ class Explained:
         Of each column of the file, the importance in each plane; empty where the rows of the fit are not known.
     meaning : str
         What importance is here.
+    units : dict
+        Of features that are columns of numbers, what these are written with.
     """
 
     scaled: Scaled
     features: FloatArray
     columns: dict[str, FloatArray]
     meaning: str
+    units: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Any) -> Explained:
@@ -57,7 +60,9 @@ class Explained:
             return cls(_scaled(found), np.abs(coef), {}, BY_WEIGHT)
         encoding = from_dict(found.encoding)
         weights = Reference.of_model(found.encoding).weights(found.model, encoding)
-        return cls(_scaled(found), known.of_features(weights), known.of_columns(weights, encoding.origins), MEANING)
+        by_column = known.of_columns(weights, encoding.origins)
+        units = {column.name: column.unit for column in getattr(encoding, "columns", ())}
+        return cls(_scaled(found), known.of_features(weights), by_column, MEANING, units)
 
     def ranked(self, k: int) -> list[int]:
         """Return the features of a plane, the most important first."""
@@ -163,7 +168,8 @@ def _column_lines(explained: Explained, k: int, top: int | None) -> list[str]:
 
 def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int | None) -> list[str]:
     scaled, order, slope = explained.scaled, explained.ranked(k)[:top], slope_of(model)
-    names = {j: in_a_line(scaled.names[j]) for j in order}
+    units = explained.units
+    names = {j: in_a_line(with_unit(scaled.names[j], units.get(scaled.names[j], ""))) for j in order}
     width = max(map(len, [*names.values(), "intercept"]))
     longest = _longest(explained.features[k])
     rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"

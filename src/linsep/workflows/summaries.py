@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._words import many, told_apart
+from .._words import many, told_apart, with_unit
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
 from .choosing import Choice
@@ -87,12 +87,11 @@ class Facts:
         column = self.weighing.sample_weight
         return "" if column is None else f", weighed by {column}"
 
-    @property
-    def baseline(self) -> str:
-        """That the same answer for every row is right as often, where it is and rows count alike."""
+    def baseline(self, model: Any) -> str:
+        """Say that the same answer for every row is right as often, where it is and rows count alike."""
         label, most = max(self.counts.items(), key=lambda pair: pair[1])
         is_better = self.accuracy * self.rows > most + 0.5  # both are whole numbers, but for rounding
-        return "" if is_better or self.weighed else f", no more than by always saying {label}"
+        return "" if is_better or self.weighed else f", no more than by always saying {label}{other_aim(model)}"
 
     @property
     def rows(self) -> int:
@@ -113,6 +112,16 @@ class Facts:
         shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
         known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing, reference, examples.rows_of_file
         return cls(examples.name, examples.X.shape[1], shares, *known)
+
+
+def other_aim(model: Any) -> str:
+    """Return, in brackets, what else than accuracy a model was made for, "" where nothing is known of it."""
+    said = getattr(model, "threshold_choice_", None)
+    if said is not None:
+        return "" if said["aim"] == "accuracy" else f" (its threshold was chosen for {said['aim']}, not for accuracy)"
+    if getattr(model, "threshold_", None) is not None:
+        return " (its threshold was given, not chosen for accuracy)"
+    return "" if getattr(model, "class_weight", None) is None else " (it was fitted with weights of classes)"
 
 
 def fit_record(facts: Facts, model: Any, choice: Choice | None, output: Path | None) -> dict[str, Any]:
@@ -173,8 +182,8 @@ def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | Non
         f"proven      {proof(model)}",
         *_redundant_lines(facts, model),
         *decision_lines(model),
-        f"accuracy    {facts.accuracy:.4f} on these rows{facts.weighed}{facts.baseline}; `linsep evaluate` measures it "
-        "on others",
+        f"accuracy    {facts.accuracy:.4f} on these rows{facts.weighed}{facts.baseline(model)}; `linsep evaluate` "
+        "measures it on others",
         f"saved       {output}" if output else "saved       nothing: say where with -o model.json",
     ]
     return "\n".join(lines)
@@ -213,7 +222,7 @@ def _column_lines(encoding: Encoding) -> list[str]:
         return ["columns     numbers, used as they are"]
     lines = []
     for kind, title in (("number", "numbers"), ("category", "categories"), ("date", "dates"), ("text", "text")):
-        names = [column.name for column in encoding.columns if column.kind == kind]
+        names = [with_unit(column.name, column.unit) for column in encoding.columns if column.kind == kind]
         if names:
             units = " (standardised)" if kind == "number" and encoding.is_scaled else ""
             lines.append(f"{title:11} {_few(names)}{units}")

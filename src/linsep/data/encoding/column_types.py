@@ -59,6 +59,11 @@ class Column:
     note: str = ""
     form: str = ""
 
+    @property
+    def unit(self) -> str:
+        """What its numbers are written with, "" for nothing."""
+        return self.form[1:] if self.kind == "number" else ""
+
     @classmethod
     def said(cls, name: str, role: str) -> Column:
         """Return what a user says: a kind and, of dates, the order of their parts.

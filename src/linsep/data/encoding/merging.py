@@ -8,7 +8,8 @@ import numpy as np
 
 from .column_types import CODES, ODD
 from .counting import ENTRY
-from .tallies import SAMPLE, DateTally, NumberTally, Tally, TextTally, _Written
+from .tallies import SAMPLE, DateTally, NumberTally, Tally, TextTally
+from .written import Written
 
 
 def merge(tally: Tally, other: Tally) -> None:
@@ -66,8 +67,8 @@ def _merge_texts(tally: Any, other: Any) -> None:
         _merge_readings(written, of_other)
 
 
-def _merge_readings(written: _Written, other: _Written) -> None:
-    written.count += other.count
+def _merge_readings(written: Written, other: Written) -> None:
+    written.count, written.bare = written.count + other.count, written.bare + other.bare
     written.units |= other.units
     if len(written.odd) <= ODD:
         written.odd.update(other.odd)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ MEASURE = (
     r"(?:°[CF]?|m?bar|psi|[hkM]?Pa|[nµμmck]m|ft|kg|mg|lbs?|oz|m[lL]|[kM]W|[kM]?Wh|k[VAJN]|m[VA]|[kMG]?Hz|rpm|Nm|dB|ppm|ms"
     r"|min|[mck]?m/s²?|km/h|mph|[lL]/min|m[²³]|[kMGT]B)"
 )
+#: What is a unit where all values have it.
+SHARED = r"(?:[VAWΩmshgtlLKNJCFd]|\s[A-Za-zÄÖÜäöüß]{2,12}\.?)"
 SPACES = " '’\u00a0\u202f"
 MINUS = "−-"
 TIME = (
@@ -48,10 +52,13 @@ DATE = {
 CENTURY = 69
 
 
-def as_numbers(values: pa.ChunkedArray, decimal: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+def as_numbers(
+    values: pa.ChunkedArray, decimal: str, unit: str = "", *, shared: bool = False
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return numbers, null where the text is none, and the unit that each is written with, or "".
 
     Thousands may be set apart, by whichever of point and comma does not set decimals apart, by spaces or apostrophes.
+    Units are those that leave no doubt, with `shared` others too (230 V, 36 months); or the one that is given.
 
     Examples
     --------
@@ -59,14 +66,27 @@ def as_numbers(values: pa.ChunkedArray, decimal: str) -> tuple[pa.ChunkedArray, 
     >>> numbers.to_pylist(), units.to_pylist()
     ([1234.56, -7.0, None, None], ['€', '', None, None])
     """
-    parts = pc.extract_regex(values, f"^{number_pattern(decimal)}$")
+    parts = pc.extract_regex(values, f"^{number_pattern(decimal, f'(?:{re.escape(unit)})' if unit else '', shared)}$")
     digits = pc.replace_substring_regex(_part(parts, "digits"), f"[{group_marks(decimal)}]", "")
     if decimal != ".":
         digits = pc.replace_substring(digits, decimal, ".")
     signs = pc.binary_join_element_wise(_part(parts, "sign"), _part(parts, "minus"), "")
     minus = pc.if_else(pc.match_substring_regex(signs, f"[{MINUS}]"), "-", "")
     numbers = pc.binary_join_element_wise(minus, digits, _part(parts, "power"), "").cast(pa.float64())
-    return numbers, pc.binary_join_element_wise(_part(parts, "before"), _part(parts, "after"), "")
+    return numbers, pc.binary_join_element_wise(
+        _part(parts, "before"), pc.utf8_trim_whitespace(_part(parts, "after")), ""
+    )
+
+
+def leaves_no_doubt(units: Iterable[str]) -> bool:
+    """Whether one of some units is none but a unit.
+
+    Examples
+    --------
+    >>> leaves_no_doubt(["A", "B"]), leaves_no_doubt(["m", "km"])
+    (False, True)
+    """
+    return bool(pc.any(pc.match_substring_regex(pa.array(units, pa.string()), f"^(?:{UNIT}|{MEASURE})$")).as_py())
 
 
 def group_marks(decimal: str) -> str:
@@ -74,9 +94,9 @@ def group_marks(decimal: str) -> str:
     return SPACES + ("." if decimal == "," else ",")
 
 
-def number_pattern(decimal: str, unit: str = "") -> str:
+def number_pattern(decimal: str, unit: str = "", shared: bool = False) -> str:
     """Return what matches a number with or without a unit, any or that one, in the syntax that RE2 and Python share."""
-    before, after = unit or UNIT, unit or f"(?:{UNIT}|{MEASURE})"
+    before, after = unit or UNIT, unit or f"(?:{UNIT}|{MEASURE}{f'|{SHARED}' if shared else ''})"
     groups = rf"[1-9][0-9]{{0,2}}(?:[{group_marks(decimal)}][0-9]{{3}})+"
     return (
         rf"\s*(?P<sign>[+{MINUS}]?)\s*(?P<before>{before}?)\s*(?P<minus>[+{MINUS}]?)"

@@ -42,8 +42,9 @@ from .column_types import (
 )
 from .counting import ENTRY, Different, Moments, Words, mixed
 from .fitting import levels_of
-from .notation import DECIMALS, ORDERS, as_moments, as_numbers
+from .notation import DECIMALS, ORDERS
 from .values import EXAMPLES, floats, is_number, moments_in_time, strings
+from .written import Written
 
 #: So many values tell how a column of text may be written, and so many how many words it has.
 GLANCE, SAMPLE = 1_000, 10_000
@@ -267,50 +268,6 @@ class DateTally:
 # -- text ---------------------------------------------------------------------------------------------------------
 
 
-class _Written:
-    """A column of text read as numbers or dates of one form: how many values are some, and which are none."""
-
-    def __init__(self, name: str, kind: str, form: str, around: Circumstances) -> None:
-        self.name, self.kind, self.form, self.count = name, kind, form, 0
-        self.odd: Counter[str] = Counter()
-        self.units: set[str] = set()
-        self.tally: NumberTally | DateTally = (
-            NumberTally(name, pa.float64(), None, around) if kind == "number" else DateTally(name, None, around)
-        )
-
-    def add(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Look at the next rows; return which of them are such."""
-        if self.kind == "number":
-            found, units = as_numbers(values, self.form[:1])
-            self.units |= set(units.unique().drop_null().to_pylist())
-        else:
-            found = as_moments(values, self.form)
-        self.count += len(found) - found.null_count
-        if found.null_count > values.null_count and len(self.odd) <= ODD:
-            odd = values.filter(pc.and_(pc.is_null(found), pc.is_valid(values)))
-            self.odd.update({pair["values"]: pair["counts"] for pair in odd.value_counts().to_pylist()})
-        self.tally.add(found)
-        return pc.is_valid(found)
-
-    @property
-    def unit(self) -> str:
-        """What the numbers are written with, "" for nothing."""
-        return "".join(self.units - {""})
-
-    @property
-    def is_one_unit(self) -> bool:
-        """Whether no two numbers are written with different units."""
-        return len(self.units - {""}) <= 1
-
-    def reads(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return which of some values are such."""
-        return pc.is_valid(as_numbers(values, self.form)[0] if self.kind == "number" else as_moments(values, self.form))
-
-    def column(self) -> Column:
-        form = self.form + self.unit if self.kind == "number" else self.form
-        return Column(self.name, self.kind, self.tally.column().note if self.kind == "number" else "", form)
-
-
 class TextTally:
     """A column of text: how often each value occurs, as long as they are few; its words; and what it may be read as."""
 
@@ -327,7 +284,7 @@ class TextTally:
         self.zeros = False  # whether a number begins with 0, as codes do
         self.bare = True  # whether there are but digits
 
-    def _readings(self, kind: pa.DataType) -> list[_Written]:
+    def _readings(self, kind: pa.DataType) -> list[Written]:
         """Return what the values may be read as."""
         said = self.said
         if not is_text(kind) or (said is not None and said.kind in ("category", "text")):
@@ -336,7 +293,16 @@ class TextTally:
         if said is not None:
             form = said.form[:1] if said.kind == "number" else said.form
             forms = {said.kind: (form,) if form else forms[said.kind]}
-        return [_Written(self.name, kind, form, self.around) for kind, some in forms.items() for form in some]
+        ways = [(kind, form, False) for kind, some in forms.items() for form in some]
+        ways += [("number", form, True) for form in forms.get("number", ())]
+        return [
+            Written(self.name, kind, form, self._tally_of(kind), shared=is_shared) for kind, form, is_shared in ways
+        ]
+
+    def _tally_of(self, kind: str) -> NumberTally | DateTally:
+        if kind == "date":
+            return DateTally(self.name, None, self.around)
+        return NumberTally(self.name, pa.float64(), None, self.around)
 
     @property
     def given(self) -> int:
@@ -370,10 +336,12 @@ class TextTally:
         glance = present[:GLANCE]
         found = {written: written.reads(glance) for written in self.written}
         likely = {"number": None, "date": _are_dates(found)}  # dates may be written in several ways, see below
+        plain = max((_count(these) for written, these in found.items() if not written.shared), default=0)
         self.written = [
             written
             for written, these in found.items()
-            if _count(these) and 2 * _count(likely[written.kind] or these) >= len(glance)
+            if _count(these) > (plain if written.shared else 0)
+            and 2 * _count(likely[written.kind] or these) >= len(glance)
         ]
         for written in self.written:  # the rows before had none
             written.add(pa.chunked_array([pa.nulls(self.rows, pa.string())]))
@@ -413,13 +381,14 @@ class TextTally:
         """How many different values there were, about where they are too many to hold."""
         return self.values.count() if self.taken > self.around.room else float(len(self.counts))
 
-    def _understood(self) -> _Written | None:
+    def _understood(self) -> Written | None:
         """Return what the values are to be read as, if they are numbers or dates; raise where that takes a word."""
-        whole = [one for one in self.written if not one.odd and one.is_one_unit]
+        whole = [one for one in self.written if not one.odd and one.is_one_unit and self._differ(one)]
         if not whole:
             self._check_one_way()
         if self.said is not None and not whole:
-            raise self._odd(min(self.written, key=lambda one: sum(one.odd.values())))
+            ways = [one for one in self.written if not one.shared or len(one.units - {""}) > 1]
+            raise self._odd(min(ways, key=lambda one: sum(one.odd.values())))
         dates = [one for one in whole if one.kind == "date"]
         if len(dates) > 1:
             raise self._ambiguous()
@@ -431,6 +400,12 @@ class TextTally:
             self._check_odd()
         return whole[0] if whole else None
 
+    def _differ(self, one: Written) -> bool:
+        """Whether numbers with a unit that may be none all have it, and are enough to tell them from names: 12 A."""
+        if not one.shared or self.said is not None:
+            return True
+        return not one.bare and self.different - len(one.odd) > CODES[-1]
+
     def _check_one_way(self) -> None:
         """Raise for a column of dates that are written in several ways."""
         ways = [one for one in self.written if one.kind == "date"]
@@ -440,8 +415,9 @@ class TextTally:
         odd = pa.chunked_array([list(most.odd)], type=pa.string())
         others = odd.filter(_are_dates({one: one.reads(odd) for one in ways})).combine_chunks()
         advice = (
-            f"is a date, but {most.count:,} of {self.given:,} values are written as {EXAMPLES[most.form]} is; write "
-            f"all in one way, or say --category {self.name!r} or --ignore {self.name!r}"
+            f"is a date, but {most.count:,} of {self.given:,} values are written as {EXAMPLES[most.form]} is; to have "
+            f"them read, write all as {EXAMPLES['ymd']} (in pandas, to_datetime with format= and errors='coerce' reads "
+            f"one way at a time, fillna joins them); or say --category {self.name!r} or --ignore {self.name!r}"
         )
         raise BadValueError(self.around.file, self.name, advice, lambda some: not _has(some, others))
 
@@ -457,14 +433,19 @@ class TextTally:
         for one in self.written:
             different = int(self.different) - len(one.odd)
             is_plain = one.kind == "date" or self.around.untyped or not self.bare
-            if is_plain and one.is_one_unit and seem_numbers(one.count, self.given, different, len(one.odd)):
+            is_one = one.is_one_unit and self._differ(one)
+            is_one |= one.is_mixed and different > CODES[-1]
+            if one.shared and one.is_one_unit and 0 < one.bare <= (1 - MOSTLY) * one.count and different > CODES[-1]:
+                raise one.lack()
+            if is_plain and is_one and seem_numbers(one.count, self.given, different, len(one.odd)):
                 raise self._odd(one)
 
-    def _odd(self, one: _Written) -> DataError:
+    def _odd(self, one: Written) -> DataError:
         """Return what to say of values that are none of the others' kind."""
         if not one.odd:
+            units = phrase(sorted(one.units - {""}))
             return DataError(
-                f"column {self.name!r} has numbers in {phrase(sorted(one.units - {''}))}; keep to one unit"
+                f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}"
             )
         words = [repr(word[:40]) for word in list(one.odd)[:ODD]]
         pronoun, more = "it" if len(one.odd) == 1 else "them", " …" if len(one.odd) > ODD else ""
@@ -501,7 +482,7 @@ class TextTally:
         return State() if written is None else written.tally.state()
 
 
-def _are_dates(found: Mapping[_Written, pa.ChunkedArray]) -> pa.ChunkedArray | None:
+def _are_dates(found: Mapping[Written, pa.ChunkedArray]) -> pa.ChunkedArray | None:
     """Return which values are dates in one way of writing them at least; None where none is looked for."""
     ways = [these for written, these in found.items() if written.kind == "date"]
     return reduce(pc.or_, ways) if ways else None

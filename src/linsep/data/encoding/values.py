@@ -73,7 +73,7 @@ def _as_floats(values: pa.ChunkedArray, form: str) -> FloatArray:
 
 
 def _numbers_in(values: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
-    numbers, units = as_numbers(strings(values), form[:1] or ".")
+    numbers, units = as_numbers(strings(values), form[:1] or ".", form[1:])
     return pc.if_else(pc.is_in(units, value_set=pa.array(["", form[1:]])), numbers, None)
 
 
