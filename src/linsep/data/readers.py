@@ -194,7 +194,7 @@ def read(
             return csv.table(read_csv(source, csv.dialect, csv.names, csv.types))
         if source.format == "excel":
             return _read_excel(source, hints)
-        return Table(source.name, _plain(source.name, _read_arrow(source), hints.max_columns))
+        return Table(source.name, _plain(source.name, _read_arrow(source, hints.max_columns)))
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,8 @@ class _Csv:
 
 def _read_excel(source: Source, hints: Hints) -> Table:
     frame, header = read_excel(source, hints.sheet, hints.header, hints.missing)
-    return Table(source.name, _plain(source.name, frame, hints.max_columns), header, untyped=True)
+    check_width(source.name, frame.num_columns, hints.max_columns)
+    return Table(source.name, _plain(source.name, frame), header, untyped=True)
 
 
 def stream(
@@ -265,8 +266,8 @@ def stream(
     else:
         with blame(source.name):
             first = 0
-            for batch in _one_ahead(_arrow_batches(source, size, columns)):
-                frame = _plain(source.name, pa.Table.from_batches([batch]), hints.max_columns)
+            for batch in _one_ahead(_arrow_batches(source, size, columns, hints.max_columns)):
+                frame = _plain(source.name, pa.Table.from_batches([batch]))
                 yield Table(source.name, frame, first=first)
                 first += batch.num_rows
 
@@ -280,17 +281,25 @@ def _one_ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
 
 
-def _read_arrow(source: Source) -> pa.Table:
+def _read_arrow(source: Source, most: int) -> pa.Table:
     if source.format == "parquet":
-        return parquet.read_table(source.seekable())
+        file = parquet.ParquetFile(source.seekable())
+        check_width(source.name, file.metadata.num_columns, most)
+        return _valid(file.read())
     content = source.seekable()
-    reader = ipc.open_stream if source.head.startswith(b"\xff\xff\xff\xff") else ipc.open_file
-    return reader(content).read_all()
+    reader = (ipc.open_stream if source.head.startswith(b"\xff\xff\xff\xff") else ipc.open_file)(content)
+    check_width(source.name, len(reader.schema), most)
+    return _valid(reader.read_all())
 
 
-def _plain(name: str, table: pa.Table, most: int) -> pa.Table:
+def _valid(part: Any) -> Any:
+    """Return a table or a batch; raise where an offset, an index or a text in it is none, which all else believes."""
+    part.validate(full=True)
+    return part
+
+
+def _plain(name: str, table: pa.Table) -> pa.Table:
     """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes."""
-    check_width(name, table.num_columns, most)
     check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
         if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):
@@ -298,23 +307,26 @@ def _plain(name: str, table: pa.Table, most: int) -> pa.Table:
     return table
 
 
-def _arrow_batches(source: Source, size: int | None, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+def _arrow_batches(source: Source, size: int | None, columns: list[str] | None, most: int) -> Iterator[pa.RecordBatch]:
     content = source.seekable(mapped=False)
     if source.format == "parquet":
         file = parquet.ParquetFile(content, pre_buffer=False, buffer_size=BUFFER)
+        check_width(source.name, file.metadata.num_columns, most)
         width = 8 * len(columns or file.schema_arrow.names)
         rows = ROWS if size is None else max(64, min(ROWS, size // max(1, width)))
         for batch in file.iter_batches(batch_size=rows, columns=columns, use_threads=True):
-            yield batch
+            yield _valid(batch)
             if size is not None:
                 pa.default_memory_pool().release_unused()
         return
     if source.head.startswith(b"\xff\xff\xff\xff"):
         batches: Any = ipc.open_stream(content)
+        check_width(source.name, len(batches.schema), most)
     else:
         whole = ipc.open_file(content)
+        check_width(source.name, len(whole.schema), most)
         batches = (whole.get_batch(k) for k in range(whole.num_record_batches))
-    for batch in batches:
+    for batch in map(_valid, batches):
         rows = ROWS if size is None else max(64, min(ROWS, size // max(1, batch.nbytes // max(1, batch.num_rows))))
         yield from (batch.slice(first, rows) for first in range(0, batch.num_rows, rows))
 
