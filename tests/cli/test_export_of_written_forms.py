@@ -159,3 +159,12 @@ def test_words_for_a_missing_value_are_missing_in_every_column_of_text(sales, tm
         frame.to_sql("data", base)
         found = base.execute(f'SELECT {expression} FROM data ORDER BY "index"').fetchall()
     np.testing.assert_allclose([row[1:] for row in found], predicted.iloc[:, 1:], rtol=1e-10, atol=1e-12)
+
+
+def test_onnx_documents_levels_as_the_rows_of_the_fit_spell_them(tmp_path):
+    frame = pd.DataFrame({"zip": ["01067", "10115", None, "20095"] * 20, "y": ["a", "b", "b", "a"] * 20})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json")
+    run("export", tmp_path / "m.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
+    told = onnxruntime.InferenceSession(tmp_path / "m.onnx").get_modelmeta().custom_metadata_map["input zip"]
+    assert told.endswith("The levels of the fit: 01067, 10115, 20095")

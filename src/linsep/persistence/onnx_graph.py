@@ -136,7 +136,7 @@ def _category_score(graph: _Graph, category: Category, dates: _Dates) -> str:
         levels = {value: weights for value, weights in levels.items() if value.isdigit()}
         keys = dict(keys_int64s=[_Dates.MISSING, *map(int, levels)])
     places = list(range(1, len(levels) + 2))
-    values = part or graph.input(category.name, "text", CATEGORY.format(listed(list(category.levels), 8)))
+    values = part or graph.input(category.name, "text", CATEGORY.format(listed(category.fitted, 8)))
     code = graph.add("LabelEncoder", values, domain="ai.onnx.ml", values_int64s=places, default_int64=0, **keys)
     flat = graph.add("Reshape", code, graph.constant(np.array([-1])))
     table: FloatArray = np.array([category.other, category.missing, *levels.values()])

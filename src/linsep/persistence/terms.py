@@ -36,6 +36,7 @@ class Category:
     levels: dict[str, list[float]]
     missing: list[float]
     other: list[float]
+    fitted: tuple[str, ...]  # the levels as the rows of the fit spell them
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
         weights = W[place : place + len(levels)].tolist()
         place += len(levels)
         of_value = {value: weights[k] for value, k in spellings(levels).items()}
-        categories.append(Category(name, of_value, of_value.get(MISSING, none), of_value.get(OTHER, none)))
+        fitted = tuple(level for level in levels if level not in (MISSING, OTHER))
+        categories.append(Category(name, of_value, of_value.get(MISSING, none), of_value.get(OTHER, none), fitted))
     for name, (words, idf) in encoding.words.items():
         texts.append(Text(name, {word: (idf[k], W[place + k].tolist()) for k, word in enumerate(words)}))
         place += len(words)
