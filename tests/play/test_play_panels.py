@@ -2,6 +2,7 @@
 
 import pytest
 
+from linsep.play.figures import FIGURES
 from pages import serving
 
 pytestmark = pytest.mark.slow
@@ -164,4 +165,46 @@ def test_a_digit_is_drawn_by_keys_and_on_a_phone(browser, address):
         page.press("Delete")
         assert not page.evaluate("play.digits.pixels.some(dark => dark > 0)")
         assert page.overflow() == 0
+        assert page.problems == []
+
+
+# --- figures of the lectures
+
+
+def choose(page, select, value):
+    page.evaluate(
+        f"(e => {{ e.value = {value!r}; e.dispatchEvent(new Event('change')); }})(document.getElementById({select!r}))"
+    )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_the_lectures_is_chosen_and_linked_to(browser, address, name):
+    figure = FIGURES[name].to_dict()
+    with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
+        page.wait_for(READY)
+        choose(page, "figures", name)
+        page.wait_for(
+            f"play.state.preset === {name!r} && play.shown.film && !play.shown.stale && !play.link.waiting.size",
+            seconds=40,  # one of them has a film of 4,000 steps
+        )
+        assert page.text("#intro") == figure["says"]
+        assert page.evaluate("play.state.method") == figure["method"]
+        assert page.evaluate("play.compare.found.length") == len(figure["compare"])
+        assert page.evaluate("document.getElementById('surface-box').open") == bool(figure["surface"])
+        model = page.evaluate("play.shown.model")
+        assert page.problems == []
+    with browser.open(f"{address}#preset={name}", width=1000, height=900) as page:
+        page.wait_for(f"{READY} && play.shown.film", seconds=40)
+        assert page.evaluate("play.shown.model") == model
+        assert page.evaluate("document.getElementById('figures').value") == name
+
+
+def test_figures_without_points_open_their_panel(browser, address):
+    with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
+        page.wait_for(READY)
+        choose(page, "figures", "steps:kink")
+        page.wait_for("play.steps.walk !== null && play.steps.chosen.function === 'kink'")
+        choose(page, "figures", "digits")
+        page.wait_for("document.getElementById('digit-box').open")
+        assert page.evaluate("play.state.preset") == "separable"
         assert page.problems == []

@@ -29,6 +29,7 @@ from .descents import FUNCTIONS, SCHEDULES, descent, landscape
 from .digits import READERS, read_digit
 from .errors import RefusedError
 from .features import FEATURES
+from .figures import DOCUMENTS, FIGURES
 from .files import MOST_DRAWN, Files
 from .methods import ALGORITHMS, described, estimator_of
 from .presets import PRESETS
@@ -113,6 +114,8 @@ class Answers:
             **described(),
             "features": {name: one.label for name, one in FEATURES.items()},
             "presets": {name: preset.to_dict() for name, preset in PRESETS.items()},
+            "figures": {name: figure.to_dict() for name, figure in FIGURES.items()},
+            "documents": DOCUMENTS,
             "functions": {name: function.to_dict() for name, function in FUNCTIONS.items()},
             "schedules": SCHEDULES,
             "heights": HEIGHTS,

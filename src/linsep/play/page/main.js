@@ -12,6 +12,7 @@ import { Hand } from "./hand.js";
 import { Link } from "./link.js";
 import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./losses.js";
 import { fromColumns, Points, windowOf } from "./points.js";
+import { offerPictures, tellPicture } from "./pictures.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { Share } from "./share.js";
 import { Steps } from "./steps.js";
@@ -37,7 +38,7 @@ const digits = new Digits({ ask: (what, body) => link.ask(what, body) });
 const surface = new Surface({ refit: () => fit(), save });
 const lossPlot = new LossPlot(element("loss-plot"));
 new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
-let server, form;
+let server, form, pictures; // presets and figures by their names
 
 // ---- asking ----
 
@@ -52,7 +53,8 @@ function ask(what, body) {
 // Fit to what is there now; `where` is the frame to show then: "opening", "last", or "keep".
 async function fit({ steps, where = "keep" } = {}) {
   const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
-  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : {}), ...surface.asked };
+  const longer = pictures[state.preset]?.steps;
+  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : longer ? { steps: longer } : {}), ...surface.asked };
   const answer = await ask("fit", asked);
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, beside: null, model: null, each: null });
@@ -250,12 +252,12 @@ function goTo(stop) {
 }
 
 function choosePreset(name) {
-  const { points: columns, method, features, says } = server.presets[name];
+  const { points: columns, method, features, says, compare: beside, surface: height } = pictures[name];
   points.change(fromColumns(columns));
-  Object.assign(state, { preset: name, method: { name: method }, features, file: null, names: ["x", "y"], stop: null });
-  surface.forget();
+  Object.assign(state, { preset: name, method, features, file: null, names: ["x", "y"], stop: null, compare: beside });
+  if (height) surface.read(height);
+  else surface.forget();
   element("intro").textContent = says;
-  state.compare = [];
   compare.show();
   begin("opening");
 }
@@ -274,7 +276,7 @@ async function begin(where) {
 function tellChoices() {
   form.show(state);
   tour.show();
-  for (const button of element("presets").children) button.setAttribute("aria-pressed", String(button.dataset.preset === state.preset));
+  tellPicture(state.preset);
   element("undo").disabled = !points.past.length;
   element("redo").disabled = !points.future.length;
 }
@@ -348,18 +350,18 @@ function open(hash) {
   let said = readAddress(hash, server.settings);
   state.stop = said.stop in STOPS ? said.stop : null;
   if (state.stop && !said.method) said = readAddress(`#${STOPS[state.stop].state}`, server.settings);
-  const preset = server.presets[said.preset] ?? (said.points ? null : server.presets.separable);
-  state.preset = preset ? (said.preset in server.presets ? said.preset : "separable") : null;
+  const preset = pictures[said.preset] ?? (said.points ? null : pictures.separable);
+  state.preset = preset ? (said.preset in pictures ? said.preset : "separable") : null;
   points.change(preset ? fromColumns(preset.points) : said.points);
-  const name = said.method?.name in server.algorithms ? said.method.name : preset?.method ?? "perceptron";
-  state.method = said.method?.name === name ? said.method : { name };
+  const known = said.method?.name in server.algorithms;
+  state.method = known ? said.method : preset?.method ?? { name: "perceptron" };
   state.features = said.features in server.features ? said.features : said.points || said.method ? "plain" : preset?.features ?? "plain";
-  state.compare = (said.compare ?? []).filter(one => one in server.algorithms);
+  state.compare = (said.compare ?? (said.method ? [] : preset?.compare ?? [])).filter(one => one in server.algorithms);
   Object.assign(state, { file: null, names: ["x", "y"] });
   compare.show();
   steps.read(said.steps);
-  surface.read(said.surface);
-  if (said.preset in server.presets) element("intro").textContent = preset.says;
+  surface.read(said.surface ?? (said.method ? null : preset?.surface));
+  if (said.preset in pictures) element("intro").textContent = preset.says;
   return begin(state.stop || (preset && !said.method) ? "opening" : "last");
 }
 
@@ -371,12 +373,8 @@ async function start() {
   steps.offer(server);
   surface.offer(server);
   digits.offer(server);
-  for (const [name, { label }] of Object.entries(server.presets)) {
-    const button = item("button", label);
-    button.dataset.preset = name;
-    button.addEventListener("click", () => choosePreset(name));
-    element("presets").append(button);
-  }
+  pictures = { ...server.presets, ...server.figures };
+  offerPictures(server, { choosePreset, steps });
   const files = new FilePanel(link, showFile);
   listen();
   await open(location.hash);
