@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from linsep._atomic_file import check_target, write_atomically
+from linsep import _atomic_file
+from linsep._atomic_file import _unnamed, check_target, write_atomically
 
 SIZE = 4_000_000
 
@@ -45,6 +46,10 @@ def test_a_kill_at_any_stage_leaves_the_old_file_or_the_new_one(tmp_path, stage)
     done = subprocess.run([sys.executable, "-c", SUICIDE, stage, str(path), str(SIZE)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == (b"n" * SIZE if stage == "replaced" else b"old")
+    unnamed = _unnamed(tmp_path)
+    if unnamed is not None and stage != "synced":  # where files without a name can be, nothing is left of them
+        os.close(unnamed)
+        assert os.listdir(tmp_path) == ["model.json"]
 
 
 def test_a_kill_at_a_random_moment_leaves_a_whole_file(tmp_path):
@@ -136,6 +141,18 @@ def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
     plain.write_bytes(b"")
     write_atomically(tmp_path / "new", b"new")
     assert (tmp_path / "new").stat().st_mode == plain.stat().st_mode
+
+
+def test_where_no_file_can_be_without_a_name_or_get_one_later_it_is_written_all_the_same(tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError("not here")
+
+    for where, function in ((os, "link"), (_atomic_file, "_unnamed")):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, function, refuse if function == "link" else lambda folder: None)
+            write_atomically(tmp_path / "model.json", function.encode())
+        assert (tmp_path / "model.json").read_bytes() == function.encode()
+        assert os.listdir(tmp_path) == ["model.json"]
 
 
 def test_a_failure_on_the_way_removes_the_temporary_file(tmp_path, monkeypatch):

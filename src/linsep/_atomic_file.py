@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -53,8 +54,9 @@ def check_target(path: str | os.PathLike[str], *read: str | os.PathLike[str] | N
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file to write, which takes its name when all is written and on the disk.
 
-    The content goes to a temporary file in the same folder first. A failure (a full disk, a folder that cannot be
-    written) removes the temporary file and raises `OSError`. A link is followed, the permissions of a file that is
+    The content goes to a file in the same folder first that has no name, where the file system can, so that nothing is
+    left of it if the process is killed, else to a temporary one. A failure (a full disk, a folder that cannot be
+    written) removes it and raises `OSError`. A link is followed, the permissions of a file that is
     there already are kept, and what is no file (a pipe, a device) is written to as it is.
     """
     target = Path(os.path.realpath(path))
@@ -71,19 +73,58 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    temporary: str | None = None
+    descriptor = _unnamed(target.parent)
+    if descriptor is None:
+        descriptor, temporary = _named(target)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            temporary = temporary or _name(file, target)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        if temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         raise
     _sync_folder(target.parent)
+
+
+def _named(target: Path) -> tuple[int, str]:
+    return tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+
+
+def _unnamed(folder: Path) -> int | None:
+    """Return a file in the folder that has no name yet, which nothing is left of if the process is killed, or None."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    except OSError:  # not every file system can
+        return None
+
+
+def _name(file: BinaryIO, target: Path) -> str:
+    """Give the file a name beside its target, for the moment until it takes its place, and return it."""
+    descriptor, temporary = _named(target)
+    os.close(descriptor)
+    try:
+        os.unlink(temporary)
+        os.link(f"/proc/self/fd/{file.fileno()}", temporary, follow_symlinks=True)
+    except OSError:  # there is no /proc: a copy
+        file.seek(0)
+        try:
+            with open(temporary, "wb") as copy:
+                shutil.copyfileobj(file, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    return temporary
 
 
 def _mode(target: Path) -> int:

@@ -399,7 +399,7 @@ def enclosed(
 
 
 def _solved(problem: Objective, start: Start) -> Result:
-    return minimise(problem, Automatic(tol=SHARP), start=start, tol=SHARP)
+    return minimise(problem, Automatic(tol=SHARP), start=start, tol=SHARP).as_part()
 
 
 def _dual(problem: Objective, found: Result, z: FloatArray) -> FloatArray:

@@ -57,7 +57,7 @@ class SoftmaxPlanes:
         return scores, scores - reach, scores + reach
 
     def _solved(self, problem: Objective, W: FloatArray, b: FloatArray) -> Result:
-        return minimise(problem, Automatic(tol=self.tol), start=Start(W, b), tol=self.tol)
+        return minimise(problem, Automatic(tol=self.tol), start=Start(W, b), tol=self.tol).as_part()
 
     def _curved(self, problem: Objective, found: Result) -> _Curved | None:
         size = (problem.d + problem.fit_intercept) * problem.classes

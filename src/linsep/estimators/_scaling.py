@@ -89,13 +89,13 @@ class Scale:
         from ..solvers import Automatic, StochasticDescent, automatic, minimise
 
         if automatic(some)[0] != StochasticDescent.name:
-            found = minimise(some, Automatic(tol=NEAR, max_iter=PASSES), polish=False)
+            found = minimise(some, Automatic(tol=NEAR, max_iter=PASSES), polish=False).as_part()
             return found.w, found.b
         X: Any = some.rows.X
         spread = np.maximum(self.spread, 1.0)
         middle = np.zeros(some.d) if some.rows.is_sparse or not some.fit_intercept else self.middle
         scaled = X.multiply(1 / spread).tocsr() if some.rows.is_sparse else (X - middle) / spread
-        tried = StochasticDescent(max_iter=PASSES).solve(some.with_rows(Rows(scaled)))
+        tried = StochasticDescent(max_iter=PASSES).solve(some.with_rows(Rows(scaled))).as_part()
         w = tried.w / spread
         return w, tried.b - float(middle @ w)
 
@@ -162,7 +162,7 @@ def too_long(objectives: list[Objective], results: list[Result]) -> tuple[int, s
         zero = some.objective(np.zeros(some.d), 0.0)
         for eta in 10.0 ** np.arange(-1, -5, -1) / some.mean_square_length:
             shorter = InverseSqrt(float(f"{eta:.1g}"))
-            tried = StochasticDescent(shorter, max_iter=PASSES).solve(some)
+            tried = StochasticDescent(shorter, max_iter=PASSES).solve(some).as_part()
             if some.objective(tried.w, tried.b) < BETTER * zero:
                 return k, f"it ended higher than no plane at all, its steps being too long for this loss. Try {shorter}"
     return 0, ""

@@ -41,9 +41,7 @@ def solve(stops: Stops, C: float, tol: float, seed: int = 0, start: Start | None
     """Solve at C and take the solution up as a stop; return how many iterations that took."""
     objective = replace(stops.objective, C=C)
     asked: Any = dict(start=start, seed=seed, tol=tol, polish=False, reduce=not stops.in_best_form)
-    found = minimise(objective, Automatic(tol=tol), **asked)
-    if found.interrupted:  # whatever it is, it is no solution
-        raise KeyboardInterrupt
+    found = minimise(objective, Automatic(tol=tol), **asked).as_part()
     stops.add(C, found.w, float(found.b), found.alpha)
     return found.n_iter
 

@@ -52,7 +52,8 @@ class Track:
         objectives = [replace(objective, C=C) for objective in self.objectives]
         starts = [self._start(k, objective) for k, objective in enumerate(objectives)] if self._known else None
         asked: Any = dict(starts=starts, seed=self.seed, tol=self.tol, polish=False)
-        found = minimise_all(objectives, self.template._solver() or Automatic(tol=self.tol), **asked)
+        solver = self.template._solver() or Automatic(tol=self.tol)
+        found = [result.as_part() for result in minimise_all(objectives, solver, **asked)]
         self._known = [*self._known, (C, found)][-REMEMBERED:]
         return found
 

@@ -201,7 +201,9 @@ class _Run:
                     pass
             except KeyboardInterrupt:
                 self.interrupt.set()
-            return [task.result() for task in tasks]
+            solved = [task.result() for task in tasks]
+        # A share may have been solved before the others heard of Ctrl-C, the last one too.
+        return [[replace(one, interrupted=self.interrupt.is_set()) for one in share] for share in solved]
 
 
 def _polished(result: Result, objective: Objective, tol: float) -> Result:

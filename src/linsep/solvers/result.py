@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval
@@ -105,3 +105,9 @@ class Result:
     z: FloatArray | None = None
     enclosed: tuple[Interval, Interval] | None = None
     redundancy: Redundancy | None = None
+
+    def as_part(self) -> Self:
+        """Return itself, as a part of another run; raise again the Ctrl-C that ended it, which would be lost there."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self

@@ -336,7 +336,7 @@ class _InBlocks:
             return
         part = sample_objective(self.objective, run.seed) if self.objective.fit_intercept else None
         if part is not None:
-            run.b[0] = DualDescent(tol=1e-2, max_iter=50).solve(part).b
+            run.b[0] = DualDescent(tol=1e-2, max_iter=50).solve(part).as_part().b
 
     def _sums(self, block: Block) -> Several:
         """Return Σ αᵢ yᵢ xᵢ and Σ αᵢ yᵢ."""

@@ -149,7 +149,7 @@ class _Run(GapRun):
 
     def of_sample(self, part: Objective, gap: float) -> Start:
         """Return where this method leads on some of the examples, to a gap that is soon reached."""
-        return Multipliers(tol=gap).solve(part, seed=self.seed).last
+        return Multipliers(tol=gap).solve(part, seed=self.seed).as_part().last
 
     def _step_by_step(self, start: Start) -> None:
         """Take one step after the other; springs that hold more than all else give way before."""
@@ -241,6 +241,7 @@ class _InMemory:
         self.z, self.a, self.h, self.centre = np.zeros(n), np.zeros(n), np.zeros(n), 0.5 * self.c
         self.v = np.zeros((2 if self.objective.fit_intercept else 1, d))
         self.alpha, self.fresh = self.a, True
+        self.w: FloatArray | None = None  # of the last point that was noted
 
     def resumed(self) -> None:
         """There is nothing to go on from."""
@@ -257,7 +258,7 @@ class _InMemory:
             return replace(run.of_sample(part, TUNED.rough), alpha=None)
         if objective.d < TUNED.many:
             return None
-        return DualDescent(tol=run.method.tol, max_iter=TUNED.passes).solve(objective, seed=run.seed).last
+        return DualDescent(tol=run.method.tol, max_iter=TUNED.passes).solve(objective, seed=run.seed).as_part().last
 
     def _set_centres(self, alpha: FloatArray | None) -> None:
         if alpha is not None:

@@ -218,7 +218,7 @@ class _Run(GapRun):
         if part is None:
             return problem.zeros()
         run = _Run(Newton(TUNED.sample_tol, TUNED.sample_steps), part)
-        result = run.result(None)
+        result = run.result(None).as_part()
         if problem.head.planes is None and problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
@@ -230,7 +230,7 @@ class _Run(GapRun):
             return self.problem.zeros()
         self.sampled = part
         run = _Run(Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps), part)
-        result = run.result(None)
+        result = run.result(None).as_part()
         if self.summed and "gram" not in self.want and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)
         return result.w, result.b

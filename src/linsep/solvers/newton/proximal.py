@@ -229,7 +229,7 @@ class _Run(GapRun):
         """Go to where a few steps on another objective lead."""
         run = _Run(ProximalNewton(tol, max_iter), other, self.seed, None, None)
         run.squares, run.rough = self.squares, True
-        run.result(start)
+        run.result(start).as_part()
         self.w, self.b = run.w, run.b
         if self.resident:  # the same examples
             self.caution, self.model_passes, self.squares = run.caution, run.model_passes, run.squares

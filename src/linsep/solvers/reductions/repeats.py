@@ -160,6 +160,8 @@ def _finished(result: Result, merged: Objective) -> Result:
         return result
     tol = LEFT * result.proof.relative_gap
     better = DualDescent(tol=tol, max_iter=FINISHING).solve(merged, start=result.last)
+    if better.interrupted:
+        return replace(result, interrupted=True)
     if better.proof is None or better.proof.primal > result.proof.primal:
         return result
     return replace(result, w=better.w, b=better.b, proof=better.proof, alpha=better.alpha)

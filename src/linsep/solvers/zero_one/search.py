@@ -240,7 +240,7 @@ class _Search(Run):
             if self.proven():
                 return
             self.poll()
-            solved = solver.solve(problem)
+            solved = solver.solve(problem).as_part()
             self.climb_from(problem.join(solved.w, solved.b), 50)
         self.climb_from(points.vector(self.w, self.b), 20 * points.D + 100)
 
