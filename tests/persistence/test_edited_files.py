@@ -16,6 +16,8 @@ from proven_models import CASES, MODELS, forged
 
 #: Edits tried of each model; `benchmarks/forge.py` tries more, and in concert.
 TRIES = 60
+#: The hash of four rows.
+PARTED = {"rows": 4, "columns": 3, "X": "", "y": "", "sample_weight": None}
 
 
 def places(value, path=()):
@@ -104,6 +106,9 @@ def test_m13_m14_m18_every_edited_file_is_refused_by_name_or_predicts_the_same(n
     ("section", "value", "word"),
     [
         ("data", {}, "data must have"),
+        ("data", PARTED | {"parts": [1, 2]}, "the parts of its data are no numbers of rows that sum up"),
+        ("data", PARTED | {"parts": [4, 0]}, "the parts of its data are no numbers of rows that sum up"),
+        ("data", PARTED | {"parts": "4"}, "parts is '4', which is no list"),
         ("versions", {"linsep": 3}, "versions"),
         ("features", {"count": 3, "names": "abc"}, "names"),
     ],

@@ -6,6 +6,7 @@ several features are made adds their sum: the levels of a category, the words of
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -110,6 +111,12 @@ class ColumnSums:
         for name, own in self.groups.items():
             self._moments[name].add(np.asarray(X[:, own] @ self._coef[:, own].T))
 
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        """Return what the rows of both say."""
+        both = copy.copy(self)
+        both._moments = {name: one + other._moments[name] for name, one in self._moments.items()}
+        return both
+
     def result(self) -> dict[str, FloatArray]:
         """Return what all rows so far say."""
         return {name: one.deviations() for name, one in self._moments.items()}
@@ -125,6 +132,12 @@ class ImportanceSums:
         """Go on with the next rows."""
         self._features.add(X)
         self._columns.add(X)
+
+    def __add__(self, other: ImportanceSums) -> ImportanceSums:
+        """Return what the rows of both say."""
+        both = copy.copy(self)
+        both._features, both._columns = self._features + other._features, self._columns + other._columns
+        return both
 
     def result(self) -> Importance:
         """Return what all rows so far say."""

@@ -51,6 +51,16 @@ class Moments:
         self._sum += ones @ moved
         self._squares += ones @ (_squared(moved) if thin else np.square(moved, out=moved))
 
+    def __add__(self, other: Moments) -> Moments:
+        """Return what the rows of both say."""
+        if not (self._n and other._n):
+            return self if self._n else other
+        both, moved = Moments(), other._shift - self._shift
+        both._n, both._shift = self._n + other._n, self._shift
+        both._sum = self._sum + other._sum + other._n * moved
+        both._squares = self._squares + other._squares + moved * (2 * other._sum + other._n * moved)
+        return both
+
     def deviations(self) -> FloatArray:
         """Return one a column."""
         n = max(1, self._n)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,11 +25,14 @@ from .training_data import read_data
 CHUNK = 2**17
 
 
-def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> dict[str, Any]:
+def data_hash(
+    X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, like: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the sizes and the SHA-256 of X, of y and of the weights.
 
     Dense or sparse, float32 or float64, with or without stored zeros: the same numbers have the same hash. Weights that
-    are all one are the same as none.
+    are all one are the same as none. Rows that were hashed part by part, on several machines, are hashed in the parts
+    that the hash to compare with names, `like`.
 
     Examples
     --------
@@ -38,6 +42,8 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
     """
     X, labels, s = read_data(X, y, sample_weight)
     rows, (different, codes) = RowsHash(), coded(labels)
+    if like is not None and sum(parts := like.get("parts") or ()) == len(codes) > 0:
+        return _in_parts(X, different, codes, s, parts)
     for block in (block for _, block in X.blocks(CHUNK)) if isinstance(X, BlockedMatrix) else [X]:
         rows.add(block)
     return {
@@ -46,6 +52,69 @@ def data_hash(X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> d
         "X": rows.digest(),
         "y": hash_of_codes(different, [codes]),
         "sample_weight": None if s is None else hash_of_weights([s]),
+    }
+
+
+def _in_parts(
+    X: Any, classes: NDArray[Any], codes: IntArray, s: FloatArray | None, parts: Sequence[int]
+) -> dict[str, Any]:
+    """Return the hash of rows that are hashed so many at a time."""
+    blocks, each, first = X.blocks(CHUNK) if isinstance(X, BlockedMatrix) else iter([(slice(0, len(codes)), X)]), [], 0
+    here, block = next(blocks)
+    for size in parts:
+        rows, at, end = RowsHash(), first, first + size
+        while at < end:
+            if at == here.stop:
+                here, block = next(blocks)
+            until = min(end, here.stop)
+            rows.add(block[at - here.start : until - here.start])
+            at = until
+        each.append(PartHash.of(rows, classes, codes[first:end], None if s is None else s[first:end]))
+        first = end
+    return joined(each, int(X.shape[1]))
+
+
+@dataclass(frozen=True)
+class PartHash:
+    """The hash of some rows that follow each other, their labels and weights."""
+
+    n: int
+    X: str
+    y: str
+    weight: str | None
+
+    @classmethod
+    def of(cls, rows: RowsHash, classes: ArrayLike, codes: IntArray, weight: FloatArray | None) -> Self:
+        """Return that of rows with these codes among the classes of all."""
+        of_weights = None if weight is None else hash_of_weights([weight])
+        return cls(len(codes), rows.digest(), hash_of_codes(classes, [codes]), of_weights)
+
+
+def joined(parts: Sequence[PartHash], columns: int) -> dict[str, Any]:
+    """Return the hash of all rows, as `data_hash` has it, from those of their parts; parts without rows go unsaid.
+
+    Examples
+    --------
+    >>> X, rows = np.eye(2), [RowsHash(), RowsHash()]
+    >>> for one, x in zip(rows, X, strict=True):
+    ...     one.add(x[None, :])
+    >>> parts = [PartHash.of(one, ["a", "b"], np.array([k]), None) for k, one in enumerate(rows)]
+    >>> data_hash(X, ["a", "b"], like=joined(parts, 2)) == joined(parts, 2)
+    True
+    """
+    filled = [part for part in parts if part.n]
+
+    def together(hashes: list[str | None]) -> str:
+        return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+
+    weights = [part.weight for part in filled]
+    return {
+        "rows": sum(part.n for part in filled),
+        "columns": columns,
+        "X": together([part.X for part in filled]),
+        "y": together([part.y for part in filled]),
+        "sample_weight": together(weights) if any(weights) else None,
+        "parts": [part.n for part in filled],
     }
 
 

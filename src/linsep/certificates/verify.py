@@ -44,7 +44,7 @@ def check(
     said = said.proof if isinstance(said, NotSeparableError) else getattr(said, "certificate", said)
     examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
     if data is not None:
-        if difference := data_hash.differs(data, data_hash.data_hash(examples.X, y, sample_weight)):
+        if difference := data_hash.differs(data, data_hash.data_hash(examples.X, y, sample_weight, data)):
             return Verification(False, difference)
         checked.append("the data are those that the model names, bit for bit (SHA-256)")
     try:

@@ -43,7 +43,8 @@ class _Ended(BaseException):
 def run() -> None:
     """Run the command of this process: `main`, started quickly, and left quickly."""
     defer("scipy.stats")
-    leave_out("pandas")
+    if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
+        leave_out("pandas")
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored

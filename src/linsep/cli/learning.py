@@ -10,10 +10,21 @@ import numpy as np
 from cyclopts import Parameter
 
 from .._words import many
-from .fit_options import CHOOSING, COUNTING, DECIDING, MEMORY, Choosing, Counting, Deciding, Memory
+from .fit_options import (
+    CHOOSING,
+    COUNTING,
+    DECIDING,
+    MEMORY,
+    Choosing,
+    Counting,
+    Deciding,
+    Memory,
+)
 from .options import (
+    CLUSTER,
     COLUMNS,
     READING,
+    Cluster,
     Columns,
     Intercept,
     Json,
@@ -27,7 +38,7 @@ from .options import (
     Training,
     ready,
 )
-from .speech import Waiting, for_commands, for_replays, note, show
+from .speech import Waiting, for_commands, for_replays, note, note_dashboard, show
 
 
 def fit(
@@ -47,6 +58,8 @@ def fit(
     seed: Seed = 0,
     test_share: float | None = None,
     memory: Memory = MEMORY,
+    cluster: Cluster = CLUSTER,
+    checkpoint: Path | None = None,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
     json: Json = False,
@@ -69,6 +82,8 @@ def fit(
         Share of the rows to hold out: with 0.2, of each 5 rows of a class one drawn by the seed, so that every class
         has its share to within a row. The model is measured on them, and remembers which they are: evaluate and report
         take them from the same file.
+    checkpoint
+        With --dask or --spark: a file that keeps what each round found, from which the same command goes on.
     """
     from ..workflows import training
     from ..workflows.reference import Reference
@@ -80,6 +95,21 @@ def fit(
     how = choosing.asked(seed, counting)
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
     asked: dict[str, Any] = columns.asked(reading) | dict(weighing=counting.weighing())
+    cluster.check(
+        {
+            "--max-memory": memory.max_memory,
+            "--C auto": chosen is None,
+            "--test-share": test_share,
+            "an aim of --threshold, or --calibrate,": wanted.takes_folds,
+        }
+    )
+    if checkpoint is not None and not cluster:
+        raise ValueError("--checkpoint would be ignored: it belongs to --dask and --spark")
+    if cluster:
+        settings |= dict(wanted=wanted, checkpoint=checkpoint)
+        settings |= dict(class_weight=counting.by_class(), reference=counting.reference, intercept=intercept)
+        settings |= dict(scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
+        return _fit_on_cluster(cluster, data, target, dict(C=chosen) | settings | asked, output, json)
     if memory.max_memory is not None:
         settings |= dict(class_weight=counting.by_class(), reference=counting.reference, test_share=test_share)
         settings |= dict(output=output, scratch=memory.scratch, resume=memory.resume, choosing=how, wanted=wanted)
@@ -212,6 +242,30 @@ def _fit_in_parts(
     else:
         found.folder.remove()
     return _print_fit(found.facts, found.model, found.choice, output, json, found.measured)
+
+
+def _fit_on_cluster(
+    cluster: Cluster,
+    data: str,
+    target: str | None,
+    settings: dict[str, Any],
+    output: Path | None,
+    json: bool,
+) -> int:
+    """Fit files that the workers of a cluster read."""
+    from ..persistence.model_file import save
+    from ..workflows import on_clusters
+
+    request = on_clusters.Request(data, target, **settings)
+    on_clusters.files_of(data)  # before a cluster is started for nothing
+    with Waiting("starting") as waiting, cluster.session() as session:
+        note_dashboard(session)
+        found = on_clusters.fit_on_cluster(request, session, waiting.say)
+    if output is not None:
+        save(found.model, output, data=found.data, encoding=found.encoding)
+    for remark in (*found.facts.notes, *found.facts.doubts):
+        note(remark)
+    return _print_fit(found.facts, found.model, None, output, json, None)
 
 
 def separable(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._words import many
-from .options import READING, Json, Labels, Model, Output, Reading, Several, Source, ready
-from .speech import Waiting, note, print_json, show
+from .options import CLUSTER, READING, Cluster, Json, Labels, Model, Output, Reading, Several, Source, ready
+from .speech import Waiting, note, note_dashboard, print_json, show
 
 
 def predict(
@@ -143,6 +143,7 @@ def verify(
     scratch: Path | None = None,
     independent: bool = False,
     rows: Output | None = None,
+    cluster: Cluster = CLUSTER,
     reading: Reading = READING,
     json: Json = False,
 ) -> int:
@@ -174,6 +175,15 @@ def verify(
     if rows is not None:
         ready(rows, model, data)
     found = _read(model)
+    cluster.check({"--independent": independent, "--rows": rows, "--scratch": scratch})
+    if cluster:
+        from ..workflows import on_clusters
+
+        with Waiting("starting") as waiting, cluster.session() as session:
+            note_dashboard(session)
+            outcome = on_clusters.verify_on_cluster(model, found, data, target, session, waiting.say)
+        show(summaries.verification_record(outcome), replace(outcome, unchecked=in_words(outcome.unchecked)), json)
+        return 0 if outcome and outcome.proven else 1
     with Waiting(f"reading {data}") as waiting:
         if not (independent or rows) and checking_streams.is_long(found.model, data):
             hints = reading.hints()

@@ -135,3 +135,42 @@ def ready(output: Path | None, *read: str | Path | None) -> None:
     """Raise where a result could not be written, or in the place of what is read: before the work, not after it."""
     if output is not None:
         check_target(output, *read)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Cluster:
+    """Where workers read the data, a partition a file.
+
+    Parameters
+    ----------
+    dask
+        Work on a cluster of Dask: the address of its scheduler, tcp://host:8786, or local for processes of this
+        machine. DATA are Parquet or Arrow files that its workers can read: a file, a folder, or a pattern such as
+        'data/*.parquet'.
+    spark
+        Work on Spark: its master, spark://host:7077, yarn, or 'local[*]' for this machine; DATA as with --dask.
+    """
+
+    dask: str | None = None
+    spark: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.dask is not None or self.spark is not None
+
+    def check(self, refused: dict[str, Any]) -> None:
+        """Raise for what a cluster cannot serve: options, and what makes each of them more than its default."""
+        if self.dask is not None and self.spark is not None:
+            raise ValueError("give one of --dask and --spark")
+        for option, given in refused.items():
+            if self and given not in (None, False):
+                raise ValueError(f"{option} is not served on a cluster: leave it out, or leave out --dask and --spark")
+
+    def session(self) -> Any:
+        """Return the cluster, to be entered."""
+        from ..cluster import sessions
+
+        return sessions.on_dask(self.dask) if self.dask is not None else sessions.on_spark(self.spark or "")
+
+
+CLUSTER = Cluster()

@@ -182,3 +182,9 @@ class Waiting:
 def note(message: object) -> None:
     """Say something that is not the result."""
     print(f"linsep: {message}", file=sys.stderr)
+
+
+def note_dashboard(session: Any) -> None:
+    """Say where a cluster shows what it does."""
+    if session.dashboard is not None:
+        note(f"the cluster shows what it does at {session.dashboard}")

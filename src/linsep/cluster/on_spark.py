@@ -193,6 +193,17 @@ class PieceOf:
 
 
 @dataclass(frozen=True)
+class OfFiles:
+    """Reads the piece of a partition's number, whatever rows the partition has."""
+
+    read: Callable[[int], Piece]
+
+    def __call__(self, k: int, columns: dict[str, list[Any]]) -> Piece | None:
+        """Return piece k."""
+        return self.read(k)
+
+
+@dataclass(frozen=True)
 class _OfPieces:
     """Makes a partition of a piece, by a recipe."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +35,7 @@ class Piece:
     """A partition of a table: what it is called, the columns that are features, the labels, and weights or None.
 
     Statistics may be counted over other rows than those that are fitted: rows that stand for several are repeated.
+    `rows` are how many lack a label, and how many of a file are used.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Piece:
     y: NDArray[Any]
     weight: FloatArray | None = None
     counted: pa.Table | None = None
+    rows: tuple[int, int] = (0, 0)
 
     @property
     def seen(self) -> pa.Table:
@@ -72,6 +74,10 @@ class Recipe:
 
     encoding: TableEncoding
     schema: pa.Schema
+
+    def unscaled(self) -> Recipe:
+        """Return the same with numbers as they are."""
+        return replace(self, encoding=self.encoding.unscaled())
 
     def __call__(self, k: int, piece: Piece) -> Part:
         """Return partition k as a fit takes it."""

@@ -352,9 +352,13 @@ def _hash_or_none(value: Any) -> dict[str, Any] | None:
     """Return the hash of the data."""
     said = _object_or_none(value, "data")
     if said is not None and not (
-        set(said) == set(HASHED) and all(isinstance(said[name], kind) for name, kind in HASHED.items())
+        set(said) - {"parts"} == set(HASHED) and all(isinstance(said[name], kind) for name, kind in HASHED.items())
     ):
         raise ValueError(f"data must have {', '.join(HASHED)}: sizes, and hashes as text")
+    if said is not None and "parts" in said:  # of rows that were hashed part by part
+        sizes = reading.items(said, "parts", reading.count)
+        if not all(sizes) or sum(sizes) != said["rows"]:
+            raise ValueError("the parts of its data are no numbers of rows that sum up to all of them")
     return said
 
 

@@ -224,7 +224,7 @@ def unseen_rows(found: Any, examples: Examples) -> tuple[Examples, list[str]]:
 
 def are_others(data: Mapping[str, Any], rows: Examples) -> bool:
     """Whether rows are others than those of a fit, however often each was counted."""
-    return bool(differs(dict(data) | {"sample_weight": None}, data_hash(rows.X, rows.y)))
+    return bool(differs(dict(data) | {"sample_weight": None}, data_hash(rows.X, rows.y, like=data)))
 
 
 def check_weighing(weighing: Weighing) -> None:

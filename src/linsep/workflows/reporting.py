@@ -98,7 +98,7 @@ def report_model(
 def _fitted_on(found: ModelFile, examples: Examples) -> Examples:
     """Return the examples of the fit, those that were counted written out; raise where these are others."""
     examples = rows_of_fit(found, examples)
-    given = data_hash(examples.X, examples.y, examples.weight)
+    given = data_hash(examples.X, examples.y, examples.weight, found.data)
     if found.data is not None and (difference := differs(found.data, given)):
         raise DataError(f"{examples.name}: not what the model was fitted on ({difference}); give that file to --train")
     return examples.written_out()

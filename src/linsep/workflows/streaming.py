@@ -143,16 +143,7 @@ class _Fit:
         """Return what stands out in the columns of a sample; equal rows and rare classes are told by all rows only."""
         size = min(LOOKED_AT, max(100, self.budget.sample // (COPIES * self._size_of_row(scratch))))
         self.progress("looking for what is suspicious", 0, 0)
-        sample = gather(scratch, size, np.random.default_rng(self.request.seed))
-        X, names = sample.rows.X, encoding.names
-        if not len(sample.codes):
-            return []
-        found = suspects(X, classes[sample.codes], names=names, sources=encoding.origins)
-        of_columns = [one for one in found if one.kind in ("leak", "collinear")]
-        if sample.rows.n < scratch.n:
-            of = f"in a sample of {sample.rows.n:,} rows, "
-            of_columns = [replace(one, message=of + one.message) for one in of_columns]
-        return [*of_columns, *dominating(deviations(X), self.model.coef_, names)]
+        return doubts_of_sample(scratch, size, classes, encoding, self.model, self.request.seed)
 
     def _size_of_row(self, scratch: Scratch) -> int:
         return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160
@@ -233,6 +224,22 @@ class _Fit:
         hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=weights)
         sizes = {"rows": scratch.n, "columns": scratch.d}
         return right / float(scratch.totals.sum()), sizes | hashes, important.result().to_dict()
+
+
+def doubts_of_sample(
+    examples: InBlocks, size: int, classes: NDArray[Any], encoding: Encoding, model: Any, seed: int
+) -> list[Suspect]:
+    """Return what stands out in the columns of a sample of so many examples."""
+    sample = gather(examples, size, np.random.default_rng(seed))
+    X, names = sample.rows.X, encoding.names
+    if not len(sample.codes):
+        return []
+    found = suspects(X, classes[sample.codes], names=names, sources=encoding.origins)
+    of_columns = [one for one in found if one.kind in ("leak", "collinear")]
+    if sample.rows.n < examples.n:
+        of = f"in a sample of {sample.rows.n:,} rows, "
+        of_columns = [replace(one, message=of + one.message) for one in of_columns]
+    return [*of_columns, *dominating(deviations(X), model.coef_, names)]
 
 
 class _Watched(InBlocks):
