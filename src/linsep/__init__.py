@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import convexity, display, exact, geometry, losses, penalties, schedules, solvers, stopping
+    from . import convexity, display, exact, geometry, losses, penalties, play, schedules, solvers, stopping
     from .analysis.comparison import compare
     from .analysis.diagnosis import diagnose
     from .analysis.leave_one_out import leave_one_out
@@ -62,6 +62,7 @@ __all__ = [
     "load",
     "losses",
     "penalties",
+    "play",
     "regularization_path",
     "save",
     "schedules",
@@ -88,7 +89,18 @@ ROOMS = {
     "separation.recession": ["Estimates", "estimates"],
     "separation.verdict": ["NotSeparableError", "Separability", "separability"],
 }
-MODULES = {"convexity", "display", "exact", "geometry", "losses", "penalties", "schedules", "solvers", "stopping"}
+MODULES = {
+    "convexity",
+    "display",
+    "exact",
+    "geometry",
+    "losses",
+    "penalties",
+    "play",
+    "schedules",
+    "solvers",
+    "stopping",
+}
 
 
 def __getattr__(name: str) -> Any:

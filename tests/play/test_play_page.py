@@ -1,5 +1,6 @@
 """The page in a browser: drawing, training, scrubbing, sharing, files; with mouse, finger and keys."""
 
+import io
 import json
 
 import numpy as np
@@ -333,6 +334,27 @@ def test_a_picture_is_downloaded_as_svg(browser, address):
     svg = ElementTree.fromstring(text)
     assert len(svg.findall(".//{http://www.w3.org/2000/svg}path")) > 20
     assert "model = HardMarginSVC()" in program
+
+
+def test_a_picture_is_downloaded_as_png_with_twice_the_dots(browser, address):
+    from PIL import Image
+
+    with opened(browser, address, "#preset=separable&method=hard_margin", width=1000, height=900) as page:
+        ready(page)
+        page.evaluate("globalThis.kept = []; URL.createObjectURL = blob => { kept.push(blob); return 'blob:none'; }; 0")
+        page.evaluate("HTMLAnchorElement.prototype.click = () => {}; 0")
+        page.click("#png")
+        page.wait_for("kept.length === 1 && kept[0].type === 'image/png'")
+        data = page.evaluate("kept[0].arrayBuffer().then(data => Array.from(new Uint8Array(data)))")
+        size = page.evaluate(
+            "(box => [box.width, box.height])(document.getElementById('picture').getBoundingClientRect())"
+        )
+        wanted = [colour_of(page, role) for role in ("positive", "negative", "plane")]
+    picture = Image.open(io.BytesIO(bytes(data))).convert("RGB")
+    np.testing.assert_allclose(picture.size, 2 * np.array(size), atol=1)
+    dots = np.asarray(picture).astype(int)
+    for colour in wanted:
+        assert (np.abs(dots - colour).max(axis=2) < 8).sum() > 50
 
 
 def test_reduced_motion_shows_the_end_and_does_not_play(browser, address):

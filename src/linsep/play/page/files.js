@@ -34,9 +34,9 @@ export class FilePanel {
     else this.offer(answer);
   }
 
-  offer({ file, name, rows, columns, numeric }) {
+  offer({ file, name, rows, columns, numeric, target: said }) {
     this.file = file;
-    const target = columns.findLast(column => !numeric.includes(column)) ?? columns.at(-1);
+    const target = said ?? columns.findLast(column => !numeric.includes(column)) ?? columns.at(-1);
     const free = numeric.filter(column => column !== target);
     element("target").replaceChildren(...columns.map(column => new Option(column, column, false, column === target)));
     for (const [id, k] of [["column-x", 0], ["column-y", 1]]) {
