@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from linsep import cli
+
 CODE = """
 import sys
 from linsep.cli.startup import defer, leave_out
@@ -69,3 +71,13 @@ print(sorted(name for name in sys.modules if name.startswith(asked_for)))
     words = [sys.executable, "-c", code, str(tmp_path / "t.csv")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]"), done.stderr
+
+
+@pytest.mark.parametrize(("cause", "code"), [(KeyboardInterrupt(), 130), (cli._Ended(15), 143)])
+def test_a_signal_while_a_class_is_made_is_no_internal_error(monkeypatch, capsys, cause, code):
+    def interrupted():
+        raise RuntimeError("Error calling __set_name__") from cause  # as Python 3.11 does
+
+    monkeypatch.setattr(cli, "_app", interrupted)
+    assert cli.main() == code
+    assert "internal error" not in capsys.readouterr().err

@@ -158,6 +158,12 @@ class RowsHash:
 
     def add(self, X: Any) -> None:
         """Go on with the next rows."""
+        if X.shape[0] * X.shape[1] <= CHUNK:  # not worth a thread, for which there may be no memory
+            for counts, j, x in _parts(X):
+                _update(self._lengths, counts, "<i8")
+                _update(self._columns, j, "<i8")
+                _update(self._values, x, "<f8")
+            return
         # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
         with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
             other = two if threads() > 1 else one

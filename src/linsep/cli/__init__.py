@@ -85,6 +85,10 @@ def main() -> int:
     except _Ended as end:
         return SIGNALLED + int(end.args[0])
     except Exception as error:  # noqa: BLE001 (the last resort before a user sees a traceback)
+        # A signal that comes while a class is made: Python 3.11 raises a RuntimeError because of it.
+        if isinstance(error.__cause__, KeyboardInterrupt | _Ended):
+            asked = error.__cause__.args
+            return SIGNALLED + (int(asked[0]) if isinstance(error.__cause__, _Ended) else signal.SIGINT)
         if debug:
             traceback.print_exc()
         note(_explain(error))

@@ -47,6 +47,8 @@ def read_excel(
 
 
 def _sheet(file: str, names: Sequence[str], asked: str | None) -> str:
+    if not names:
+        raise DataError(f"{file}: the workbook has no sheet; save it again, or as CSV")
     if asked is None:
         if len(names) > 1:
             others = ", ".join(map(repr, names[1:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -339,7 +340,7 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
     try:
         with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, ValueError) as error:
         raise DataError(f"{name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
     X = _npz_matrix(name, arrays)
     if target is not None and target not in arrays:

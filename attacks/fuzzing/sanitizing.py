@@ -1,0 +1,55 @@
+"""Kernels under AddressSanitizer and UndefinedBehaviorSanitizer: built beside, loaded instead, and told to abort."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FLAGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
+
+
+def build(folder: Path) -> Path:
+    """Copy the package into a folder, with kernels that watch what they do; return where to import it from."""
+    import nanobind
+
+    package = folder / "linsep"
+    ignore = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(ROOT / "src" / "linsep", package, ignore=ignore)
+    core, extension = package / "_core", sysconfig.get_config_var("EXT_SUFFIX")
+    library = Path(nanobind.source_dir()) / "nb_combined.cpp"
+    include = [nanobind.include_dir(), str(Path(nanobind.__file__).parent / "ext" / "robin_map" / "include")]
+    paths = [f"-I{path}" for path in (*include, sysconfig.get_path("include"))]
+    common = [os.environ.get("CXX", "g++"), *FLAGS, "-std=c++17", "-fPIC", "-fopenmp-simd", *paths]
+    objects = []
+    for source in [library, *sorted(core.glob("*.cpp"))]:
+        objects.append(folder / f"{source.stem}.o")
+        own = [] if source == library else ["-DLINSEP_MODULE=_kernels"]
+        subprocess.run([*common, "-DNB_DOMAIN=sanitized", *own, "-c", str(source), "-o", str(objects[-1])], check=True)
+    target = core / f"_kernels{extension}"
+    subprocess.run([*common, "-shared", *map(str, objects), "-o", str(target), "-lpthread"], check=True)
+    return folder
+
+
+def sanitized(arguments: list[str]) -> int:
+    """Run a command again with those kernels; where the compiler has no sanitizers, say so and fail."""
+    found = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    library = Path(found.stdout.strip())
+    if not library.is_absolute():
+        raise SystemExit("this compiler has no AddressSanitizer")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {
+            "PYTHONPATH": str(build(Path(folder))),
+            "LD_PRELOAD": str(library),
+            # Python itself never gives all memory back.
+            "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+            "LINSEP_KERNELS": "baseline",
+            "LINSEP_SANITIZED": "1",
+        }
+        return subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
