@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import linsep
 from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
 from linsep import losses
 from linsep._core import Rows, mixed_conjugates, mixed_values, reference
@@ -260,3 +261,88 @@ def test_sums_over_mixtures_are_the_same_for_any_number_of_threads(monkeypatch):
         sums = mixed_values(Z, None, loss, shares), *mixed_conjugates(-loss.slope(Z), None, loss, shares, shares)
         found.append(np.concatenate(sums))
     assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def newton_case(seed, n, d, kind, dtype, weighted):
+    """Columns, rows of A, of which some are chosen, with labels and weights of the examples."""
+    rng = np.random.default_rng(seed)
+    A = matrix(rng, n + 3, d, kind, dtype)
+    which, y = rng.permutation(n + 3)[:n], rng.choice([-1.0, 1.0], d)
+    return A, which, y, rng.uniform(0.5, 2.0, d) if weighted else np.ones(d)
+
+
+def rough_steps(module, A, which, y, c, loss, steps, enough=0.0, **how):
+    w, b, scores, manner = np.zeros(len(which)), np.zeros(1), np.zeros(len(y)), np.array([0.0, 1.0, 0.0])
+    changing = dict(w=w, b=b, scores=scores, manner=manner)
+    pace = dict(steps=steps, passes=8, enough=enough, armijo=1e-4, shortest=1e-4)
+    taken = module.column_newton(A, which, y, c, loss, **how, **pace, **changing)
+    return taken, w, b, scores, manner
+
+
+def newton_objective(A, which, y, c, loss, w, b, l1, l2):
+    z = y * (as_double(A)[which].T @ w + b)
+    return float(c @ loss.value(z) + l1 * np.abs(w).sum() + 0.5 * l2 * w @ w)
+
+
+penalties = st.sampled_from([(0.3, 0.1), (0.3, 0.0), (2.0, 0.5)])
+newton_cases = given(
+    n=st.integers(1, 12),
+    d=st.integers(2, 30),
+    seed=st.integers(0, 2**32 - 1),
+    weighted=st.booleans(),
+    intercept=st.booleans(),
+    penalty=penalties,
+    loss=st.sampled_from([losses.Logistic(), losses.Square(), losses.SquaredHinge()]),
+    **formats,
+)
+
+
+@newton_cases
+@settings(max_examples=12, deadline=None)
+def test_rough_newton_steps_by_columns_are_those_of_the_reference(
+    n, d, seed, weighted, intercept, penalty, loss, kind, dtype
+):
+    (l1, l2), case = penalty, newton_case(seed, n, d, kind, dtype, weighted)
+    how = dict(l1=l1, l2=l2, intercept=intercept)
+    # One step: of several, whether a pass was exact enough may turn on the last digit.
+    taken, *expected = rough_steps(reference, *case, loss, 1, **how)
+    for kernels in COMPILED:
+        A, *rest = case
+        ours, *found = rough_steps(kernels, handle(kernels, A), *rest, loss.kernel, 1, **how)
+        assert ours == taken
+        for this, that in zip(found, expected, strict=True):
+            np.testing.assert_allclose(this, that, rtol=1e-4, atol=1e-4)  # its models are in single precision
+
+
+@newton_cases
+@settings(max_examples=8, deadline=None)
+def test_rough_newton_steps_lower_the_objective_and_keep_the_scores(
+    n, d, seed, weighted, intercept, penalty, loss, kind, dtype
+):
+    (l1, l2), (A, which, y, c) = penalty, newton_case(seed, n, d, kind, dtype, weighted)
+    for kernels in [reference, *COMPILED]:
+        plain = kernels is reference
+        rows, chosen = (A, loss) if plain else (handle(kernels, A), loss.kernel)
+        values = []
+        for steps in (0, 1, 2, 6):
+            how = dict(l1=l1, l2=l2, intercept=intercept)
+            taken, w, b, scores, _ = rough_steps(kernels, rows, which, y, c, chosen, steps, **how)
+            np.testing.assert_allclose(scores, as_double(A)[which].T @ w + b, atol=1e-9)
+            assert taken <= steps
+            assert intercept or b[0] == 0
+            values.append(newton_objective(A, which, y, c, loss, w, b, l1, l2))
+        assert (np.diff(values) <= 1e-14 * values[0]).all()
+
+
+@every_kernel
+def test_rough_newton_steps_end_near_the_optimum(kernels):
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((400, 60), density=0.2, rng=rng, format="csr")
+    y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(400) > 0.2, 1.0, -1.0)
+    A, which, c = sparse.csr_array(X.T), np.arange(60), np.ones(400)
+    how = dict(l1=1.0, l2=0.0, intercept=True)
+    taken, w, b, *_ = rough_steps(kernels, handle(kernels, A), which, y, c, "logistic", 50, enough=1e-3, **how)
+    assert 1 < taken < 50
+    best = linsep.LogisticRegression(penalty="l1", tol=1e-10).fit(X, y)
+    optimum = newton_objective(A, which, y, c, losses.Logistic(), best.coef_[0], best.intercept_, 1.0, 0.0)
+    assert newton_objective(A, which, y, c, losses.Logistic(), w, b, 1.0, 0.0) <= 1.01 * optimum

@@ -76,6 +76,28 @@ def test_many_examples_begin_at_what_a_sample_says_and_end_at_the_optimum_of_all
     assert result.proof.primal <= optimum(it) * (1 + 2e-6)
 
 
+@pytest.mark.parametrize(("n", "d", "C"), [(5_000, 50, 0.1), (150, 400, 1.0)], ids=["few features", "working sets"])
+def test_sparse_rows_begin_by_rough_steps_that_leave_few_good_ones_to_take(n, d, C, monkeypatch):
+    began, roughly = [], proximal_newton._Run._roughly
+    monkeypatch.setattr(proximal_newton._Run, "_roughly", lambda run: (roughly(run), began.append((run.w, run.b))))
+    it = problem(n=n, d=d, C=C, form=sparse.csr_array)
+    result = ProximalNewton(tol=1e-6).solve(it, seed=0)
+    ((w, b),) = began
+    assert it.objective(w, b) <= 1.1 * result.proof.primal
+    assert result.n_iter <= 6
+    assert result.converged
+    assert optimum(it) >= result.proof.dual * (1 - 1e-9)
+    assert result.proof.primal <= optimum(it) * (1 + 2e-6)
+
+
+def test_no_rough_steps_for_a_loss_of_the_users_own(monkeypatch):
+    class Own(losses.Logistic):
+        """The compiled loops do not know it."""
+
+    monkeypatch.setattr(proximal_newton._Run, "_roughly", None)
+    assert ProximalNewton(tol=1e-6).solve(problem(Own(), form=sparse.csr_array)).converged
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_a_hessian_over_some_examples_bends_nearly_as_that_over_all(form):
     rng = np.random.default_rng(0)

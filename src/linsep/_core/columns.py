@@ -116,6 +116,11 @@ class Columns:
         """Descend along one weight at a time on a quadratic model; see `reference.column_descent`."""
         return float(kernels.column_descent(self.A._handle, self.which, *model, **how))
 
+    def newton(self, y: FloatArray, c: FloatArray, loss: Any, **how: Any) -> int:
+        """Take rough proximal Newton steps, changing `w`, `b` and `scores`; see `reference.column_newton`."""
+        loops, A, chosen = self.A._loop(loss)
+        return int(loops.column_newton(A, self.which, y, c, chosen, **how))
+
 
 def _turned(rows: Rows) -> Any:
     """Xᵀ, by rows."""

@@ -173,6 +173,10 @@ class Rows(SoftmaxRows):
         """Whether there is a `sprung_newton` for these rows and this loss: few columns, and compiled."""
         return self.narrow and compiled_name(loss) is not None
 
+    def steps_roughly(self, loss: Any) -> bool:
+        """Whether there is a `Columns.newton` that is fast: sparse rows, and compiled."""
+        return self.is_sparse and compiled_name(loss) is not None
+
     def sprung_newton(self, y: FloatArray, c: FloatArray, loss: Any, at: Springs, *, most: int, **how: Any) -> Ending:
         """Run the method of multipliers from `at`, which it changes, with up to `most` steps; see `springs.hpp`.
 

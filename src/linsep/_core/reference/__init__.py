@@ -10,6 +10,7 @@ from .libsvm import LibsvmText
 from .multipliers import simplex_masses, sprung, sprung_duals, sprung_line_search, sprung_slopes
 from .objective import (
     column_descent,
+    column_newton,
     column_sums,
     conjugate_sum,
     evaluate,
@@ -35,6 +36,7 @@ __all__ = [
     "WORTH_A_THREAD",
     "LibsvmText",
     "column_descent",
+    "column_newton",
     "column_sums",
     "conjugate_sum",
     "csr",

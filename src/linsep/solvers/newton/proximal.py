@@ -43,6 +43,9 @@ class Tuning:
     #: With this many features or fewer all of them are worked on; else the first working set has so many.
     few: int = 300
     first: int = 128
+    #: Beside what presses outward it has features within the box by this share of how far others are outside: columns
+    #: to go over against sets to come.
+    margin: float = 0.1
     #: Where the steepest slope at w = 0 is `leap` times the penalty's, a run on working sets comes by way of values of
     #: C that are less, each by `stronger`: slopes far from the optimum say little of which features count.
     leap: float = 12.0
@@ -56,6 +59,13 @@ class Tuning:
     sample_tol: float = 1e-2
     sample_steps: int = 30
     per_feature: int = 40
+    #: On sparse rows of one plane a run, or that on a sample, begins by rough steps: so many at the most, of so many
+    #: passes over the columns, until slopes are off by this share of what they first were. Each is far cheaper than a
+    #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once.
+    rough_steps: int = 20
+    rough_passes: int = 8
+    rough_enough: float = 0.02
+    rough_stored: int = 10**8
     #: Newton steps on one working set at the most, before all features are looked at again.
     steps: int = 2
     #: The slopes of a model are made so exact at first, each time so much more, and at last: passes over the model
@@ -206,12 +216,32 @@ class _Run(GapRun):
                 self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
                 return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
+            if problem.head.planes is None and problem.rows.steps_roughly(problem.loss):
+                self._roughly()
+                return
             for C in self._weaker() if problem.d > TUNED.few else []:
                 self._come_from(replace(problem, C=C), Start(self.w, self.b), tol=0.1, max_iter=TUNED.on_the_way)
         else:
             part = sample_objective(problem, self.seed)
             if part is not None:
                 self._come_from(part, None, tol=1e-3, max_iter=30)
+
+    def _roughly(self) -> None:
+        """Go from zero to where rough steps lead, on the features that press to leave it."""
+        problem, few = self.problem, self.problem.d <= TUNED.few
+        slopes = np.abs(self._evaluate().smooth_gradient[: problem.d])
+        chosen = np.arange(problem.d) if few else np.flatnonzero(slopes > problem.penalty.l1)
+        columns, c = problem.rows.turned.columns(chosen), problem.weight_of_loss * problem.s
+        w, b, scores, manner = self.w[chosen], np.array([self.b]), np.full(problem.n, self.b), np.array([0.0, 1.0, 0.0])
+        changing = dict(w=w, b=b, scores=scores, manner=manner)
+        penalty = dict(l1=problem.penalty.l1, l2=problem.penalty.l2, intercept=problem.fit_intercept)
+        pace = dict(passes=TUNED.rough_passes, enough=TUNED.rough_enough, armijo=TUNED.armijo, shortest=0.2)
+        left, at_once = TUNED.rough_steps, max(1, TUNED.rough_stored // max(1, problem.rows.stored))
+        while left > 0:  # in between Python hears of Ctrl-C
+            steps = min(at_once, left)
+            taken = columns.newton(problem.y, c, problem.loss, steps=steps, **penalty, **pace, **changing)
+            left = left - steps if taken == steps else 0
+        self.w[chosen], self.b = w, float(b[0])
 
     def _weaker(self) -> list[float]:
         """Return the values of C that the run comes by, ascending."""
@@ -357,15 +387,19 @@ class _Run(GapRun):
         self.alive &= _largest(np.abs(point.dual[0])) + reach >= problem.penalty.l1
 
     def _working_set(self, point: Any) -> IntArray:
-        """Return the features that are not zero, and as many that press hardest against the box, ascending."""
+        """Return the features that are not zero, and up to as many that press hardest against the box, ascending.
+
+        What lies further within the box than a share of how far others lie outside is likely to stay zero.
+        """
         d = self.problem.d
         if d <= TUNED.few or not self.resident:
             return np.arange(d)
         used = _largest(self.w != 0)
         size = max(TUNED.first, 2 * int(used.sum()))
         press = np.where(self.alive, _largest(np.abs(point.smooth_gradient[:d])), -1.0)
+        beyond = float(press.max(initial=-1.0)) - self.problem.penalty.l1
         press[used] = np.inf
-        size = min(size, int((press >= 0).sum()))
+        size = min(size, int((press >= max(0.0, self.problem.penalty.l1 - TUNED.margin * beyond)).sum()))
         if 2 * size > d:
             return np.arange(d)
         return np.sort(np.argpartition(-press, size - 1)[:size]) if size else np.flatnonzero(used)
@@ -375,20 +409,20 @@ class _Run(GapRun):
     def _steps(self, problem: Objective, w: FloatArray, b: Any, goal: float, point: Any = None) -> Iterator[Any]:
         """Yield the points that proximal Newton steps lead to, until the problem's own gap is `goal` at most."""
         point = self._passed(_at(problem, w, b)) if point is None else point
-        accuracy, least, lowest, without = TUNED.accuracy[0], np.inf, np.inf, 0
+        least, lowest, without = np.inf, np.inf, 0
         while (proof := point.bound).relative_gap > goal:
             without = 0 if proof.gap < least or proof.primal < lowest * (1 - TUNED.noise) else without + 1
             least, lowest = min(least, proof.gap), min(lowest, proof.primal)
             new = None
             for minimise, shortest in models_at(point, self.caution, self.finer):
-                new = self._line_search(point, minimise(accuracy, self.model_passes), shortest)
+                new = self._line_search(point, minimise(self.accuracy, self.model_passes), shortest)
                 if new is not None:
                     break
                 self.caution = 1.0
             self._adapt()
             if new is None or without > TUNED.without:
                 raise no_step_lowers("gap")
-            point, accuracy = new, max(TUNED.accuracy[2], TUNED.accuracy[1] * accuracy)
+            point, self.accuracy = new, max(TUNED.accuracy[2], TUNED.accuracy[1] * self.accuracy)
             yield point
 
     def _adapt(self) -> None:
