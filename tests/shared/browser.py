@@ -53,7 +53,7 @@ KEYS = {" ": ("Space", 32), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("Arro
 KEYS |= {"Home": ("Home", 36), "End": ("End", 35), "Tab": ("Tab", 9), "Enter": ("Enter", 13)}
 KEYS |= {"ArrowUp": ("ArrowUp", 38), "ArrowDown": ("ArrowDown", 40), "Delete": ("Delete", 46)}
 KEYS |= {letter: (f"Key{letter.upper()}", ord(letter.upper())) for letter in "mz"}
-KEYS |= {digit: (f"Digit{digit}", ord(digit)) for digit in "123"}
+KEYS |= {digit: (f"Digit{digit}", ord(digit)) for digit in "0123"} | {"+": ("Equal", 187), "-": ("Minus", 189)}
 CONTROL, SHIFT = 2, 8
 
 
@@ -206,15 +206,15 @@ class Page:
             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
         self.drag(self.evaluate(script))
 
-    def drag(self, *places):
+    def drag(self, *places, modifiers=0):
         """Press the mouse at the first place, move it over the others, and release it at the last."""
-        self._mouse("mousePressed", places[0])
+        self._mouse("mousePressed", places[0], modifiers)
         for place in places[1:]:
-            self._mouse("mouseMoved", place)
-        self._mouse("mouseReleased", places[-1])
+            self._mouse("mouseMoved", place, modifiers)
+        self._mouse("mouseReleased", places[-1], modifiers)
 
-    def _mouse(self, kind, place):
-        held = dict(button="left", buttons=1, clickCount=1)
+    def _mouse(self, kind, place, modifiers):
+        held = dict(button="left", buttons=1, clickCount=1, modifiers=modifiers)
         self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **held)
 
     def hover(self, place):
@@ -227,6 +227,21 @@ class Page:
             kind = "touchMove" if k else "touchStart"
             self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[dict(x=x, y=y)])
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def pinch(self, *places):
+        """Put two fingers down at the first pair of places, move them over the others, and lift them."""
+        for k, pair in enumerate(places):
+            kind = "touchMove" if k else "touchStart"
+            fingers = [dict(x=x, y=y, id=number) for number, (x, y) in enumerate(pair)]
+            if not k:
+                self.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers[:1])
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def wheel(self, place, by, modifiers=0):
+        """Turn the wheel over a place."""
+        where = dict(x=place[0], y=place[1], deltaX=0, deltaY=by, modifiers=modifiers)
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", **where)
 
     def press(self, key, modifiers=0):
         """Press and release a key."""

@@ -80,6 +80,15 @@ export class Editor {
     if (changes) this.on.changed(true);
   }
 
+  // A second finger came down: what the first one has begun was no stroke.
+  abandon() {
+    if (typeof this.held === "number" || ["add", "erase"].includes(this.held)) {
+      if (this.points.last === `stroke ${this.stroke}`) this.points.undo();
+      this.on.changed(true);
+    }
+    this.held = null;
+  }
+
   add(place) {
     this.from = place;
     this.insert(this.toPoint(place));

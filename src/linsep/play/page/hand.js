@@ -29,9 +29,9 @@ export class Hand {
     return [Math.cos(angle), Math.sin(angle)];
   }
 
-  // The middle of the window is where the line turns about.
+  // The middle of the whole picture, zoomed or not, is where the line turns about.
   get centre() {
-    const [[left, right], [low, high]] = this.view().window;
+    const [[left, right], [low, high]] = this.view().home;
     return [(left + right) / 2, (low + high) / 2];
   }
 
@@ -76,7 +76,7 @@ export class Hand {
 
   // The two handles on the screen: the middle shifts the line, the end turns it.
   handles(at) {
-    const [a, b] = this.normal, [x, y] = this.centre, [[left, right]] = this.view().window, arm = (right - left) / 4;
+    const [a, b] = this.normal, [x, y] = this.centre, [[left, right]] = this.view().home, arm = (right - left) / 4;
     const [mx, my] = [x + this.shift * a, y + this.shift * b];
     return { shift: [at.x(mx), at.y(my)], turn: [at.x(mx - arm * b), at.y(my + arm * a)] };
   }

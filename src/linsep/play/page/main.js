@@ -18,6 +18,7 @@ import { Share } from "./share.js";
 import { Steps } from "./steps.js";
 import { Surface } from "./surface.js";
 import { STOPS, Tour } from "./tour.js";
+import { Zoom } from "./zoom.js";
 
 const element = id => document.getElementById(id);
 const QUICK = 200; // steps that are recorded at the most while a point is being dragged
@@ -29,6 +30,9 @@ const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, sh
 const editor = new Editor(element("picture"), points, view, {
   editable: () => state.file === null, changed: edited, hover, look: () => draw(player.state.frame),
   take: (place, reach) => hand.take(place, reach),
+});
+const zoom = new Zoom(element("picture"), view, {
+  abandon: () => editor.abandon(), look: () => draw(player.state.frame), settled: () => { save(); if (shown.film?.picture.basis) fit(); },
 });
 const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
 const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
@@ -54,7 +58,7 @@ function ask(what, body) {
 async function fit({ steps, where = "keep" } = {}) {
   const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
   const longer = pictures[state.preset]?.steps;
-  const asked = { method: state.method, window: state.file ? null : shown.window, ...(steps ? { steps, draft: true } : longer ? { steps: longer } : {}), ...surface.asked };
+  const asked = { method: state.method, window: zoom.window ?? (state.file ? null : shown.window), ...(steps ? { steps, draft: true } : longer ? { steps: longer } : {}), ...surface.asked };
   const answer = await ask("fit", asked);
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, beside: null, model: null, each: null });
@@ -66,6 +70,7 @@ async function fit({ steps, where = "keep" } = {}) {
   }
   complain(answer.film.advice);
   const { film, beside, model, each } = answer;
+  if (!zoom.window) shown.home = [film.picture.u, film.picture.v].map(part => [part[0], part.at(-1)]);
   if (film.bound) film.bound.lecture = beside.lecture;
   Object.assign(shown, { film, beside, model, each, grid: gridOf(film.picture), stale: false });
   surface.take(beside.surface);
@@ -152,14 +157,19 @@ function hover(k) {
 // ---- drawing ----
 
 function view() {
-  const picture = pictureOf(), box = frameBox(element("picture"), picture);
-  const across = [picture.u[0], picture.u.at(-1)], up = [picture.v[0], picture.v.at(-1)];
-  return { box, at: placed(box, across, up), window: [across, up] };
+  const home = homeWindow(), window = zoom.window ?? home, box = frameBox(element("picture"), { v: window[1] });
+  return { box, at: placed(box, ...window), window, home };
 }
 
-function pictureOf() {
-  if (state.file && shown.film) return shown.film.picture;
-  return { u: shown.window[0], v: shown.window[1] };
+// What is shown where nobody has zoomed.
+function homeWindow() {
+  const { picture } = shown.film ?? {};
+  return state.file && picture ? shown.home ?? [picture.u, picture.v].map(part => [part[0], part.at(-1)]) : shown.window;
+}
+
+// Where level lines are drawn: those of two coordinates are straight, and go through any window.
+function gridNow(window) {
+  return shown.film && !shown.film.picture.basis ? gridOf({ u: window[0], v: window[1] }) : shown.grid;
 }
 
 function draw(frame) {
@@ -178,8 +188,8 @@ function draw(frame) {
 }
 
 function paint(surface, frame) {
-  const { film, grid } = shown;
-  drawScene(surface, pictureOf(), (pen, at) => {
+  const { film } = shown, { window } = view(), grid = gridNow(window);
+  drawScene(surface, { u: window[0], v: window[1] }, (pen, at) => {
     if (film) paintPlanes(pen, at, film, grid, frame);
     compare.paint(pen, at, grid);
     hand.paint(pen, at, grid);
@@ -263,8 +273,10 @@ function choosePreset(name) {
 }
 
 // Show a state from its beginning, and let it play.
-async function begin(where) {
+async function begin(where, window = null) {
   shown.window = windowOf(points.list);
+  shown.home = null;
+  zoom.forget(window);
   Object.assign(shown, { stale: true, proof: null, hover: null });
   player.pause();
   tellChoices();
@@ -291,13 +303,14 @@ function chosen(change) {
 }
 
 function save() {
-  const address = writeAddress({ ...state, points: points.list, steps: steps.words, surface: surface.words });
+  const address = writeAddress({ ...state, points: points.list, steps: steps.words, surface: surface.words, view: zoom.window });
   if (address !== location.hash) history.replaceState(null, "", address);
 }
 
 function back(change) {
   if (!change()) return;
   shown.window = windowOf(points.list);
+  zoom.forget();
   edited(true);
 }
 
@@ -362,7 +375,7 @@ function open(hash) {
   steps.read(said.steps);
   surface.read(said.surface ?? (said.method ? null : preset?.surface));
   if (said.preset in pictures) element("intro").textContent = preset.says;
-  return begin(state.stop || (preset && !said.method) ? "opening" : "last");
+  return begin(state.stop || (preset && !said.method) ? "opening" : "last", said.view ?? null);
 }
 
 async function start() {
@@ -384,5 +397,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, zoom, stops: Object.keys(STOPS) };
 start();
