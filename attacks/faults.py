@@ -33,7 +33,7 @@ from importlib import import_module  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from faulting.scenes import SCENES  # noqa: E402
-from faulting.trials import SIGNALS, Stage, tried  # noqa: E402
+from faulting.trials import FAULTS, SIGNALS, Stage, tried  # noqa: E402
 
 
 def warm() -> None:
@@ -53,7 +53,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> tuple[Counter[str], list[st
     seeds = [chosen.only] if chosen.only is not None else range(chosen.seed, chosen.seed + chosen.trials)
     began = shown = time.monotonic()
     for seed in seeds:
-        trial = tried(stage, seed)
+        trial = tried(stage, seed, tuple(chosen.faults))
         counts["trials"] += 1
         counts[trial.fault] += 1
         counts[trial.scene] += 1
@@ -76,6 +76,7 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", type=int, help="one seed, to try again")
+    parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS, help="only these; all without it")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop after so long")
     chosen = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -237,7 +237,7 @@ def _hindered(stage: Stage, scene: Scene, place: Path, trial: Trial, rng: random
     codes = [ended(pid) for pid in pids]
     if None in codes:
         trial.lost.append("it did not end")
-    trial.code = max(code or 0 for code in codes)
+    trial.code = max(-signal.SIGKILL if code is None else code for code in codes)
     if scene.is_command and any(code not in (0, 1, 2, None) for code in codes):
         trial.lost.append(f"exit codes {codes}")
     if trial.fault == "two writers" and not {0, 1} & {*codes}:  # one of them may be told to wait

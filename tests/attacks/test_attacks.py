@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "attacks"))  # at the end: nothing there hides what others import
 
 from faulting.scenes import Scene  # noqa: E402
-from faulting.trials import Stage, Trial, ended, look, start, tried  # noqa: E402
+from faulting.trials import Stage, Trial, ended, look, start  # noqa: E402
 from fuzzing import running  # noqa: E402
 from fuzzing.running import Target  # noqa: E402
 from stressing.judging import RIGHT, SAID, SILENT, judged  # noqa: E402
@@ -87,13 +86,9 @@ def test_threads_storage_and_names_do_not_change_bits_and_nothing_changes_the_op
 
 
 def test_a_few_faults_lose_nothing():
-    # Out of memory is left to the command: where there is room for a thread, and where not, is the machine's affair.
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        stage = Stage(Path(folder))
-        trials = [tried(stage, seed, faults=("kill -9", "SIGTERM", "Ctrl-C", "file limit")) for seed in range(12)]
-    assert not [trial for trial in trials if trial.lost]
-    assert len({trial.scene for trial in trials}) > 5
+    # Out of memory is left to the command: whether there is room for a thread is the machine's affair.
+    said = attack("faults", "--trials", 8, "--faults", "kill -9", "SIGTERM", "Ctrl-C", "file limit")
+    assert "lost: 0" in said
 
 
 def test_the_harness_notices_a_file_that_is_neither_old_nor_new(tmp_path):
@@ -118,7 +113,8 @@ def test_the_harness_notices_a_file_that_is_neither_old_nor_new(tmp_path):
 def test_some_cases_of_every_target_find_nothing(target):
     if target == "protocol":
         pytest.importorskip("starlette")
-    said = attack("fuzz", target, "--cases", 60 if target == "columns" else 300, "--first", 10_000_000)
+    cases = {"columns": 60, "meanwhile": 40}.get(target, 300)
+    said = attack("fuzz", target, "--cases", cases, "--first", 10_000_000)
     assert re.search(r": \d+ cases in .* 0 found", said)
 
 

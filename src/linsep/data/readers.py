@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, TypeVar
 
 import numpy as np
@@ -340,8 +341,10 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
     try:
         with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, TokenError, ValueError) as error:  # damaged, encrypted, …
         raise DataError(f"{name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
+    if other := [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]:
+        raise DataError(f"{name}: {other[0]!r} in it is no array; write it with numpy.savez")
     X = _npz_matrix(name, arrays)
     if target is not None and target not in arrays:
         raise DataError(f"{name}: no array {target!r} in it, only {', '.join(arrays)}")
