@@ -26,6 +26,7 @@ extensions = [
     "formulas",
     "figures",
     "commands",
+    "benchmarks",
     "house_links",
     "public_members",
 ]
