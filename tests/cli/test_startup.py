@@ -1,7 +1,10 @@
 """A quick start: what no command uses is not loaded, and what is deferred is there when it is asked for."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -81,3 +84,77 @@ def test_a_signal_while_a_class_is_made_is_no_internal_error(monkeypatch, capsys
     monkeypatch.setattr(cli, "_app", interrupted)
     assert cli.main() == code
     assert "internal error" not in capsys.readouterr().err
+
+
+#: A command that is within a pool of threads, or in a loop that does not come back, when a signal comes.
+BUSY = """
+import os, sys, time
+from concurrent.futures import ThreadPoolExecutor
+from linsep import cli
+
+def busy():
+    {before}
+    print("busy", flush=True)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, 60).result()
+
+cli._app = lambda: lambda *words, **how: busy()
+cli.run()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_a_command_within_two_seconds_whatever_it_waits_for(number):
+    reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    with subprocess.Popen([sys.executable, "-c", BUSY.format(before=reset)], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"busy\n"
+        begin = time.monotonic()
+        child.send_signal(number)
+        try:
+            assert child.wait(10) == -number
+            assert time.monotonic() - begin < 3  # two, and what a busy machine adds
+        finally:
+            child.kill()
+
+
+ENDS = """
+import atexit, os, sys
+{before}
+from linsep import cli
+sys.argv = ["linsep", "--version"]
+if {pandas}:
+    cli._app = lambda: lambda *words, **how: __import__("pandas") and 0
+cli.run()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("", ""),
+        ("atexit.register(print, 'at exit')", "at exit"),
+        ("sys.setprofile(lambda *event: None); import threading; threading._register_atexit(print, 'end')", "end"),
+    ],
+    ids=["nothing to wait for", "registered", "profiled"],
+)
+def test_what_is_registered_at_exit_runs(before, said):
+    code = ENDS.format(before=before, pandas=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.partition("\n")[2].strip() == said
+
+
+@pytest.mark.slow
+def test_a_variable_turns_off_the_quick_start_and_the_quick_end():
+    late = "import threading; threading._register_atexit(print, 'ordinary end')"
+    for value, outcome in (("1", (0, "ordinary end")), ("0", (2, ""))):
+        done = subprocess.run(
+            [sys.executable, "-c", ENDS.format(before=late, pandas=True)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"LINSEP_PLAIN_START": value},
+        )
+        assert (done.returncode, done.stdout.strip()) == outcome, done.stderr

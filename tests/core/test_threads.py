@@ -42,7 +42,7 @@ def test_the_number_of_threads_is_read_at_every_call(monkeypatch):
 @pytest.mark.parametrize("wrong", ["0", "-1", "two", "1.5"])
 def test_a_number_of_threads_that_makes_no_sense_is_an_error(monkeypatch, wrong):
     monkeypatch.setenv("LINSEP_NUM_THREADS", wrong)
-    with pytest.raises(ValueError, match="LINSEP_NUM_THREADS"):
+    with pytest.raises(ValueError, match=r"LINSEP_NUM_THREADS"):
         threads()
 
 
@@ -91,3 +91,10 @@ def test_threads_serve_several_callers_and_children_of_a_fork():
     settings = os.environ | {"LINSEP_NUM_THREADS": "3", "PYTHONWARNINGS": "ignore::DeprecationWarning"}
     done = subprocess.run([sys.executable, "-c", CREW], env=settings, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "two", "²", "1" * 21, "99999999999999999999999999", "2048", "1.5"])
+def test_a_number_of_threads_that_is_none_is_refused_in_words(count, monkeypatch):
+    monkeypatch.setenv("LINSEP_NUM_THREADS", count)
+    with pytest.raises(ValueError, match=r"LINSEP_NUM_THREADS=.* must be a positive whole number, 1024 at the most"):
+        threads()

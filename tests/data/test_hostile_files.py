@@ -1,11 +1,17 @@
 """Files that were made to hurt: offsets that lie, too many columns, contents that are larger than any memory."""
 
+import io
+import subprocess
+import sys
+import zipfile
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
 from linsep.data.readers import Hints, read, stream
+from linsep.data.room import SHARE, at_most, free_memory
 from linsep.data.sources import DataError
 
 OFFSETS = np.array([0, 1, 3, 6, 10], dtype="<i4")
@@ -76,3 +82,98 @@ def test_too_many_columns_are_refused_before_they_are_read(ending, tmp_path, mon
             open_it(path, Hints(max_columns=20))
     assert not reading
     assert read(path, Hints(max_columns=30)).frame.num_columns == 30
+
+
+# -- contents that are larger than any memory -------------------------------------------------------------------------
+
+ROOM = 3_000_000  # bytes that a content may take
+
+
+def packed(path, text, times, compression):
+    with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), compression) as file:
+        for _ in range(times):
+            file.write(text)
+    return path
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+@pytest.mark.parametrize(
+    "text", [b"1,2,no\n1,3,yes\n", b"+1 1:2 2:3\n-1 1:1\n", bytes(16)], ids=["csv", "libsvm", "line"]
+)
+def test_what_unpacks_to_more_than_the_memory_is_refused_on_the_way(compression, text, tmp_path, monkeypatch):
+    bomb = packed(tmp_path / "bomb", text * 4096, 400, compression)
+    monkeypatch.setattr("linsep.data.sources.UNPACKED", 1 << 16)
+    assert bomb.stat().st_size < 100_000
+    with (
+        at_most(ROOM / SHARE),
+        pytest.raises(DataError, match=r"bomb: .* takes [0-9.]+ MB of memory or more, .* 3\.0 MB"),
+    ):
+        read(bomb)
+
+
+def test_a_line_without_an_end_is_refused_where_parts_are_read(tmp_path):
+    bomb = packed(tmp_path / "bomb.svm", b"1 1:0.5 ", 2**20, "gzip")
+    with at_most(ROOM / SHARE), pytest.raises(DataError, match="a line of it takes"):
+        list(stream(bomb, base=1, n_features=1, size=1 << 18))
+
+
+def test_parquet_that_promises_more_rows_than_there_is_memory_is_refused_before_they_are_made(tmp_path):
+    path = tmp_path / "bomb.parquet"
+    parquet.write_table(pa.table({"x": np.zeros(10**6), "y": np.ones(10**6, dtype=np.int32)}), path)
+    assert path.stat().st_size < 50_000
+    with at_most(ROOM / SHARE), pytest.raises(DataError, match=r"bomb\.parquet: its table takes 12\.0 MB"):
+        read(path)
+
+
+@pytest.mark.parametrize("ending", ["npz", "xlsx"])
+def test_archives_that_unpack_to_more_than_the_memory_are_refused(ending, tmp_path):
+    path = tmp_path / f"bomb.{ending}"
+    if ending == "npz":
+        np.savez_compressed(path, X=np.zeros((10**6, 1)), y=np.zeros(10**6, dtype=np.int8))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("[Content_Types].xml", bytes(10**7))
+    with at_most(ROOM / SHARE), pytest.raises(DataError, match=r"bomb\.\w+: what it unpacks to takes"):
+        read(path)
+
+
+def npz(path, header):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", header)
+    return path
+
+
+def test_an_npz_header_that_promises_terabytes_is_one_clear_line(tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**6)})
+    with pytest.raises(DataError, match=r"bomb\.npz: not a readable NPZ file"):
+        read(npz(tmp_path / "bomb.npz", header.getvalue()))
+
+
+@pytest.mark.parametrize("at", ["method", "content"])
+def test_compressed_npz_that_is_damaged_is_one_clear_line(at, tmp_path):
+    path = tmp_path / "damaged.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).normal(size=(50, 4)), y=np.arange(50) % 2)
+    content = bytearray(path.read_bytes())
+    if at == "method":
+        content[8:10] = b"\x63\x00"
+        central = content.find(b"PK\x01\x02")
+        content[central + 10 : central + 12] = b"\x63\x00"
+    else:
+        content[60:90] = bytes(30)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"damaged\.npz: not a readable NPZ file"):
+        read(path)
+
+
+@pytest.mark.slow
+def test_the_limits_of_the_machine_and_of_the_process_bound_the_memory():
+    assert 0 < free_memory() < 2**60
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+from linsep.data.room import free_memory
+print(free_memory() < 2**31)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "True\n", done.stderr

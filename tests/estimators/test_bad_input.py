@@ -473,3 +473,11 @@ def test_messages_show_plain_labels(overlapping):
         LogisticRegression().fit(X, np.ones(len(y)))
     with pytest.raises(ValueError, match=r"other classes, \[-1(\.0)?, 1(\.0)?\];"):
         LogisticRegression(warm_start=True).fit(X, y).fit(X, np.where(y > 0, 7, y))
+
+
+@every_model
+@pytest.mark.parametrize(("weight", "word"), [(5e-324, "less"), (1e308, "more")])
+def test_weights_beyond_what_floats_reckon_with_are_refused_in_words(model, weight, word, overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match=f"adds up to {word} than .*scale the weights"):
+        clone(model).fit(X, y, sample_weight=np.full(len(y), weight))

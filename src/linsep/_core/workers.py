@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 
 from .loading import kernels
 
+#: More threads than this are a mistake.
+MOST = 1024
 #: Below this many stored numbers a second thread costs more than it brings.
 WORTH_A_THREAD: int = kernels.WORTH_A_THREAD
 #: Below this many examples a sum of one number each is taken in one piece.
@@ -52,8 +54,8 @@ def threads() -> int:
     if _limit.here is not None:
         return _limit.here
     wanted = os.environ.get("LINSEP_NUM_THREADS", "")
-    if wanted and not (wanted.isdigit() and int(wanted) > 0):
-        raise ValueError(f"LINSEP_NUM_THREADS={wanted!r} must be a positive whole number")
+    if wanted and not (wanted.isascii() and wanted.isdigit() and len(wanted) < 9 and 0 < int(wanted) <= MOST):
+        raise ValueError(f"LINSEP_NUM_THREADS={wanted[:40]!r} must be a positive whole number, {MOST} at the most")
     if wanted:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

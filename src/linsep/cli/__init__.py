@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from .speech import for_commands, note, print_json
-from .startup import defer, leave_out
+from .startup import defer, end_in_time, is_plain, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -41,23 +41,36 @@ class _Ended(BaseException):
 
 
 def run() -> None:
-    """Run the command of this process: `main`, started quickly, and left quickly."""
-    defer("scipy.stats")
-    if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
-        leave_out("pandas")
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
-            signal.signal(number, _end)
+    """Run the command of this process: `main`, started quickly, and left quickly (see `startup`)."""
+    plain = is_plain()
+    if not plain:
+        defer("scipy.stats")
+        if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
+            leave_out("pandas")
+    _hear_signals()
     code = main()
     with suppress(BrokenPipeError):
         sys.stderr.flush()
     if code > SIGNALLED:  # die of it, so that a shell's loop ends too
         signal.signal(code - SIGNALLED, signal.SIG_DFL)
         os.kill(os.getpid(), code - SIGNALLED)
+    if plain:
+        sys.exit(code)
     # All is written. To take the data and a thousand modules apart one by one before the system does takes as long as
     # many a fit.
     os._exit(code)
+
+
+def _hear_signals() -> None:
+    """Let signals that ask to end clean up on the way out, and end the process soon in any case."""
+    numbers = [int(getattr(signal, name)) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    heard = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup has it ignored
+    for number in heard:
+        signal.signal(number, _end)
+    if "--max-memory" not in sys.argv:  # which writes the best so far at Ctrl-C, however long that takes
+        heard.append(int(signal.SIGINT))
+    if os.name == "posix":
+        end_in_time(*(number for number in heard if signal.getsignal(number) is not signal.SIG_IGN))
 
 
 def _end(number: int, frame: object) -> None:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from .csv_stretches import read_stretches
+from .room import check_room
 from .sources import HEAD, DataError, Source, blame
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -243,6 +244,7 @@ def _first_line(source: Source, dialect: Dialect) -> str:
             head = b""
             while b"\n" not in head and (more := stream.read(4 * HEAD)):
                 head += more
+                check_room(source.name, 4 * len(head), "its first line")
     return _decoded(head, dialect.encoding)
 
 

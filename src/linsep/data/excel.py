@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import warnings
+import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from typing import Any
 
 import pyarrow as pa
 
 from .csv_text import MISSING, has_header
+from .room import check_room
 from .sources import DataError, Source
 
 
@@ -29,7 +32,10 @@ def read_excel(
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(source.buffer()))
+        content = io.BytesIO(source.buffer())
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(content) as archive:  # workbooks of old are none
+            check_room(source.name, sum(part.file_size for part in archive.infolist()), "what it unpacks to")
+        book = CalamineWorkbook.from_filelike(content)
         cells = book.get_sheet_by_name(_sheet(source.name, book.sheet_names, sheet)).to_python()
     except CalamineError as error:
         raise DataError(f"{source.name}: not a readable workbook ({error}); save it again, or as CSV") from error

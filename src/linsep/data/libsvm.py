@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .. import _core
 from .._types import FloatArray
+from .room import check_room
 from .sources import DataError, Source, blame
 
 #: What the parser found wrong, by the number that `reference.LibsvmText` gives it.
@@ -97,6 +98,7 @@ def stream_libsvm(
         while chunk := stream.read(stretch):
             cut = chunk.rfind(b"\n") + 1
             text, carry = (carry + chunk[:cut], chunk[cut:]) if cut else (b"", carry + chunk)
+            check_room(source.name, 4 * len(carry), "a line of it")
             if text:
                 X, y, _ = parse_libsvm(text, source.name, base=base, n_features=n_features, line=line)
                 line += text.count(b"\n")

@@ -24,6 +24,7 @@ from .csv_text import Dialect, Header, check_names, check_width, header_of, line
 from .excel import read_excel
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
 from .naming import column_called
+from .room import check_room
 from .sources import BadValueError, DataError, Source, blame
 
 T = TypeVar("T")
@@ -287,11 +288,18 @@ def _read_arrow(source: Source, most: int) -> pa.Table:
     if source.format == "parquet":
         file = parquet.ParquetFile(source.seekable())
         check_width(source.name, file.metadata.num_columns, most)
+        check_room(source.name, _promised(file), "its table")
         return _valid(file.read())
     content = source.seekable()
     reader = (ipc.open_stream if source.head.startswith(b"\xff\xff\xff\xff") else ipc.open_file)(content)
     check_width(source.name, len(reader.schema), most)
     return _valid(reader.read_all())
+
+
+def _promised(file: parquet.ParquetFile) -> int:
+    """Return how many bytes the numbers of a Parquet file take at the least, by what its footer says."""
+    bits = sum(kind.bit_width if pa.types.is_primitive(kind) else 32 for kind in file.schema_arrow.types)
+    return int(file.metadata.num_rows * bits // 8)
 
 
 def _valid(part: Any) -> Any:
@@ -339,9 +347,14 @@ def _read_npz(source: Source, target: str | None) -> Matrix:
 
     name = source.name
     try:
-        with np.load(io.BytesIO(source.buffer()), allow_pickle=False) as file:
+        content = io.BytesIO(source.buffer())
+        with zipfile.ZipFile(content) as archive:
+            check_room(name, sum(part.file_size for part in archive.infolist()), "what it unpacks to")
+        with np.load(content, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, TokenError, ValueError) as error:  # damaged, encrypted, …
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, TokenError, ValueError, MemoryError) as error:  # damaged, …
         raise DataError(f"{name}: not a readable NPZ file ({error}); write it with numpy.savez") from error
     if other := [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]:
         raise DataError(f"{name}: {other[0]!r} in it is no array; write it with numpy.savez")

@@ -13,8 +13,12 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from .room import check_room
+
 #: How many bytes of the content are looked at to tell what it is.
 HEAD = 1 << 20
+#: How many bytes are unpacked before one looks whether there is room for more.
+UNPACKED = 1 << 24
 #: First bytes, and what pyarrow calls that compression.
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 #: First bytes of the content, and its format.
@@ -116,6 +120,17 @@ def _read_up_to(stream: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
+def _whole(name: str, stream: Any) -> Any:
+    """Return all that comes of a stream; raise before it is more than there is room for."""
+    parts: list[bytes] = []
+    size = 0
+    while chunk := stream.read(UNPACKED):
+        parts.append(chunk)
+        size += len(chunk)
+        check_room(name, size, "what it unpacks to" if size > UNPACKED else "its content")
+    return pa.py_buffer(b"".join(parts))
+
+
 @dataclass(frozen=True)
 class Source:
     r"""A file, or standard input.
@@ -198,9 +213,9 @@ class Source:
         with blame(self.name):
             if self.path is None:  # which has no size to ask for
                 with self._once() as pipe:
-                    return pa.py_buffer(pipe.read())
+                    return _whole(self.name, pipe)
             with self.open() as stream:
-                return stream.read_buffer()
+                return stream.read_buffer() if self.compression is None else _whole(self.name, stream)
 
     def seekable(self, *, mapped: bool = True) -> Any:
         """Return the content as a file that can be read anywhere."""

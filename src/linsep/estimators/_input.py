@@ -84,6 +84,13 @@ class Input(Specification):
             raise ValueError("sample_weight has a value that is not a finite number")
         if s.shape != (n,):
             raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
+        with np.errstate(over="ignore"):
+            total = s.sum()
+        if not np.isfinite(total) or 0 < total < np.finfo(np.float64).tiny:
+            size = "more" if total > 1 else "less"
+            raise ValueError(
+                f"sample_weight adds up to {size} than floats reckon with: scale the weights, e.g. to mean 1"
+            )
         if (s < 0).any():
             raise ValueError(f"sample_weight[{int(np.argmax(s < 0))}] is negative; weights must be zero or more")
         return s

@@ -17,6 +17,7 @@ from ..analysis.suspects import Suspect, dominating, suspects
 from ..arithmetic.moments import deviations
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
+from ..data.room import at_most
 from ..data.scratch import Scratch
 from ..data.sources import DataError, Source
 from ..objective.examples import Block, InBlocks, gather
@@ -71,7 +72,7 @@ def fit_in_parts(request: Request, progress: Progress = lambda what, done, total
     assert source.path is not None
     run = identity(source.path, request.settings())
     folder = Unfinished(request.output, request.scratch, run, resume=request.resume)
-    with folder.kept_to_go_on():
+    with folder.kept_to_go_on(), at_most(budget.free):
         return _Fit(request, budget, folder, source, model, progress).run()
 
 

@@ -45,7 +45,8 @@ def random(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
             yield order[(rng.random(distinct) * len(order)).astype(np.int64)]
     mass = np.cumsum(weight[order])
     while True:
-        yield order[np.searchsorted(mass, rng.random(distinct) * mass[-1], side="right")]
+        drawn = np.searchsorted(mass, rng.random(distinct) * mass[-1], side="right")
+        yield order[np.minimum(drawn, len(order) - 1)]  # a product that rounds up to the whole mass is beyond the last
 
 
 def shuffled(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
