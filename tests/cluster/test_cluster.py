@@ -236,6 +236,31 @@ def test_rounds_are_few_and_told_with_their_bytes(rows):
     assert pickle.loads(pickle.dumps(model)).history_.rounds == model.history_.rounds
 
 
+def wide(n=3000, d=4000):
+    """Return more features than a Hessian is written down for, and labels that follow from some of them."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(n, d, 0.005, format="csr", random_state=0)
+    return X, np.where(3 * X @ (rng.normal(size=d) * (rng.random(d) < 0.1)) + 0.3 * rng.logistic(size=n) > 0, 1, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["logistic", "squared hinge"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_features_take_conjugate_gradients_and_no_matrix_of_them(loss, weighted):
+    X, y = wide()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
+    found = fit_here(fresh(loss), X, y, [500, 500, 1500], weight)
+    same_answer(found, fresh(loss).fit(X, y, weight))
+    assert verify(found, X, y, weight)
+    assert found.history_.solver == "newton"
+    assert "many features: conjugate gradients, which write no Hessian down; this process" in found.history_.reason
+    samples = ("glance", "gather")
+    sums = [one.received for one in found.history_.rounds if not any(word in one.what for word in samples)]
+    assert max(sums) <= 8 * (4 * X.shape[1] + 100)  # some vectors of d numbers
+    again = fit_here(fresh(loss), X, y, [500, 500, 1500], weight, workers=3, dies_after=9)
+    assert np.array_equal(found.coef_, again.coef_)
+
+
 def test_each_class_has_its_own_rounds(rows):
     X, y, _ = rows
     model = fit_here(fresh("hinge"), X, y, [3000])

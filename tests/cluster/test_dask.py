@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 from distributed import Client, LocalCluster
 
+from here import fit_here
 from linsep.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression, plan, verify
 from linsep.data.encoding import TableEncoding
 from people import people
@@ -262,6 +263,41 @@ def test_a_worker_that_is_killed_changes_no_bit(bits, name, when):
 
         assert same_bits(kind(**settings).fit(X, y, progress=progress), bits[name])
         assert len(seen) > when
+
+
+def test_many_features_take_conjugate_gradients_on_the_workers():
+    X = sparse.random(1500, 3500, 0.01, format="csr", random_state=0)
+    y = np.where(X @ np.random.default_rng(0).normal(size=3500) > 0, "yes", "no")
+    pieces = [slice(0, 400), slice(400, 1500)]
+    delayed = [dask.delayed(X[one]) for one in pieces], [dask.delayed(y[one]) for one in pieces]
+    model = LogisticRegression(tol=1e-6).fit(*delayed)
+    assert near(model, alone("logistic", X, y))
+    assert "conjugate gradients, which write no Hessian down; Dask, 2 partitions" in model.history_.reason
+    assert linsep.verify(model, X, y)
+
+
+@pytest.mark.own_cluster
+def test_a_worker_that_spills_changes_no_bit():
+    """Of 26 MB on one worker 10 may stay in memory."""
+    limits = {"target": 10 / 2048, "spill": False, "pause": False, "terminate": False}
+    settings = {f"distributed.worker.memory.{name}": value for name, value in limits.items()}
+    shape = dict(count=4, n=40_000, d=10)
+    with dask.config.set(settings):
+        cluster = LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit="2GiB",
+        )
+    with cluster, Client(cluster, timeout="30s") as client:
+        X, y = (one.persist() for one in arrays(**shape))
+        model = LinearSVC(C=0.1).fit(X, y)
+        (spilled,) = client.run(lambda dask_worker: dask_worker.data.spilled_total.disk).values()
+        assert spilled > 0
+        rows, labels = dask.compute(*arrays(**shape))
+    assert same_bits(model, fit_here(LinearSVC(C=0.1), rows, labels, [40_000, 80_000, 120_000]))
 
 
 @pytest.mark.own_cluster

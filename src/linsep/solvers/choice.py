@@ -75,7 +75,7 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
     (Multipliers, _few, "a loss with a kink and few enough features to factor a Hessian"),
     (DualDescent, lambda objective, few: objective.loss.smooth, "a smooth loss and many features"),
     (DualDescent, lambda objective, few: not few, "a loss with a kink and many features"),
-    (Newton, _always, "a smooth loss"),
+    (Newton, _always, "a smooth loss and many features: conjugate gradients, which write no Hessian down"),
     (
         InteriorPoint,
         lambda objective, few: few or objective.penalty.l1 > 0,
