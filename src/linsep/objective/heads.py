@@ -195,7 +195,7 @@ class Softmax:
             weighted = problem.s[:, None] * point.p
             given = weighted.sum(axis=0)
             hessian = np.diag(given) - weighted.T @ point.p
-            shift = np.linalg.lstsq(hessian, problem.class_totals - given)[0]
+            shift = np.linalg.lstsq(hessian, problem.class_totals - given, rcond=None)[0]
             shift -= shift.mean()
             point = self.evaluate(problem, point.w, point.b + shift)
         return point

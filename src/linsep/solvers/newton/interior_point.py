@@ -285,7 +285,7 @@ class _Run(GapRun):
             right = np.append((1.0 - z - self.bend * alpha)[free], ((wanted - v)[used]) * scale)
             if not (np.isfinite(system).all() and np.isfinite(right).all()):
                 return
-            change = np.linalg.lstsq(system, right)[0]
+            change = np.linalg.lstsq(system, right, rcond=None)[0]
             alpha[free] = np.clip(alpha[free] + change[: len(free)], 0.0, self.top[free])
             theta[used] += scale * change[len(free) :]
         self.w, self.b, self.alpha = theta[:d], float(theta[d]), alpha

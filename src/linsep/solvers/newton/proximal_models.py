@@ -114,7 +114,8 @@ def summed(
     H = np.tril(H) + np.tril(H, -1).T
     inner, q, flat = H[:size, :size], g.reshape(-1)[:size].copy(), g.reshape(-1)[size:]
     # Of several classes only differences of intercepts bend the objective.
-    across = np.linalg.lstsq(H[size:, size:], np.column_stack([H[size:, :size], flat]))[0] if len(flat) else None
+    right = np.column_stack([H[size:, :size], flat])
+    across = np.linalg.lstsq(H[size:, size:], right, rcond=None)[0] if len(flat) else None
     if across is not None:
         inner = inner - H[:size, size:] @ across[:, :size]
         q -= H[:size, size:] @ across[:, size]
